@@ -1,0 +1,147 @@
+package control
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+)
+
+// Mode is a way of failing.
+type Mode string
+
+// The modes of failing.
+const (
+	None    Mode = "none"
+	Refuse  Mode = "refuse"  // the connection is closed at once
+	Hang    Mode = "hang"    // no answer until the client leaves or the time is over
+	Slow    Mode = "slow"    // the right answer, SlowBy late
+	Garbage Mode = "garbage" // truncated JSON, HTML, JSON of wrong types, by turns
+	Limited Mode = "429"
+)
+
+// SlowBy is how late an answer comes in mode slow.
+const SlowBy = 5 * time.Second
+
+// Known says whether m is one of the modes.
+func (m Mode) Known() bool {
+	switch m {
+	case None, Refuse, Hang, Slow, Garbage, Limited:
+		return true
+	}
+	return false
+}
+
+// Switch makes one venue fail for a while.
+type Switch struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	mode    Mode
+	until   time.Time
+	changed chan struct{} // closed when the mode is set anew
+	turn    int
+}
+
+// NewSwitch gives a switch in mode none.
+func NewSwitch(now func() time.Time) *Switch {
+	return &Switch{now: now, mode: None, changed: make(chan struct{})}
+}
+
+// Set starts a mode and ends the one before, also for requests that hang in it.
+func (s *Switch) Set(m Mode, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.mode, s.until, s.turn = m, s.now().Add(d), 0
+}
+
+func (s *Switch) read() (mode Mode, left time.Duration, changed <-chan struct{}, turn int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if left = s.until.Sub(s.now()); s.mode == None || left <= 0 {
+		return None, 0, s.changed, 0
+	}
+	if s.mode == Garbage {
+		s.turn++
+	}
+	return s.mode, left, s.changed, s.turn
+}
+
+// Wrap puts the switch in front of a venue.
+func (s *Switch) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mode, left, changed, turn := s.read()
+		switch mode {
+		case Refuse:
+			hangUp(w)
+		case Hang:
+			if pause(r, left, changed) {
+				next.ServeHTTP(w, r)
+			}
+		case Slow:
+			if pause(r, SlowBy, nil) {
+				next.ServeHTTP(w, r)
+			}
+		case Garbage:
+			spoil(w, r, next, turn)
+		case Limited:
+			w.Header().Set("Content-Type", "text/plain; charset=UTF-8")
+			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = w.Write([]byte("error code: 1015"))
+		case None:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// hangUp resets the connection without a byte of an answer.
+func hangUp(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+// pause waits; false means that the client has left.
+func pause(r *http.Request, d time.Duration, changed <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-changed:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
+var wrongTypes = []byte(`{"id":{"n":7},"markets":{"id":[1]},"events":"none","next_cursor":[3],"outcomes":5,` +
+	`"outcomePrices":true,"closed":"maybe","endDate":17,"history":{"t":"x"},"mid":[],"condition_id":false,"tokens":"two"}`)
+
+const htmlPage = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>"
+
+// spoil answers 200 with something that is not the answer.
+func spoil(w http.ResponseWriter, r *http.Request, next http.Handler, turn int) {
+	switch turn % 3 {
+	case 1: // half of the right answer
+		rec := httptest.NewRecorder()
+		next.ServeHTTP(rec, r)
+		body := rec.Body.Bytes()
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body[:(len(body)+1)/2])
+	case 2:
+		w.Header().Set("Content-Type", "text/html; charset=UTF-8")
+		_, _ = w.Write([]byte(htmlPage))
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(wrongTypes)
+	}
+}

@@ -1,0 +1,194 @@
+package polymarket
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
+)
+
+const (
+	noBook    = "No orderbook exists for the requested token id"
+	badToken  = "Invalid token id"
+	badBody   = "Invalid payload"
+	maxBatch  = 500
+	maxBody   = 256 << 10
+	tick      = world.Micros(1_000)
+	levels    = 3
+	idLongest = 80
+)
+
+func (s *Service) clobRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /clob/markets/{condition}", s.clobMarket)
+	mux.HandleFunc("GET /clob/midpoint", s.midpoint)
+	mux.HandleFunc("POST /clob/midpoints", s.midpoints)
+	mux.HandleFunc("GET /clob/midpoints", func(w http.ResponseWriter, _ *http.Request) { clobFail(w, http.StatusBadRequest, badBody) })
+	mux.HandleFunc("GET /clob/book", s.book)
+	mux.HandleFunc("GET /clob/price", s.price)
+	mux.HandleFunc("GET /clob/last-trade-price", s.lastTrade)
+	mux.HandleFunc("GET /clob/prices-history", s.history)
+	mux.HandleFunc("/clob/", func(w http.ResponseWriter, _ *http.Request) { clobFail(w, http.StatusNotFound, "not found") })
+}
+
+func (s *Service) clobMarket(w http.ResponseWriter, r *http.Request) {
+	condition := r.PathValue("condition")
+	m, ok := s.world.Find(condition)
+	if s.books != nil && !m.Patched {
+		if raw, recorded := s.books.Book(condition); recorded {
+			answer(w, http.StatusOK, raw)
+			return
+		}
+	}
+	if !ok || m.ConditionID != condition {
+		clobFail(w, http.StatusNotFound, "market not found")
+		return
+	}
+	answer(w, http.StatusOK, s.record(&m))
+}
+
+func (s *Service) record(m *world.Market) clobMarket {
+	trading := !m.Finished() && !m.Placeholder
+	c := clobMarket{
+		EnableOrderBook: trading, Active: !m.Placeholder, Closed: m.Finished(), AcceptingOrders: trading,
+		AcceptingOrderTimestamp: m.Start.Add(5 * time.Second).Format(time.RFC3339), MinimumOrderSize: 5, MinimumTickSize: 0.001,
+		ConditionID: m.ConditionID, QuestionID: m.QuestionID, Question: m.Question, Description: m.Description, MarketSlug: m.Slug,
+		NotificationsEnabled: true, NegRisk: m.NegRisk, Icon: picture, Image: picture,
+		Is5050Outcome: m.State == world.Resolved && m.Verdict == world.Invalid,
+	}
+	if !m.End.IsZero() {
+		end := m.End.Truncate(24 * time.Hour).Format(time.RFC3339)
+		c.EndDateIso = &end
+		if m.SportsType != "" {
+			game := m.End.Format(time.RFC3339)
+			c.GameStartTime = &game
+		}
+	}
+	if m.NegRisk {
+		c.NegRiskMarketID, c.NegRiskRequestID = s.world.IDs.NegRisk(m.Event.ID), m.QuestionID
+	}
+	prices := m.Prices()
+	for i, outcome := range m.Outcomes {
+		t := clobToken{Outcome: outcome, Price: prices[i].Float()}
+		if m.Placeholder {
+			t = clobToken{} // not ready: the venue sends empty strings
+		} else if i < len(m.Tokens) {
+			t.TokenID = m.Tokens[i]
+		}
+		t.Winner = m.State == world.Resolved && m.Verdict != world.Invalid && prices[i] == world.One
+		c.Tokens = append(c.Tokens, t)
+	}
+	for _, t := range m.Tags {
+		c.Tags = append(c.Tags, t.Label)
+	}
+	return c
+}
+
+// side finds the market and outcome of a token that is trading. It answers the
+// request itself when there is none.
+func (s *Service) side(w http.ResponseWriter, token string) (m world.Market, price world.Micros, ok bool) {
+	if !digits(token) {
+		clobFail(w, http.StatusBadRequest, badToken)
+		return m, 0, false
+	}
+	m, price, ok = s.trading(token)
+	if !ok {
+		clobFail(w, http.StatusNotFound, noBook)
+	}
+	return m, price, ok
+}
+
+func (s *Service) trading(token string) (m world.Market, price world.Micros, ok bool) {
+	m, ok = s.world.Find(token)
+	i := slices.Index(m.Tokens, token)
+	if !ok || i < 0 || m.Finished() || m.Placeholder {
+		return m, 0, false
+	}
+	return m, m.Prices()[i], true
+}
+
+func digits(s string) bool {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= idLongest
+}
+
+func (s *Service) midpoint(w http.ResponseWriter, r *http.Request) {
+	if _, p, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
+		answer(w, http.StatusOK, map[string]string{"mid": p.String()})
+	}
+}
+
+// midpoints leaves tokens without a book out of its answer.
+func (s *Service) midpoints(w http.ResponseWriter, r *http.Request) {
+	var list []struct {
+		TokenID string `json:"token_id"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&list); err != nil || len(list) > maxBatch {
+		clobFail(w, http.StatusBadRequest, badBody)
+		return
+	}
+	out := map[string]string{}
+	for _, item := range list {
+		if _, p, ok := s.trading(item.TokenID); ok {
+			out[item.TokenID] = p.String()
+		}
+	}
+	answer(w, http.StatusOK, out)
+}
+
+func (s *Service) price(w http.ResponseWriter, r *http.Request) {
+	side := r.URL.Query().Get("side")
+	if side != "BUY" && side != "SELL" {
+		clobFail(w, http.StatusBadRequest, "Invalid side")
+		return
+	}
+	if _, p, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
+		bid, ask := world.Quote(p)
+		if side == "SELL" {
+			bid = ask
+		}
+		answer(w, http.StatusOK, map[string]string{"price": bid.String()})
+	}
+}
+
+func (s *Service) lastTrade(w http.ResponseWriter, r *http.Request) {
+	if _, p, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
+		_, ask := world.Quote(p)
+		answer(w, http.StatusOK, map[string]string{"price": ask.String(), "side": "BUY"})
+	}
+}
+
+func (s *Service) book(w http.ResponseWriter, r *http.Request) {
+	token := r.URL.Query().Get("token_id")
+	m, p, ok := s.side(w, token)
+	if !ok {
+		return
+	}
+	bid, ask := world.Quote(p)
+	b := clobBook{
+		Market: m.ConditionID, AssetID: token, Timestamp: strconv.FormatInt(s.world.Now().UnixMilli(), 10),
+		Bids: []clobLevel{}, Asks: []clobLevel{}, MinOrderSize: "5", TickSize: tick.String(), NegRisk: m.NegRisk, LastTradePrice: ask.String(),
+	}
+	sum := sha1.Sum([]byte(token + p.String()))
+	b.Hash = hex.EncodeToString(sum[:])
+	step := max(ask-bid, tick)
+	for i := range world.Micros(levels) {
+		far := levels - 1 - i // the worst price comes first
+		size := strconv.Itoa(100 + int(sum[i])*int(far+1))
+		if price := bid - far*step; price > 0 {
+			b.Bids = append(b.Bids, clobLevel{price.Fixed(), size})
+		}
+		if price := ask + far*step; price < world.One {
+			b.Asks = append(b.Asks, clobLevel{price.Fixed(), size})
+		}
+	}
+	answer(w, http.StatusOK, b)
+}

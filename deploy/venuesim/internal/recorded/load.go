@@ -1,0 +1,101 @@
+package recorded
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxFile bounds what is read into memory for one recorded file.
+const maxFile = 64 << 20
+
+// Load reads every .json file below the folders. What it cannot use it reports
+// through note. It fails when a folder cannot be read or holds no market at all.
+func Load(dirs []string, note func(string)) (*Set, error) {
+	s := newSet()
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() || !strings.HasSuffix(path, ".json") {
+				return nil
+			}
+			return s.file(path, note)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read recorded data: %w", err)
+		}
+	}
+	if len(s.markets) == 0 {
+		return nil, fmt.Errorf("read recorded data: no market in %s", strings.Join(dirs, ":"))
+	}
+	s.finish()
+	return s, nil
+}
+
+func (s *Set) file(path string, note func(string)) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxFile {
+		note("left out, too large: " + path)
+		return nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !s.take(bytes.TrimSpace(raw)) {
+		note("left out, not a recorded Polymarket list: " + path)
+	}
+	return nil
+}
+
+// take recognises a file by its form.
+func (s *Set) take(raw []byte) bool {
+	if len(raw) == 0 {
+		return false
+	}
+	if raw[0] == '[' {
+		var list []json.RawMessage
+		return json.Unmarshal(raw, &list) == nil && s.addAll(list) > 0
+	}
+	var box struct {
+		ID          string            `json:"id"`
+		ConditionID string            `json:"condition_id"`
+		Markets     []json.RawMessage `json:"markets"`
+		Data        []json.RawMessage `json:"data"`
+		History     []point           `json:"history"`
+	}
+	if json.Unmarshal(raw, &box) != nil {
+		return false
+	}
+	switch {
+	case box.ConditionID != "":
+		return s.addBook(raw)
+	case len(box.Data) > 0:
+		return !slices.ContainsFunc(box.Data, func(r json.RawMessage) bool { return !s.addBook(r) })
+	case len(box.History) > 0:
+		s.histories = append(s.histories, box.History)
+		return true
+	case len(box.Markets) > 0:
+		return s.addAll(box.Markets) > 0
+	}
+	return s.addMarket(raw)
+}
+
+func (s *Set) addAll(list []json.RawMessage) (added int) {
+	for _, r := range list {
+		if s.addMarket(r) {
+			added++
+		}
+	}
+	return added
+}

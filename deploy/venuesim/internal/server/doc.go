@@ -1,0 +1,3 @@
+// Package server puts the simulator together: configuration, worlds, venues,
+// control routes, and a listener that stops gracefully.
+package server

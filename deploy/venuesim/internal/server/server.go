@@ -1,0 +1,121 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/control"
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/polymarket"
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/recorded"
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/universe"
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
+)
+
+// grace is how long answers under way may take once the simulator is to stop.
+const grace = 3 * time.Second
+
+// Config is all that the simulator can be told.
+type Config struct {
+	Addr string   // HTTP_ADDR
+	Data []string // VENUE_SIM_DATA: folders of recorded answers; none = an invented universe
+	Seed uint64   // VENUE_SIM_SEED
+	Now  func() time.Time
+}
+
+// FromEnv reads the configuration; getenv is os.Getenv outside tests.
+func FromEnv(getenv func(string) string, now func() time.Time) (Config, error) {
+	c := Config{Addr: getenv("HTTP_ADDR"), Seed: 1, Now: now}
+	if c.Addr == "" {
+		c.Addr = "127.0.0.1:8090"
+	}
+	for dir := range strings.SplitSeq(getenv("VENUE_SIM_DATA"), ":") {
+		if dir != "" {
+			c.Data = append(c.Data, dir)
+		}
+	}
+	if text := getenv("VENUE_SIM_SEED"); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return c, fmt.Errorf("VENUE_SIM_SEED must be a whole number from 0 up, not %q", text)
+		}
+		c.Seed = seed
+	}
+	return c, nil
+}
+
+// Handler builds every venue; note gets a line for each recorded file left out.
+func Handler(c Config, note func(string)) (http.Handler, error) {
+	var source world.Source = universe.New(c.Seed)
+	var books polymarket.Books
+	if len(c.Data) > 0 {
+		set, err := recorded.Load(c.Data, note)
+		if err != nil {
+			return nil, err
+		}
+		source, books = set, set
+	}
+	w := world.New(source, c.Seed, c.Now)
+	sw := control.NewSwitch(c.Now)
+	venue := sw.Wrap(polymarket.New(w, books).Handler())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(rw, `{"ok":true}`)
+	})
+	mux.Handle("/gamma/", venue)
+	mux.Handle("/clob/", venue)
+	mux.Handle("/sim/", control.Handler(map[string]control.Venue{"polymarket": {
+		World: w, Switch: sw,
+		Spell: func(id int64) string { return strconv.FormatInt(id, 10) },
+		Read: func(text string) (int64, bool) {
+			id, err := strconv.ParseInt(text, 10, 64)
+			return id, err == nil
+		},
+	}}))
+	return mux, nil
+}
+
+// Run serves until ctx ends. It prints one line with its address to out.
+func Run(ctx context.Context, c Config, out io.Writer) error {
+	h, err := Handler(c, func(line string) { _, _ = fmt.Fprintln(out, "venuesim:", line) })
+	if err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", c.Addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	base, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		BaseContext: func(net.Listener) context.Context { return base },
+	}
+	if _, err := fmt.Fprintf(out, "venuesim listening on http://%s\n", ln.Addr()); err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	stop() // requests that hang on purpose end now
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := srv.Shutdown(end); err != nil {
+		_ = srv.Close()
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

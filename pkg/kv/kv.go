@@ -1,0 +1,97 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// Prefix starts every key of ours.
+const Prefix = "sc:"
+
+// ErrDown says that Redis was away a moment ago and was not asked again.
+var ErrDown = errors.New("redis is down")
+
+// Config is the part of a service's configuration that belongs to Redis.
+type Config struct {
+	URL      string        `env:"REDIS_URL"`
+	Timeout  time.Duration `env:"REDIS_TIMEOUT"   envDefault:"50ms"` // for one command, connecting included
+	PoolSize int           `env:"REDIS_POOL_SIZE" envDefault:"50"`
+
+	Now      func() time.Time `env:"-"` // time.Now when nil
+	OnChange func(down bool)  `env:"-"` // told when Redis goes away and comes back; may be nil
+}
+
+// Client is a Redis client behind a breaker.
+type Client struct {
+	*redis.Client
+	breaker *breaker
+	opt     redis.Options
+}
+
+// Open prepares a client without connecting, so that services and Redis may
+// start in any order. The error never repeats the URL, which may hold a password.
+func Open(cfg Config) (*Client, error) {
+	if cfg.URL == "" {
+		return nil, errors.New("REDIS_URL is not set")
+	}
+	opt, err := redis.ParseURL(cfg.URL)
+	if err != nil {
+		return nil, errors.New("REDIS_URL cannot be read as a Redis URL")
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 50 * time.Millisecond
+	}
+	if cfg.PoolSize <= 0 {
+		cfg.PoolSize = 50
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	quiet()
+	tune(opt, cfg.Timeout)
+	opt.PoolSize = cfg.PoolSize
+	b := &breaker{now: cfg.Now, timeout: cfg.Timeout, onChange: cfg.OnChange}
+	c := &Client{Client: redis.NewClient(opt), breaker: b, opt: *opt}
+	c.AddHook(b)
+	return c, nil
+}
+
+// tune replaces defaults under which one command on a dead Redis takes seconds.
+func tune(opt *redis.Options, timeout time.Duration) {
+	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout, opt.PoolTimeout = timeout, timeout, timeout, timeout
+	opt.MaxRetries, opt.DialerRetries = -1, 1
+	opt.ContextTimeoutEnabled = true
+	opt.PipelinePoolSize = -1
+	opt.DisableIdentity = true
+	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+}
+
+// Down tells whether the last command failed; it asks nothing.
+func (c *Client) Down() bool { return c.breaker.down.Load() }
+
+// Blocking is a second client for commands that wait on purpose, such as XREAD
+// with BLOCK: it has no breaker and no cap beyond the command's own wait. The
+// caller closes it and pauses after a failure.
+func (c *Client) Blocking() *redis.Client {
+	opt := c.opt
+	opt.PoolSize = 4
+	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout, opt.PoolTimeout = time.Second, time.Second, time.Second, time.Second
+	return redis.NewClient(&opt)
+}
+
+// Key joins its parts to a key of ours: Key("limit", "hub", "k1") is "sc:limit:hub:k1".
+func Key(parts ...string) string { return Prefix + strings.Join(parts, ":") }
+
+// quiet silences the library's own log: each service logs the change of state
+// once, not every refused connection.
+var quiet = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}

@@ -1,0 +1,115 @@
+package limit
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+//go:embed slide.lua
+var slideSource string
+
+var slide = redis.NewScript(slideSource)
+
+// clockSlack is how far the clocks of Redis and of this process may drift apart
+// over one window without one contradicting the other.
+const clockSlack = 250 * time.Millisecond
+
+// Config describes one limit. Replicas is how many processes share it.
+type Config struct {
+	Name       string // appears in headers and Redis keys
+	Limit      int    // 0 allows everything
+	Window     time.Duration
+	Replicas   int
+	Now        func() time.Time
+	OnFallback func() // told of each call that was decided without Redis; may be nil
+}
+
+// Limiter is an exact limit over all processes that share a Redis.
+type Limiter struct {
+	cfg     Config
+	store   redis.Cmdable
+	local   *Local
+	share   int
+	process string
+	calls   atomic.Uint64
+	fell    atomic.Int64 // end of the time in which Redis may have lost calls; local clock
+}
+
+// New makes a limiter on store.
+func New(store redis.Cmdable, cfg Config) *Limiter {
+	l := &Limiter{cfg: cfg, store: store, local: NewLocal(cfg.Name, cfg.Limit, cfg.Window, cfg.Now)}
+	l.share = max(1, cfg.Limit/max(1, cfg.Replicas))
+	l.process = strconv.FormatUint(rand.Uint64(), 36) + "-"
+	return l
+}
+
+// Allow counts one call of key. It never fails: without Redis it decides on the
+// log of this process, and on its share of the limit.
+func (l *Limiter) Allow(ctx context.Context, key string) Decision {
+	if l.cfg.Limit <= 0 {
+		return Unlimited()
+	}
+	window := int64(l.cfg.Window)
+	// Noted with the time before the question, so that a call never leaves our
+	// log later than Redis's.
+	began := l.local.clock()
+	name, member := "sc:limit:"+l.cfg.Name+":"+key, l.process+strconv.FormatUint(l.calls.Add(1), 36)
+	d, err := l.ask(ctx, name, member)
+	now := l.local.clock()
+	if err != nil {
+		if ctx.Err() == nil {
+			l.fell.Store(now + window)
+			if l.cfg.OnFallback != nil {
+				l.cfg.OnFallback()
+			}
+		}
+		d = l.local.take(key, now, now, window, l.share)
+		d.Fallback = true
+		return d
+	}
+	if !d.Allowed {
+		return d
+	}
+	// Redis may have come back empty: our own log has the last word. For one
+	// window after an outage only our share counts.
+	limit, horizon, recovering := l.cfg.Limit, max(window-int64(clockSlack), window/2), now < l.fell.Load()
+	if recovering {
+		limit, horizon = l.share, window
+	}
+	own := l.local.take(key, began, now, horizon, limit)
+	own.Fallback = recovering
+	switch {
+	case !own.Allowed:
+		// Best effort: a call that was refused must not stay counted.
+		l.store.ZRem(ctx, name, member)
+		return own
+	case recovering:
+		own.Remaining = min(own.Remaining, d.Remaining)
+		return own
+	default:
+		return d
+	}
+}
+
+func (l *Limiter) ask(ctx context.Context, name, member string) (Decision, error) {
+	d := Decision{Limit: l.cfg.Limit, name: l.cfg.Name, window: l.cfg.Window}
+	out, err := slide.Run(ctx, l.store, []string{name}, l.cfg.Limit, l.cfg.Window.Microseconds(), member).Int64Slice()
+	if err != nil {
+		return d, err
+	}
+	if len(out) != 4 {
+		return d, fmt.Errorf("limit script answered %d values", len(out))
+	}
+	d.Allowed = out[0] == 1
+	d.Remaining = max(0, l.cfg.Limit-int(out[1]))
+	d.RetryAfter = time.Duration(out[2]) * time.Microsecond
+	d.Reset = time.Duration(out[3]) * time.Microsecond
+	return d, nil
+}

@@ -1,0 +1,43 @@
+package limit
+
+import "slices"
+
+// calls is the sliding log of one key: times of accepted calls in nanoseconds,
+// oldest first.
+type calls []int64
+
+// expire drops the calls that are window or more before now. When the clock was
+// set back the log moves with it, as in the script.
+func (c calls) expire(now, window int64) calls {
+	if n := len(c); n > 0 && c[n-1] > now {
+		shift := c[n-1] - now
+		for i := range c {
+			c[i] -= shift
+		}
+	}
+	old := 0
+	for old < len(c) && c[old] <= now-window {
+		old++
+	}
+	if old == 0 {
+		return c
+	}
+	return c[:copy(c, c[old:])]
+}
+
+// add keeps the order: a call noted late may belong before others.
+func (c calls) add(at int64) calls {
+	i := len(c)
+	for i > 0 && c[i-1] > at {
+		i--
+	}
+	return slices.Insert(c, i, at)
+}
+
+// after is the part of the log that is younger than at.
+func (c calls) after(at int64) calls {
+	for len(c) > 0 && c[0] <= at {
+		c = c[1:]
+	}
+	return c
+}

@@ -1,0 +1,121 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+)
+
+const (
+	maxMessage     = 8 << 20
+	defaultTimeout = 2 * time.Second
+)
+
+// ErrUnavailable is the default fault for a peer that does not answer.
+var ErrUnavailable = fault.New(fault.Unavailable, "signal_service_unavailable", "The signal service cannot be reached, try again shortly.").
+	With("retryAfterMs", 1000)
+
+// DialConfig says whom to call.
+type DialConfig struct {
+	Addr        string
+	Secret      string
+	Timeout     time.Duration // deadline of a call that brings none; 2 s when zero
+	Unavailable *fault.Fault  // what a peer that does not answer becomes; ErrUnavailable when nil
+	Options     []grpc.DialOption
+}
+
+// Dial prepares a connection and starts connecting in the background, so that
+// services may start in any order. While the peer is away calls fail at once; it
+// is looked for again at least once a second.
+func Dial(cfg DialConfig) (*grpc.ClientConn, error) {
+	if cfg.Addr == "" || cfg.Secret == "" {
+		return nil, errors.New("dial: address and link secret are needed")
+	}
+	c := caller{secret: cfg.Secret, timeout: cfg.Timeout, unavailable: cfg.Unavailable}
+	if c.timeout <= 0 {
+		c.timeout = defaultTimeout
+	}
+	if c.unavailable == nil {
+		c.unavailable = ErrUnavailable
+	}
+	options := append([]grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 800 * time.Millisecond},
+			MinConnectTimeout: time.Second,
+		}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 3 * time.Second, PermitWithoutStream: true}),
+		grpc.WithIdleTimeout(0),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
+		grpc.WithStatsHandler(otelgrpc.NewClientHandler()),
+		grpc.WithStatsHandler(sendWatch{}),
+		grpc.WithChainUnaryInterceptor(c.unary),
+		grpc.WithChainStreamInterceptor(c.stream),
+	}, cfg.Options...)
+	conn, err := grpc.NewClient(cfg.Addr, options...)
+	if err != nil {
+		return nil, err
+	}
+	conn.Connect()
+	return conn, nil
+}
+
+type caller struct {
+	secret      string
+	timeout     time.Duration
+	unavailable *fault.Fault
+}
+
+func (c caller) outgoing(ctx context.Context) context.Context {
+	ctx = metadata.AppendToOutgoingContext(ctx, secretHeader, c.secret)
+	if id := RequestID(ctx); id != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, requestIDHeader, id)
+	}
+	return ctx
+}
+
+func (c caller) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	sent := new(sending)
+	err := invoke(context.WithValue(c.outgoing(ctx), sendingKey{}, sent), method, req, reply, conn, opts...)
+	if err == nil {
+		return nil
+	}
+	return &callError{err: fromStatus(ctx, err, c.unavailable), ran: mayHaveRun(err, sent)}
+}
+
+// stream has no deadline of its own: a stream lives as long as its context.
+func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	s, err := open(c.outgoing(ctx), desc, conn, method, opts...)
+	if err != nil {
+		return nil, fromStatus(ctx, err, c.unavailable)
+	}
+	return &clientStream{ClientStream: s, unavailable: c.unavailable}, nil
+}
+
+type clientStream struct {
+	grpc.ClientStream
+	unavailable *fault.Fault
+}
+
+// RecvMsg leaves io.EOF, the regular end, as it is.
+func (s *clientStream) RecvMsg(m any) error {
+	return fromStatus(s.Context(), s.ClientStream.RecvMsg(m), s.unavailable)
+}
+
+var _ stats.Handler = sendWatch{}

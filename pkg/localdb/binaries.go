@@ -1,0 +1,152 @@
+package localdb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+)
+
+const (
+	oldestPostgres = 15
+	oldestRedis    = 7
+)
+
+// binaries is one installation of Postgres.
+type binaries struct {
+	dir   string // holds initdb and postgres
+	major int
+}
+
+func (b binaries) path(tool string) string { return filepath.Join(b.dir, tool) }
+
+// postgresDirs are the places where package managers put Postgres; most of them
+// are not on PATH.
+var postgresDirs = []string{
+	"/usr/lib/postgresql/*/bin",
+	"/usr/pgsql-*/bin",
+	"/usr/libexec/postgresql*",
+	"/usr/local/pgsql/bin",
+	"/opt/homebrew/opt/postgresql@*/bin",
+	"/usr/local/opt/postgresql@*/bin",
+	"/home/linuxbrew/.linuxbrew/opt/postgresql@*/bin",
+	"/Applications/Postgres.app/Contents/Versions/*/bin",
+	"/opt/local/lib/postgresql*/bin",
+}
+
+// installed lists the usable installations of this machine: PG_BIN alone when it
+// is set, else the one on PATH, then the known places from the newest major down.
+// The second value says why the others were passed over.
+func installed(ctx context.Context) (found []binaries, rejected []string) {
+	if dir := os.Getenv("PG_BIN"); dir != "" {
+		b, err := inspect(ctx, dir)
+		if err != nil {
+			return nil, []string{err.Error()}
+		}
+		return []binaries{b}, nil
+	}
+	seen := map[string]bool{}
+	consider := func(dir string) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || seen[real] {
+			return
+		}
+		seen[real] = true
+		if b, err := inspect(ctx, real); err != nil {
+			rejected = append(rejected, err.Error())
+		} else {
+			found = append(found, b)
+		}
+	}
+	if tool, err := exec.LookPath("initdb"); err == nil {
+		if real, err := filepath.EvalSymlinks(tool); err == nil {
+			consider(filepath.Dir(real))
+		}
+	}
+	onPath := len(found)
+	for _, pattern := range postgresDirs {
+		dirs, _ := filepath.Glob(pattern)
+		for _, dir := range dirs {
+			consider(dir)
+		}
+	}
+	slices.SortStableFunc(found[onPath:], func(a, b binaries) int { return cmp.Compare(b.major, a.major) })
+	return found, rejected
+}
+
+// inspect asks the binaries in dir for their version and refuses old ones.
+func inspect(ctx context.Context, dir string) (binaries, error) {
+	b := binaries{dir: dir}
+	for _, tool := range []string{"initdb", "postgres"} {
+		major, err := majorVersion(ctx, b.path(tool))
+		if err != nil {
+			return b, err
+		}
+		b.major = major
+	}
+	if b.major < oldestPostgres {
+		return b, fmt.Errorf("%s holds PostgreSQL %d, at least %d is needed", dir, b.major, oldestPostgres)
+	}
+	return b, nil
+}
+
+var versionPattern = regexp.MustCompile(`(?:PostgreSQL\) |v=|server v)(\d+)`)
+
+// majorVersion runs `tool --version`, which Postgres, Redis and Valkey all know.
+func majorVersion(ctx context.Context, tool string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, tool, "--version").CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%s does not run: %w", tool, err)
+	}
+	m := versionPattern.FindSubmatch(out)
+	if m == nil {
+		return 0, fmt.Errorf("%s tells no version: %.80q", tool, out)
+	}
+	return strconv.Atoi(string(m[1]))
+}
+
+// hintPostgres is the one line to type on this system.
+func hintPostgres() string {
+	switch {
+	case runtime.GOOS == "darwin":
+		return "brew install postgresql@18"
+	case exists("/etc/alpine-release"):
+		return "apk add postgresql17 postgresql17-contrib"
+	case exists("/etc/debian_version"):
+		return "sudo apt-get install -y postgresql"
+	case exists("/etc/redhat-release"):
+		return "sudo dnf install -y postgresql-server postgresql-contrib"
+	default:
+		return "install PostgreSQL 15 or newer, or set DATABASE_URL"
+	}
+}
+
+// HintRedis is the one line that installs Redis on this system.
+func HintRedis() string {
+	switch {
+	case runtime.GOOS == "darwin":
+		return "brew install redis"
+	case exists("/etc/alpine-release"):
+		return "apk add redis"
+	case exists("/etc/debian_version"):
+		return "sudo apt-get update && sudo apt-get install -y redis-server"
+	case exists("/etc/redhat-release"):
+		return "sudo dnf install -y redis"
+	default:
+		return "install Redis 7 or Valkey"
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

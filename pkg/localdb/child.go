@@ -1,0 +1,84 @@
+package localdb
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Child is a process in its own process group that ends when this process ends.
+type Child struct {
+	pid  int
+	done chan struct{}
+	err  error
+	hold io.Closer // keeps a guarded child alive; nil elsewhere
+}
+
+// StartChild starts cmd in its own process group. When this process dies, even
+// by SIGKILL, the child gets the signal death.
+func StartChild(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true
+	return startChild(cmd, death)
+}
+
+// PID is the process id of the child.
+func (c *Child) PID() int { return c.pid }
+
+// Done is closed when the child has ended.
+func (c *Child) Done() <-chan struct{} { return c.done }
+
+// Err tells how the child ended; call it after Done is closed.
+func (c *Child) Err() error { return c.err }
+
+// Signal sends a signal to the child; one that has ended is no error.
+func (c *Child) Signal(sig syscall.Signal) error {
+	select {
+	case <-c.done:
+		return nil
+	default:
+	}
+	err := syscall.Kill(c.pid, sig)
+	if errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	return err
+}
+
+// Stop wakes the child, sends sig, and kills it when it has not ended by the
+// end of ctx or of grace, whichever is first.
+func (c *Child) Stop(ctx context.Context, sig syscall.Signal, grace time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	_ = c.Signal(sig)
+	c.wake()
+	select {
+	case <-c.done:
+		return
+	case <-ctx.Done():
+	}
+	for _, pid := range Family(c.pid) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	<-c.done
+}
+
+// wake continues the child and what it started: a stopped process handles no
+// other signal.
+func (c *Child) wake() {
+	for _, pid := range Family(c.pid) {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
+}
+
+// alive tells whether a process with this id exists.
+func alive(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, os.ErrPermission)
+}

@@ -1,0 +1,84 @@
+package localdb
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+)
+
+func startChild(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
+	cmd.SysProcAttr.Pdeathsig = death
+	c := &Child{done: make(chan struct{})}
+	started := make(chan error, 1)
+	go func() {
+		// The kernel ties the death signal to the thread that forked, so this
+		// goroutine keeps its thread for as long as the child lives.
+		runtime.LockOSThread()
+		if err := cmd.Start(); err != nil {
+			started <- err
+			return
+		}
+		c.pid = cmd.Process.Pid
+		started <- nil
+		c.err = cmd.Wait()
+		close(c.done)
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	return c, nil
+}
+
+// Family lists pid and the processes that descend from it, pid first.
+func Family(pid int) []int {
+	children := map[int][]int{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return []int{pid}
+	}
+	for _, e := range entries {
+		child, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		fields := statFields(child)
+		if len(fields) < 2 {
+			continue
+		}
+		if parent, err := strconv.Atoi(string(fields[1])); err == nil {
+			children[parent] = append(children[parent], child)
+		}
+	}
+	family := []int{pid}
+	for i := 0; i < len(family); i++ {
+		family = append(family, children[family[i]]...)
+	}
+	return family
+}
+
+// startTime identifies a process beyond its number, which the kernel reuses.
+func startTime(pid int) string {
+	fields := statFields(pid)
+	if len(fields) < 20 {
+		return ""
+	}
+	return string(fields[19])
+}
+
+// statFields are the fields of /proc/PID/stat after the command name, which may
+// itself hold spaces.
+func statFields(pid int) [][]byte {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	_, rest, ok := bytes.Cut(raw[max(0, bytes.LastIndexByte(raw, ')')):], []byte(")"))
+	if !ok {
+		return nil
+	}
+	return bytes.Fields(rest)
+}

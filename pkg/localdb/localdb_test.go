@@ -1,0 +1,387 @@
+package localdb
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+)
+
+const launcherEnv = "LOCALDB_TEST_LAUNCHER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(launcherEnv); dir != "" {
+		launchAndWait(dir)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// launchAndWait is the process that TestServersEndWithTheirLauncher kills.
+func launchAndWait(dir string) {
+	ctx := context.Background()
+	pg, err := StartPostgres(ctx, PostgresConfig{Dir: dir, Durable: true})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	r, err := StartRedis(ctx, RedisConfig{})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	fmt.Println(pg.PID(), r.PID())
+	select {}
+}
+
+func startPostgres(t *testing.T, cfg PostgresConfig) *Postgres {
+	t.Helper()
+	pg, err := StartPostgres(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pg.Stop(context.Background()) })
+	return pg
+}
+
+func startRedis(t *testing.T, cfg RedisConfig) *Redis {
+	t.Helper()
+	r, err := StartRedis(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Stop(context.Background()) })
+	return r
+}
+
+func query(t *testing.T, url, sql string) string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	var out string
+	if err := conn.QueryRow(t.Context(), sql).Scan(&out); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return out
+}
+
+func gone(pid int) bool { return startTime(pid) == "" || state(pid) == "Z" }
+
+func state(pid int) string {
+	if f := statFields(pid); len(f) > 0 {
+		return string(f[0])
+	}
+	return ""
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for !ok() {
+		if pause(ctx, 5*time.Millisecond) != nil {
+			t.Fatalf("not within 10 s: %s", what)
+		}
+	}
+}
+
+func TestDurabilityFollowsTheMode(t *testing.T) {
+	for _, durable := range []bool{false, true} {
+		t.Run(fmt.Sprint("durable=", durable), func(t *testing.T) {
+			t.Parallel()
+			cfg := PostgresConfig{Durable: durable, Settings: map[string]string{"work_mem": "7MB"}}
+			if durable {
+				cfg.Dir, cfg.Preload = filepath.Join(t.TempDir(), "pg"), []string{"pg_stat_statements"}
+			}
+			pg := startPostgres(t, cfg)
+			want := map[bool]string{true: "on", false: "off"}[durable]
+			for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
+				if got := query(t, pg.URL(), "SHOW "+name); got != want {
+					t.Errorf("%s is %s, want %s", name, got, want)
+				}
+			}
+			if got := query(t, pg.URL(), "SHOW work_mem"); got != "7MB" {
+				t.Errorf("work_mem is %s", got)
+			}
+			if durable {
+				if got := query(t, pg.URL(), "SHOW shared_preload_libraries"); got != "pg_stat_statements" {
+					t.Errorf("preloaded %q", got)
+				}
+				if inMemory(query(t, pg.URL(), "SHOW data_directory")) {
+					t.Error("durable data is in memory")
+				}
+			}
+			if got := query(t, pg.URL(), "SHOW listen_addresses"); got != "127.0.0.1" {
+				t.Errorf("listens on %s", got)
+			}
+		})
+	}
+}
+
+func TestEveryIdentityRunsPostgres(t *testing.T) {
+	found, rejected := installed(t.Context())
+	if len(found) == 0 {
+		t.Fatalf("no Postgres here (%v); type: %s", rejected, hintPostgres())
+	}
+	for _, as := range identities() {
+		t.Run(as.name, func(t *testing.T) {
+			dir, err := tempDir(false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			if as.name == "a user namespace" {
+				// What this identity is for: below a directory that only root may enter.
+				if err := os.Chmod(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			data := filepath.Join(dir, "data")
+			if err := initdb(t.Context(), found[0], as, data, false); err != nil {
+				t.Fatal(err)
+			}
+			pg := startPostgres(t, PostgresConfig{Dir: dir})
+			if got := query(t, pg.URL(), "SELECT current_user::text"); got != superuser {
+				t.Fatal(got)
+			}
+		})
+	}
+}
+
+func TestKeptClusterKeepsItsDataThroughKill(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pg")
+	pg := startPostgres(t, PostgresConfig{Dir: dir, Durable: true})
+	conn, err := pgx.Connect(t.Context(), pg.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "CREATE TABLE t AS SELECT 'kept'::text AS v"); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range Family(pg.PID()) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	<-pg.Done()
+	url := pg.URL()
+	if err := pg.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if pg.URL() != url {
+		t.Fatal("the address changed over a restart")
+	}
+	if got := query(t, url, "SELECT v FROM t"); got != "kept" {
+		t.Fatal(got)
+	}
+	pg.Stop(t.Context())
+	again := startPostgres(t, PostgresConfig{Dir: dir, Durable: true})
+	if got := query(t, again.URL(), "SELECT v FROM t"); got != "kept" {
+		t.Fatal(got)
+	}
+}
+
+func TestStopEndsAStoppedServer(t *testing.T) {
+	pg := startPostgres(t, PostgresConfig{})
+	for _, pid := range Family(pg.PID()) {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	pg.Stop(t.Context())
+	if !gone(pg.PID()) || time.Since(began) > 9*time.Second {
+		t.Fatalf("still there after %v", time.Since(began))
+	}
+	if exists(pg.temp) {
+		t.Fatal("the temporary cluster is still on disk")
+	}
+}
+
+func TestServersEndWithTheirLauncher(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pg")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), launcherEnv+"="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || strings.HasPrefix(line, "error") {
+		t.Fatal(line, err)
+	}
+	var pids []int
+	for _, f := range strings.Fields(line) {
+		pid, err := strconv.Atoi(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	eventually(t, "servers of a killed launcher are gone", func() bool { return gone(pids[0]) && gone(pids[1]) })
+
+	// The next launcher takes over the cluster at once.
+	startPostgres(t, PostgresConfig{Dir: dir, Durable: true})
+}
+
+func TestGuardedChildEndsWithThePipe(t *testing.T) {
+	cmd := exec.Command("sleep", "600")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c, err := startGuarded(cmd, syscall.SIGTERM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the reported process is the command", func() bool {
+		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", c.PID()))
+		return strings.TrimSpace(string(name)) == "sleep"
+	})
+	_ = c.hold.Close()
+	<-c.Done()
+	if !gone(c.PID()) {
+		t.Fatal("the child outlived the pipe")
+	}
+}
+
+func TestNamedServerIsUsedOrRefused(t *testing.T) {
+	pg := startPostgres(t, PostgresConfig{})
+	named := startPostgres(t, PostgresConfig{URL: pg.URL()})
+	if named.PID() != 0 || !named.Kept() || named.URL() != pg.URL() {
+		t.Fatal("a named server was not taken as it is")
+	}
+	named.Stop(t.Context())
+	if got := query(t, pg.URL(), "SELECT 'up'::text"); got != "up" {
+		t.Fatal(got)
+	}
+	pg.Stop(t.Context())
+	if _, err := StartPostgres(t.Context(), PostgresConfig{URL: pg.URL()}); err == nil {
+		t.Fatal("fell through to another server although one was named")
+	}
+	if _, err := StartRedis(t.Context(), RedisConfig{URL: "redis://127.0.0.1:1/0", InProcess: true}); err == nil {
+		t.Fatal("fell through to another Redis although one was named")
+	}
+}
+
+func TestEnsureDatabaseTwice(t *testing.T) {
+	pg := startPostgres(t, PostgresConfig{})
+	for range 2 {
+		url, err := EnsureDatabase(t.Context(), pg.URL(), "signalcast")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := query(t, url, "SELECT current_database()::text"); got != "signalcast" {
+			t.Fatal(got)
+		}
+	}
+}
+
+func TestRedisRestartsEmptyOnItsPort(t *testing.T) {
+	r := startRedis(t, RedisConfig{Databases: 300})
+	opt, err := redis.ParseURL(strings.TrimSuffix(r.URL(), "0") + "299")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(opt)
+	defer func() { _ = client.Close() }()
+	if err := client.Set(t.Context(), "k", "v", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(r.PID(), syscall.SIGKILL)
+	<-r.Done()
+	if err := r.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := client.Exists(t.Context(), "k").Result(); err != nil || n != 0 {
+		t.Fatal(n, err)
+	}
+}
+
+func TestStandInServesWhenNothingIsInstalled(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := StartRedis(t.Context(), RedisConfig{}); err == nil || !strings.Contains(err.Error(), HintRedis()) {
+		t.Fatalf("want the line to type, got %v", err)
+	}
+	var said []string
+	r := startRedis(t, RedisConfig{InProcess: true, Log: func(line string) { said = append(said, line) }})
+	if len(said) != 1 || !strings.HasPrefix(said[0], "warning: ") {
+		t.Fatalf("said %q", said)
+	}
+	opt, err := redis.ParseURL(r.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(opt)
+	defer func() { _ = client.Close() }()
+	if err := client.Set(t.Context(), "k", "v", 20*time.Millisecond).Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "time to live runs in the stand-in", func() bool { return client.Exists(t.Context(), "k").Val() == 0 })
+}
+
+func TestSweepTakesOnlyWhatLostItsOwner(t *testing.T) {
+	base := t.TempDir()
+	dirs := map[string]string{
+		"live":  fmt.Sprintf("%d %s", os.Getpid(), startTime(os.Getpid())),
+		"dead":  "999999999 1",
+		"other": fmt.Sprintf("%d %s", os.Getpid(), "1"), // the number was given to another process
+	}
+	for name, owner := range dirs {
+		dir := filepath.Join(base, tempPrefix+name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, ownerFile), []byte(owner), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(base, tempPrefix+"unsigned"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sweep(base)
+	for name, want := range map[string]bool{"live": true, "unsigned": true, "dead": false, "other": false} {
+		if got := exists(filepath.Join(base, tempPrefix+name)); got != want {
+			t.Errorf("%s kept: %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestOldPostgresIsPassedOver(t *testing.T) {
+	dir := t.TempDir()
+	for _, tool := range []string{"initdb", "postgres"} {
+		script := "#!/bin/sh\necho \"" + tool + " (PostgreSQL) 14.9\"\n"
+		if err := os.WriteFile(filepath.Join(dir, tool), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PG_BIN", dir)
+	found, rejected := installed(t.Context())
+	if len(found) != 0 || len(rejected) != 1 || !strings.Contains(rejected[0], "at least 15") {
+		t.Fatal(found, rejected)
+	}
+}
+
+func TestFreePortStaysBelowTheOutgoingRange(t *testing.T) {
+	port, err := FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if port < lowestPort || port >= ephemeralFloor() || !PortFree(port) {
+		t.Fatal(port)
+	}
+}

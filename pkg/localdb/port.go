@@ -1,0 +1,54 @@
+package localdb
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+)
+
+// Ports are taken below the range that the kernel hands to outgoing
+// connections: a client that keeps dialling a port of that range while the
+// server is away can connect to itself and so hold the port for good.
+const lowestPort = 20000
+
+// FreePort returns a TCP port of 127.0.0.1 on which nothing listens.
+func FreePort() (int, error) {
+	if top := ephemeralFloor(); top > lowestPort+1000 {
+		for range 100 {
+			port := lowestPort + rand.IntN(top-lowestPort)
+			if PortFree(port) {
+				return port, nil
+			}
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// PortFree tells whether a server could listen on 127.0.0.1:port now.
+func PortFree(port int) bool {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
+}
+
+// ephemeralFloor is the first port of the kernel's outgoing range.
+func ephemeralFloor() int {
+	raw, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if err != nil {
+		return 32768
+	}
+	var low, high int
+	if _, err := fmt.Sscan(strings.TrimSpace(string(raw)), &low, &high); err != nil {
+		return 32768
+	}
+	return low
+}

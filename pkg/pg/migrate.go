@@ -1,0 +1,191 @@
+package pg
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/tern/v2/migrate"
+)
+
+const (
+	// migrateLock keeps two migrators of one database apart, whatever their schema.
+	migrateLock = 5_021_664_117
+	// lockWait bounds how long a migration queues for a table lock: everything
+	// that comes after it in that queue waits as well. It gives way and tries again.
+	lockWait    = "150ms"
+	lockRetries = 100
+)
+
+// Schema is what one service keeps in the database.
+type Schema struct {
+	Name     string // schema; its roles are <Name>_migrator and <Name>_rw
+	Files    fs.FS  // NNNN_name.sql at the root, numbered from 1 without gaps
+	Password string // of <Name>_rw
+}
+
+// Migrated tells the versions before and after.
+type Migrated struct{ From, To int }
+
+// Migrate creates roles and schema when they are missing and runs the pending
+// files as <Name>_migrator, each in its own transaction, under an advisory lock.
+// It only goes forward and refuses a database that is newer than the files, and
+// a file that was changed after it ran.
+func Migrate(ctx context.Context, adminURL string, s Schema) (Migrated, error) {
+	var done Migrated
+	if s.Password == "" {
+		return done, errors.New("the password of the writing role is not set")
+	}
+	cfg, err := pgx.ParseConfig(adminURL)
+	if err != nil {
+		return done, errors.New("the database URL cannot be read")
+	}
+	cfg.ConnectTimeout = 10 * time.Second
+	cfg.RuntimeParams["search_path"] = s.Name
+	cfg.RuntimeParams["lock_timeout"] = lockWait
+	cfg.RuntimeParams["client_min_messages"] = "warning"
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return done, fmt.Errorf("connect: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := lockMigrations(ctx, conn); err != nil {
+		return done, err
+	}
+	if err := bootstrap(ctx, conn, s); err != nil {
+		return done, fmt.Errorf("prepare schema %s: %w", s.Name, err)
+	}
+	if done, err = s.run(ctx, conn); err != nil {
+		return done, fmt.Errorf("migrate %s: %w", s.Name, err)
+	}
+	return done, nil
+}
+
+// lockMigrations polls: a blocking wait would fall under lock_timeout.
+func lockMigrations(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		var got bool
+		if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(migrateLock)).Scan(&got); err != nil {
+			return fmt.Errorf("lock migrations: %w", err)
+		}
+		if got {
+			return nil
+		}
+		wait(ctx, 20*time.Millisecond)
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("lock migrations: %w", err)
+		}
+	}
+}
+
+func (s Schema) run(ctx context.Context, conn *pgx.Conn) (Migrated, error) {
+	var done Migrated
+	if _, err := conn.Exec(ctx, "SET ROLE "+quote(s.owner())); err != nil {
+		return done, err
+	}
+	m, err := migrate.NewMigrator(ctx, conn, s.Name+".schema_version")
+	if err != nil {
+		return done, err
+	}
+	if err := m.LoadMigrations(s.Files); err != nil {
+		return done, err
+	}
+	files := make([][]byte, len(m.Migrations))
+	for i, f := range m.Migrations {
+		raw, err := fs.ReadFile(s.Files, f.Name)
+		if err != nil {
+			return done, err
+		}
+		sum := sha256.Sum256(raw)
+		files[i] = sum[:]
+	}
+	version, err := m.GetCurrentVersion(ctx)
+	if err != nil {
+		return done, err
+	}
+	done = Migrated{From: int(version), To: int(version)}
+	if int(version) > len(files) {
+		return done, fmt.Errorf("the database is at version %d and newer than this program, which knows %d", version, len(files))
+	}
+	if err := s.checkDrift(ctx, conn, files); err != nil {
+		return done, err
+	}
+	m.OnStart = func(sequence int32, name, _, _ string) {
+		// In the migration's own transaction. A failure here aborts that
+		// transaction, so the next statement reports it.
+		_, _ = conn.Exec(ctx, `INSERT INTO schema_files (version, name, sha256) VALUES ($1, $2, $3)
+			ON CONFLICT (version) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, applied_at = now()`,
+			sequence, name, files[sequence-1])
+	}
+	if err := withLockRetries(ctx, m.Migrate); err != nil {
+		return done, err
+	}
+	done.To = len(files)
+	_, err = conn.Exec(ctx, "GRANT SELECT ON schema_version, schema_files TO "+quote(s.writer()))
+	return done, err
+}
+
+// checkDrift compares each file that ran with the file of today.
+func (s Schema) checkDrift(ctx context.Context, conn *pgx.Conn, files [][]byte) error {
+	if _, err := conn.Exec(ctx, `CREATE TABLE IF NOT EXISTS schema_files (
+		version int PRIMARY KEY, name text NOT NULL, sha256 bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`); err != nil {
+		return err
+	}
+	rows, err := conn.Query(ctx, `SELECT f.version, f.name, f.sha256 FROM schema_files f, schema_version v
+		WHERE f.version <= v.version ORDER BY f.version`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var version int
+		var name string
+		var sum []byte
+		if err := rows.Scan(&version, &name, &sum); err != nil {
+			return err
+		}
+		if !bytes.Equal(sum, files[version-1]) {
+			return fmt.Errorf("%s was changed after it ran; add a new file instead", name)
+		}
+	}
+	return rows.Err()
+}
+
+// withLockRetries repeats run while it could not get a table lock in time. Each
+// migration is one transaction, so a repeat starts at the first that is missing.
+func withLockRetries(ctx context.Context, run func(context.Context) error) error {
+	for n := 0; ; n++ {
+		err := run(ctx)
+		var pgErr *pgconn.PgError
+		if err == nil || n == lockRetries || !errors.As(err, &pgErr) || pgErr.Code != "55P03" {
+			return err
+		}
+		wait(ctx, 100*time.Millisecond)
+	}
+}
+
+// CheckSchema tells whether the database has at least the migrations in files;
+// a service is not ready before.
+func CheckSchema(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, s Schema,
+) error {
+	names, err := migrate.FindMigrations(s.Files)
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	var version int
+	if err := db.QueryRow(ctx, "SELECT version FROM "+quote(s.Name)+".schema_version").Scan(&version); err != nil {
+		return fmt.Errorf("read schema version: %w", Fault(err))
+	}
+	if version < len(names) {
+		return fmt.Errorf("schema %s is at version %d, this program needs %d: run its migrate command", s.Name, version, len(names))
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package syntax
+
+// MarketStatus is the state of a market.
+type MarketStatus string
+
+// The market states; resolved is final.
+const (
+	MarketOpen     MarketStatus = "open"
+	MarketClosed   MarketStatus = "closed"
+	MarketResolved MarketStatus = "resolved"
+	MarketUnknown  MarketStatus = "unknown"
+)
+
+// ParseMarketStatus reads a market status exactly.
+func ParseMarketStatus(s string) (MarketStatus, bool) {
+	switch MarketStatus(s) {
+	case MarketOpen, MarketClosed, MarketResolved, MarketUnknown:
+		return MarketStatus(s), true
+	}
+	return "", false
+}
+
+// SignalStatus is the state of a signal.
+type SignalStatus string
+
+// The signal states; all but pending are final.
+const (
+	Pending SignalStatus = "pending"
+	Won     SignalStatus = "won"
+	Lost    SignalStatus = "lost"
+	Void    SignalStatus = "void"
+)
+
+// ParseSignalStatus reads a signal status exactly.
+func ParseSignalStatus(s string) (SignalStatus, bool) {
+	switch SignalStatus(s) {
+	case Pending, Won, Lost, Void:
+		return SignalStatus(s), true
+	}
+	return "", false
+}
+
+// Source is the door through which a signal came.
+type Source string
+
+// The fixed sources; one more, the social client, is a setting.
+const (
+	SourceWeb    Source = "web"
+	SourceMobile Source = "mobile"
+	SourceEmbed  Source = "embed"
+	SourceAPI    Source = "api"
+)
+
+// ParseSource reads the client's `source`: web, mobile, embed or the social
+// client. Anything else is web; api is given by the protocol routes alone.
+func ParseSource(raw, social string) Source {
+	switch s := Source(raw); {
+	case s == SourceMobile, s == SourceEmbed:
+		return s
+	case raw != "" && raw == social:
+		return s
+	}
+	return SourceWeb
+}

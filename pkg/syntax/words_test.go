@@ -1,0 +1,157 @@
+package syntax_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// exact checks that a parser takes the listed words and only in that spelling.
+func exact[T ~string](t *testing.T, name string, parse func(string) (T, bool), words ...T) {
+	t.Helper()
+	for _, w := range words {
+		if got, ok := parse(string(w)); !ok || got != w {
+			t.Errorf("%s: %q refused", name, w)
+		}
+		for _, bad := range []string{" " + string(w), string(w) + "\n", "x" + string(w), ""} {
+			if got, ok := parse(bad); ok || got != "" {
+				t.Errorf("%s: %q accepted", name, bad)
+			}
+		}
+	}
+	for _, bad := range []string{"yes", "Yes", "Open", "PENDING", "politics"} {
+		if _, ok := parse(bad); ok {
+			t.Errorf("%s: %q accepted", name, bad)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	exact(t, "side", syntax.ParseSide, syntax.Yes, syntax.No)
+	exact(t, "verdict", syntax.ParseVerdict, syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid)
+	exact(t, "market status", syntax.ParseMarketStatus, syntax.MarketOpen, syntax.MarketClosed, syntax.MarketResolved, syntax.MarketUnknown)
+	exact(t, "signal status", syntax.ParseSignalStatus, syntax.Pending, syntax.Won, syntax.Lost, syntax.Void)
+	exact(t, "operator type", syntax.ParseOperatorType, syntax.Human, syntax.AIAgent, syntax.SystemBot)
+	exact(t, "tier", syntax.ParseTier, syntax.Independent, syntax.House, syntax.Automated)
+	exact(t, "lane", syntax.ParseLane, syntax.Lanes[:]...)
+	exact(t, "provider", syntax.ParseProvider, syntax.Providers[:]...)
+	if len(syntax.Lanes) != 11 {
+		t.Errorf("%d lanes", len(syntax.Lanes))
+	}
+}
+
+func TestSide(t *testing.T) {
+	t.Parallel()
+	if syntax.Yes.Opposite() != syntax.No || syntax.No.Opposite() != syntax.Yes {
+		t.Error("opposite")
+	}
+	if s, ok := syntax.VerdictNo.Side(); !ok || s != syntax.No {
+		t.Error("NO pays NO")
+	}
+	if _, ok := syntax.VerdictInvalid.Side(); ok {
+		t.Error("INVALID pays a side")
+	}
+}
+
+func TestBps(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]bool{-1: false, 0: true, 10000: true, 10001: false, 1 << 40: false} {
+		if b, ok := syntax.NewBps(n); ok != want || ok && (!b.Valid() || int64(b) != n) {
+			t.Errorf("NewBps(%d) = %d, %v", n, b, ok)
+		}
+	}
+	for p, want := range map[float64]syntax.Bps{0: 0, 1: 10000, 0.615: 6150, 0.28995: 2900, 0.00005: 1, 0.00004999: 0, 0.99995: 10000, 0.315: 3150} {
+		if b, ok := syntax.BpsOfProbability(p); !ok || b != want {
+			t.Errorf("BpsOfProbability(%v) = %d, %v, want %d", p, b, ok, want)
+		}
+	}
+	nan := 0.0
+	for _, p := range []float64{-0.1, 1.1, nan / nan} {
+		if _, ok := syntax.BpsOfProbability(p); ok {
+			t.Errorf("BpsOfProbability(%v) accepted", p)
+		}
+	}
+	if b, ok := syntax.BpsOfPercent(31.5); !ok || b != 3150 || b.Percent() != 31.5 || b.Probability() != 0.315 {
+		t.Errorf("31.5 per cent is %d", b)
+	}
+	if b := syntax.Bps(3150); b.Of(syntax.Yes) != 3150 || b.Of(syntax.No) != 6850 || b.Of(syntax.No).Of(syntax.No) != b {
+		t.Error("price of a side")
+	}
+}
+
+func TestLaneFilter(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]syntax.Lane{
+		"POLITICS": "POLITICS", "politics": "POLITICS", "Entertainment": "ENTERTAINMENT",
+		"OTHER": "", "other": "", "": "", "nope": "", "POLITICS ": "", "ENTERTAINMENTS": "",
+	} {
+		if got := syntax.LaneFilter(raw); got != want {
+			t.Errorf("LaneFilter(%q) = %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]time.Duration{
+		"15m": 15 * time.Minute, "1h": time.Hour, "6h": 6 * time.Hour, "24h": 24 * time.Hour,
+		"": 24 * time.Hour, "7d": 24 * time.Hour, "1H": 24 * time.Hour,
+	} {
+		if got := syntax.ParseWindow(raw).Duration(); got != want {
+			t.Errorf("window %q is %v, want %v", raw, got, want)
+		}
+	}
+}
+
+func TestSource(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]syntax.Source{
+		"web": "web", "mobile": "mobile", "embed": "embed", "farcaster": "farcaster",
+		"api": "web", "": "web", "WEB": "web", "fax": "web",
+	} {
+		if got := syntax.ParseSource(raw, "farcaster"); got != want {
+			t.Errorf("source %q is %q, want %q", raw, got, want)
+		}
+	}
+	if got := syntax.ParseSource("", ""); got != syntax.SourceWeb {
+		t.Errorf("no source is %q", got)
+	}
+}
+
+func TestOperator(t *testing.T) {
+	t.Parallel()
+	const secret, user = "test-pepper-do-not-use", "did:idp:clx0testuser0001"
+	id := syntax.NewPublicID(secret, user)
+	if id != "op_c8eb353a8e49313f" {
+		t.Errorf("masked id %s", id)
+	}
+	if got, ok := syntax.ParsePublicID(id.String()); !ok || got != id {
+		t.Error("own masked id refused")
+	}
+	for _, bad := range []string{"", "op_", "op_c8eb353a8e49313", "op_c8eb353a8e49313F", "op_c8eb353a8e49313ff", "c8eb353a8e49313f000"} {
+		if _, ok := syntax.ParsePublicID(bad); ok {
+			t.Errorf("%q accepted", bad)
+		}
+	}
+	tiers := []struct {
+		typ           syntax.OperatorType
+		seeded, house bool
+		want          syntax.Tier
+	}{
+		{syntax.Human, false, false, syntax.Independent},
+		{syntax.Human, false, true, syntax.House},
+		{syntax.Human, true, true, syntax.Automated},
+		{syntax.AIAgent, false, true, syntax.Automated},
+		{syntax.SystemBot, false, false, syntax.Automated},
+	}
+	for _, c := range tiers {
+		if got := syntax.TierOf(c.typ, c.seeded, c.house); got != c.want || got.Ranked() != (c.want != syntax.Automated) {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	if !syntax.Human.Crowd() || !syntax.AIAgent.Crowd() || syntax.SystemBot.Crowd() {
+		t.Error("crowd")
+	}
+}

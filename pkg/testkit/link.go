@@ -1,0 +1,47 @@
+package testkit
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/test/bufconn"
+
+	"github.com/signalcast/signalcast/pkg/link"
+)
+
+// Link serves what register adds over an in-memory connection with all the rules
+// of pkg/link and returns the caller's end. Both close with the test.
+func Link(t testing.TB, register func(grpc.ServiceRegistrar)) *grpc.ClientConn {
+	t.Helper()
+	const secret = "testkit-link-secret-of-32-letters"
+	server, err := link.NewServer(link.ServerConfig{Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	register(server)
+	listener := bufconn.Listen(1 << 20)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	conn, err := link.Dial(link.DialConfig{
+		Addr: "passthrough:///memory", Secret: secret, Timeout: 10 * time.Second,
+		Options: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return listener.DialContext(ctx)
+		})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = conn.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		server.Shutdown(ctx)
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return conn
+}

@@ -1,0 +1,119 @@
+package testkit
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/localdb"
+)
+
+// databases is how many tests of one process can hold a Redis database at once.
+const databases = 1024
+
+// Redis gives the test an empty Redis database of its own and returns its URL.
+func Redis(t testing.TB) string {
+	t.Helper()
+	pool, err := sharedRedis()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index int
+	select {
+	case index = <-pool.free:
+	case <-t.Context().Done():
+		t.Fatal("no free Redis database")
+	}
+	u := *pool.url
+	u.Path = "/" + strconv.Itoa(index)
+	t.Cleanup(func() {
+		if err := flush(context.Background(), u.String()); err != nil {
+			t.Errorf("empty the Redis database: %v", err)
+		}
+		pool.free <- index
+	})
+	return u.String()
+}
+
+// KV opens a client on the test's own Redis database; it closes with the test.
+func KV(t testing.TB, url string) *kv.Client {
+	t.Helper()
+	client, err := kv.Open(kv.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// RedisServer starts a server of the test's own, to kill or to hang.
+func RedisServer(t testing.TB) *localdb.Redis {
+	t.Helper()
+	server, err := localdb.StartRedis(t.Context(), localdb.RedisConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Stop(context.Background()) })
+	return server
+}
+
+// redisPool hands out the numbered databases of one server.
+type redisPool struct {
+	url  *url.URL
+	free chan int
+}
+
+var sharedRedis = sync.OnceValues(func() (*redisPool, error) {
+	ctx := context.Background()
+	server, err := localdb.StartRedis(ctx, localdb.RedisConfig{URL: os.Getenv("TEST_REDIS_URL"), Databases: databases})
+	if err != nil {
+		return nil, err
+	}
+	servers.add(server.Stop)
+	u, err := url.Parse(server.URL())
+	if err != nil {
+		return nil, err
+	}
+	n, err := countDatabases(ctx, server.URL())
+	if err != nil {
+		return nil, err
+	}
+	pool := &redisPool{url: u, free: make(chan int, n)}
+	for i := range n {
+		pool.free <- i
+	}
+	return pool, nil
+})
+
+func countDatabases(ctx context.Context, url string) (n int, err error) {
+	err = withRedis(url, func(c *redis.Client) error {
+		out, err := c.ConfigGet(ctx, "databases").Result()
+		if err != nil {
+			return err
+		}
+		n, err = strconv.Atoi(out["databases"])
+		return err
+	})
+	return n, err
+}
+
+func flush(ctx context.Context, url string) error {
+	return withRedis(url, func(c *redis.Client) error { return c.FlushDB(ctx).Err() })
+}
+
+func withRedis(url string, do func(*redis.Client) error) error {
+	opt, err := redis.ParseURL(url)
+	if err != nil {
+		return fmt.Errorf("parse Redis URL: %w", err)
+	}
+	client := redis.NewClient(opt)
+	defer func() { _ = client.Close() }()
+	return do(client)
+}

@@ -1,0 +1,264 @@
+package web
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Object is a JSON object that passed the strict reader. Its accessors take
+// members by exact name and remember the first mistake in the order in which
+// they are called; Err gives it. After a mistake they return zero values, so
+// a handler reads everything and checks Err once. A null member counts as
+// absent. Objects made from one body share one memory of the first mistake.
+type Object struct {
+	src   []byte
+	spans []span
+	path  string // "payload." inside the member payload
+	first **fault.Fault
+}
+
+// DecodeBytes runs the strict reader over a whole body.
+// Fault: ErrBody with the reason.
+func DecodeBytes(b []byte) (Object, error) {
+	spans, err := scanObject(b)
+	if err != nil {
+		return Object{}, err
+	}
+	return Object{src: b, spans: spans, first: new(*fault.Fault)}, nil
+}
+
+// Err is the first mistake: missing_<member> or invalid_<member> with the
+// extra member `field`; nil when there was none.
+func (o Object) Err() error {
+	if o.first == nil || *o.first == nil {
+		return nil
+	}
+	return *o.first
+}
+
+// Missing records that a member is needed. For checks of the handler's own.
+func (o Object) Missing(name string) { o.record("missing_", name, name+" is required") }
+
+// Invalid records that a member is not acceptable and says why.
+func (o Object) Invalid(name, why string) { o.record("invalid_", name, name+" "+why) }
+
+func (o Object) record(prefix, name, text string) {
+	if o.first == nil || *o.first != nil {
+		return
+	}
+	*o.first = fault.New(fault.Invalid, prefix+syntax.Snake(name), text).With("field", o.path+name)
+}
+
+// Has reports a member that is present and not null.
+func (o Object) Has(name string) bool { return o.raw(name) != nil }
+
+// Names lists the members as they came, null ones too.
+func (o Object) Names() []string {
+	out := make([]string, len(o.spans))
+	for i, sp := range o.spans {
+		out[i] = sp.name
+	}
+	return out
+}
+
+// Raw is the JSON text of a member, nil when absent or null. It is valid JSON
+// and must not be changed.
+func (o Object) Raw(name string) []byte { return o.raw(name) }
+
+func (o Object) raw(name string) []byte {
+	for _, sp := range o.spans {
+		if sp.name == name {
+			if v := o.src[sp.start:sp.end:sp.end]; v[0] != 'n' {
+				return v
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// need is raw for a required member.
+func (o Object) need(name string) []byte {
+	v := o.raw(name)
+	if v == nil {
+		o.Missing(name)
+	}
+	return v
+}
+
+// String reads text of at most limit characters. When it is required, absent
+// and empty text is missing.
+func (o Object) String(name string, limit int, required bool) string {
+	v := o.raw(name)
+	if v == nil {
+		if required {
+			o.Missing(name)
+		}
+		return ""
+	}
+	s := o.str(name, v, limit)
+	if s == nil {
+		return ""
+	}
+	if *s == "" && required {
+		o.Missing(name)
+	}
+	return *s
+}
+
+// OptString reads optional text; nil when absent.
+func (o Object) OptString(name string, limit int) *string {
+	if v := o.raw(name); v != nil {
+		return o.str(name, v, limit)
+	}
+	return nil
+}
+
+func (o Object) str(name string, v []byte, limit int) *string {
+	if v[0] != '"' {
+		o.Invalid(name, "must be a string")
+		return nil
+	}
+	s := decodeText(v)
+	if len(s) > limit && utf8.RuneCountInString(s) > limit {
+		o.Invalid(name, "must have at most "+strconv.Itoa(limit)+" characters")
+		return nil
+	}
+	return &s
+}
+
+// decodeText decodes a string that the scanner has already accepted.
+func decodeText(v []byte) string {
+	s := scanner{b: v}
+	text, err := s.text(true)
+	if err != nil { // the scanner accepted these bytes before
+		return ""
+	}
+	return text
+}
+
+// Int reads a required whole number between low and high.
+func (o Object) Int(name string, low, high int64) int64 {
+	v := o.need(name)
+	if v == nil {
+		return 0
+	}
+	return o.integer(name, v, low, high)
+}
+
+// OptInt reads an optional whole number; nil when absent.
+func (o Object) OptInt(name string, low, high int64) *int64 {
+	v := o.raw(name)
+	if v == nil {
+		return nil
+	}
+	n := o.integer(name, v, low, high)
+	return &n
+}
+
+// integer accepts one spelling of each whole number: no fraction, no exponent,
+// no minus zero.
+func (o Object) integer(name string, v []byte, low, high int64) int64 {
+	s := string(v)
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || s == "-0" || n < low || n > high {
+		o.Invalid(name, "must be an integer from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10))
+		return 0
+	}
+	return n
+}
+
+// Number reads a required number between low and high.
+func (o Object) Number(name string, low, high float64) float64 {
+	v := o.need(name)
+	if v == nil {
+		return 0
+	}
+	return o.float(name, v, low, high)
+}
+
+// OptNumber reads an optional number; nil when absent.
+func (o Object) OptNumber(name string, low, high float64) *float64 {
+	v := o.raw(name)
+	if v == nil {
+		return nil
+	}
+	n := o.float(name, v, low, high)
+	return &n
+}
+
+func (o Object) float(name string, v []byte, low, high float64) float64 {
+	n, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || math.IsNaN(n) || n < low || n > high {
+		o.Invalid(name, "must be a number from "+strconv.FormatFloat(low, 'f', -1, 64)+" to "+strconv.FormatFloat(high, 'f', -1, 64))
+		return 0
+	}
+	return n + 0 // minus zero becomes zero
+}
+
+// Bool reads a required truth value.
+func (o Object) Bool(name string) bool {
+	v := o.need(name)
+	return v != nil && o.truth(name, v)
+}
+
+// OptBool reads an optional truth value; nil when absent.
+func (o Object) OptBool(name string) *bool {
+	v := o.raw(name)
+	if v == nil {
+		return nil
+	}
+	b := o.truth(name, v)
+	return &b
+}
+
+func (o Object) truth(name string, v []byte) bool {
+	if v[0] != 't' && v[0] != 'f' {
+		o.Invalid(name, "must be true or false")
+	}
+	return v[0] == 't'
+}
+
+// Enum reads one of the allowed words, exactly spelt.
+func (o Object) Enum(name string, allowed ...string) string {
+	v := o.need(name)
+	if v == nil {
+		return ""
+	}
+	return o.enum(name, v, allowed)
+}
+
+// OptEnum reads one of the allowed words; empty when absent.
+func (o Object) OptEnum(name string, allowed ...string) string {
+	v := o.raw(name)
+	if v == nil {
+		return ""
+	}
+	return o.enum(name, v, allowed)
+}
+
+func (o Object) enum(name string, v []byte, allowed []string) string {
+	if v[0] == '"' {
+		s := decodeText(v)
+		for _, a := range allowed {
+			if s == a {
+				return a
+			}
+		}
+	}
+	o.Invalid(name, "must be "+orList(allowed))
+	return ""
+}
+
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

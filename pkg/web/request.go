@@ -1,0 +1,118 @@
+package web
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+)
+
+type requestIDKey struct{}
+
+// RequestID is the id of the request that a context belongs to; empty outside.
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// WithRequestID carries a request id; for tests and for work that continues a
+// request.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, id)
+}
+
+// saneID accepts what a caller may choose as request id: a UUID, or 32 hex
+// digits (a trace id). Free text would let a caller write into our logs.
+func saneID(s string) bool {
+	dashed := len(s) == 36
+	if !dashed && len(s) != 32 {
+		return false
+	}
+	for i := range len(s) {
+		if dashed && (i == 8 || i == 13 || i == 18 || i == 23) {
+			if s[i] != '-' {
+				return false
+			}
+			continue
+		}
+		if c := s[i] | 0x20; (s[i] < '0' || s[i] > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// cleanParams decodes path parameters once. A parameter that holds a slash,
+// NUL or broken UTF-8 names nothing: not_found.
+func cleanParams(c echo.Context) error {
+	values := c.ParamValues()
+	if len(values) == 0 {
+		return nil
+	}
+	escaped := c.Request().URL.RawPath != ""
+	var out []string
+	for i, v := range values {
+		s := v
+		if escaped && strings.IndexByte(v, '%') >= 0 {
+			var err error
+			if s, err = url.PathUnescape(v); err != nil {
+				return ErrNotFound
+			}
+		}
+		if strings.ContainsAny(s, "/\x00") || !utf8.ValidString(s) {
+			return ErrNotFound
+		}
+		if s != v {
+			if out == nil {
+				out = append(out, values...)
+			}
+			out[i] = s
+		}
+	}
+	if out != nil {
+		c.SetParamValues(out...)
+	}
+	return nil
+}
+
+// secretParams are query parameters whose values are never logged.
+var secretParams = map[string]bool{
+	"secret": true, "token": true, "code": true, "key": true, "state": true, "signature": true,
+	"access_token": true, "refresh_token": true, "id_token": true, "client_secret": true,
+	"code_verifier": true, "code_challenge": true, "authorization": true, "cookie": true, "password": true,
+}
+
+// safeQuery is the query for the log: values of secret parameters are left
+// out, and what cannot be read is not shown.
+func safeQuery(raw string) string {
+	const most = 512
+	if raw == "" {
+		return ""
+	}
+	var b strings.Builder
+	for pair := range strings.SplitSeq(raw, "&") {
+		if b.Len() > 0 {
+			b.WriteByte('&')
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		plain, err := url.QueryUnescape(name)
+		if err != nil {
+			b.WriteString("?")
+			continue
+		}
+		b.WriteString(name)
+		if plain = strings.ToLower(plain); secretParams[plain] || strings.Contains(plain, "secret") || strings.Contains(plain, "token") {
+			value = "-"
+		}
+		if value != "" {
+			b.WriteByte('=')
+			b.WriteString(value)
+		}
+		if b.Len() > most {
+			return b.String()[:most]
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,191 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+)
+
+// Route is one line of a service's routes.go: everything that a reader of the
+// list must know about it.
+type Route struct {
+	Method  string
+	Path    string   // Echo pattern, /api/m/:id
+	Who     []string // who may call; read by people and tests
+	CORS    CORS
+	Cache   string // Cache-Control of a successful GET; empty is no-store
+	Handler echo.HandlerFunc
+
+	// Empty gives the graceful-empty rule to a list read: when its source
+	// fails, the answer is 200 with this value. EmptyFor is the same for
+	// shapes that repeat something of the request.
+	Empty    func() any
+	EmptyFor func(echo.Context) any
+
+	// Timeout replaces the edge's time for one request; negative is none,
+	// for sockets and streams.
+	Timeout time.Duration
+}
+
+// path is what is known of all routes on one path.
+type path struct {
+	class  map[string]CORS // by method, HEAD with GET
+	allow  string
+	proto  bool
+	bypass echo.HandlerFunc // answers before any other middleware
+}
+
+// Mount adds routes: each with its CORS class, cache rule, time limit and
+// graceful-empty rule; HEAD beside each GET; OPTIONS and 405 with Allow on
+// each path. It panics on a route that is mounted twice, at start and not in
+// front of a caller.
+func Mount(e *Edge, routes []Route) {
+	for _, rt := range routes {
+		p := e.pathOf(rt.Path)
+		if _, twice := p.class[rt.Method]; twice {
+			panic("web: route mounted twice: " + rt.Method + " " + rt.Path)
+		}
+		p.class[rt.Method] = rt.CORS
+		p.proto = p.proto || rt.CORS == Protocol
+		h := e.handler(rt)
+		e.Add(rt.Method, rt.Path, h)
+		if rt.Method == http.MethodGet {
+			p.class[http.MethodHead] = rt.CORS
+			e.Add(http.MethodHead, rt.Path, h)
+		}
+		p.allow = allowed(p)
+		e.table = append(e.table, rt)
+	}
+}
+
+// Table lists the mounted routes in order, for tests and the route listing.
+func (e *Edge) Table() []Route { return slices.Clone(e.table) }
+
+// pathOf finds or makes the entry of a path. Patterns that differ in the names
+// of parameters alone are one path.
+func (e *Edge) pathOf(pattern string) *path {
+	if p := e.paths[pattern]; p != nil {
+		return p
+	}
+	for known, p := range e.paths {
+		if anonymous(known) == anonymous(pattern) {
+			e.paths[pattern] = p
+			return p
+		}
+	}
+	p := &path{class: make(map[string]CORS)}
+	e.paths[pattern] = p
+	e.Add(http.MethodOptions, pattern, func(c echo.Context) error {
+		c.Response().Header()["Allow"] = []string{p.allow}
+		return c.NoContent(http.StatusNoContent)
+	})
+	return p
+}
+
+func anonymous(pattern string) string {
+	parts := strings.Split(pattern, "/")
+	for i, s := range parts {
+		if strings.HasPrefix(s, ":") {
+			parts[i] = ":"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func allowed(p *path) string {
+	methods := []string{http.MethodOptions}
+	for m := range p.class {
+		methods = append(methods, m)
+	}
+	slices.Sort(methods)
+	return strings.Join(methods, ", ")
+}
+
+// handler wraps a route's handler with what its line says.
+func (e *Edge) handler(rt Route) echo.HandlerFunc {
+	cache := noStore
+	if rt.Cache != "" {
+		cache = []string{rt.Cache}
+	}
+	return func(c echo.Context) error {
+		if err := cleanParams(c); err != nil {
+			return err
+		}
+		if m := c.Request().Method; m == http.MethodGet || m == http.MethodHead {
+			c.Response().Header()["Cache-Control"] = cache
+		}
+		cancel := e.limitTime(c, rt.Timeout)
+		defer cancel()
+		err := safely(rt.Handler, c)
+		if err == nil || rt.Empty == nil && rt.EmptyFor == nil {
+			return err
+		}
+		return e.degrade(c, rt, err)
+	}
+}
+
+// limitTime gives the request its deadline. A route with more time than usual
+// moves the connection's own deadlines, too.
+func (e *Edge) limitTime(c echo.Context, own time.Duration) context.CancelFunc {
+	r := c.Request()
+	if own < 0 {
+		rc := http.NewResponseController(c.Response())
+		// A writer that cannot move its deadlines (a test recorder) has none.
+		_ = rc.SetReadDeadline(time.Time{})
+		_ = rc.SetWriteDeadline(time.Time{})
+		return func() {}
+	}
+	limit := e.cfg.Timeout
+	if own > 0 {
+		limit = own
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), limit)
+	if end, ok := ctx.Deadline(); ok && own > e.cfg.Timeout {
+		rc := http.NewResponseController(c.Response())
+		_ = rc.SetWriteDeadline(end.Add(time.Second))
+	}
+	c.SetRequest(r.WithContext(ctx))
+	return cancel
+}
+
+// degrade answers a failed list read with its empty value. Faults of the
+// caller stay what they are; so does the departure of the caller.
+func (e *Edge) degrade(c echo.Context, rt Route, err error) error {
+	f := faultOf(err)
+	left := errors.Is(err, context.Canceled) && errors.Is(c.Request().Context().Err(), context.Canceled)
+	if c.Response().Committed || left || f.Kind != fault.Internal && f.Kind != fault.Unavailable {
+		return err
+	}
+	source := sourceOf(f, err)
+	e.logFailure(c, "answered empty", Status(f.Kind), err)
+	e.cfg.Degraded(rt.Path, source)
+	h := c.Response().Header()
+	h["Cache-Control"] = noStore
+	h["X-Degraded"] = []string{source}
+	if rt.EmptyFor != nil {
+		return JSON(c, http.StatusOK, rt.EmptyFor(c))
+	}
+	return JSON(c, http.StatusOK, rt.Empty())
+}
+
+// sourceOf names what failed: the extra `source`, or the code without its
+// ending, so db_unavailable is db.
+func sourceOf(f *fault.Fault, err error) string {
+	if s, ok := f.Extra["source"].(string); ok && s != "" {
+		return s
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "timeout"
+	}
+	if f.Kind == fault.Internal {
+		return "internal"
+	}
+	return strings.TrimSuffix(f.Code, "_unavailable")
+}

@@ -1,0 +1,130 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Limits of a server in time and size. Zero values become the defaults, which
+// let no slow client hold a connection for longer than five seconds.
+type Limits struct {
+	ReadHeader time.Duration `env:"HTTP_READ_HEADER_TIMEOUT"` // 2 s
+	Read       time.Duration `env:"HTTP_READ_TIMEOUT"`        // 4 s, head and body
+	Write      time.Duration `env:"HTTP_WRITE_TIMEOUT"`       // 5 s, from the end of the head
+	Idle       time.Duration `env:"HTTP_IDLE_TIMEOUT"`        // 5 s; raise it above a proxy's own
+	Header     int           `env:"HTTP_MAX_HEADER_BYTES"`    // 32 KiB
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(d *time.Duration, to time.Duration) {
+		if *d <= 0 {
+			*d = to
+		}
+	}
+	set(&l.ReadHeader, 2*time.Second)
+	set(&l.Read, 4*time.Second)
+	set(&l.Write, 5*time.Second)
+	set(&l.Idle, 5*time.Second)
+	if l.Header <= 0 {
+		l.Header = 32 << 10
+	}
+	return l
+}
+
+// Server is one HTTP listener with a life: Start, then Serve, then Stop.
+type Server struct {
+	srv  *http.Server
+	ln   net.Listener
+	addr string
+}
+
+// NewServer makes a server; nothing listens yet. Lines of the server itself
+// (a broken connection, a bad handshake) go to log as debug lines.
+func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server {
+	l = l.withDefaults()
+	return &Server{addr: addr, srv: &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: l.ReadHeader,
+		ReadTimeout:       l.Read,
+		WriteTimeout:      l.Write,
+		IdleTimeout:       l.Idle,
+		MaxHeaderBytes:    l.Header,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}}
+}
+
+// Start listens. After it, Addr is the address in use and connections wait.
+func (s *Server) Start(ctx context.Context) error {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", s.addr)
+	if err != nil {
+		return err
+	}
+	s.ln = ln
+	return nil
+}
+
+// Addr is the address in use; port 0 has become a real one after Start.
+func (s *Server) Addr() string {
+	if s.ln == nil {
+		return s.addr
+	}
+	return s.ln.Addr().String()
+}
+
+// Serve answers until Stop; nil means that it was stopped.
+func (s *Server) Serve() error {
+	if err := s.srv.Serve(s.ln); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Stop lets running requests end while ctx lasts and cuts the rest. Hijacked
+// connections (sockets) are not its business.
+func (s *Server) Stop(ctx context.Context) error {
+	err := s.srv.Shutdown(ctx)
+	if err != nil {
+		return errors.Join(err, s.srv.Close())
+	}
+	if s.ln != nil {
+		if err := s.ln.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Internal is the handler of the listener that only the operators reach:
+// metrics and health. No profiles are served.
+func Internal(metrics http.Handler, h *Health) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writePlain(w, http.StatusOK, alive{OK: true, Nonce: h.nonce})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		failed := h.Failed(r.Context())
+		status := http.StatusOK
+		if failed != nil {
+			status = http.StatusServiceUnavailable
+		}
+		writePlain(w, status, ready{OK: failed == nil, Nonce: h.nonce, Failed: failed})
+	})
+	return mux
+}
+
+func writePlain(w http.ResponseWriter, status int, v any) {
+	body, err := Marshal(v)
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte(`{"error":"internal_error"}`)
+	}
+	w.Header()["Content-Type"] = jsonType
+	w.WriteHeader(status)
+	// A prober that hung up needs no answer.
+	_, _ = w.Write(body)
+}

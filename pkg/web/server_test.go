@@ -1,0 +1,223 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/web"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func serve(t *testing.T, h http.Handler, l web.Limits) *web.Server {
+	t.Helper()
+	s := web.NewServer("127.0.0.1:0", h, l, quiet)
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve() }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if err := s.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// dial sends the first bytes of a request and returns what comes back until
+// the server hangs up.
+func dial(t *testing.T, addr, first string) (string, time.Duration) {
+	t.Helper()
+	began := time.Now()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(began.Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, first); err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(bufio.NewReader(c))
+	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	return string(b), time.Since(began)
+}
+
+func TestServerCutsSlowClients(t *testing.T) {
+	t.Parallel()
+	b := setup(t, web.Route{Method: "POST", Path: "/body", Handler: func(c echo.Context) error {
+		_, err := web.Decode(c, web.BodyLimit)
+		return err
+	}})
+	s := serve(t, b, web.Limits{ReadHeader: 100 * time.Millisecond, Read: 200 * time.Millisecond, Write: 300 * time.Millisecond, Idle: 100 * time.Millisecond})
+	const limit = 5 * time.Second
+	if _, took := dial(t, s.Addr(), "GET /healthz HTT"); took > limit {
+		t.Errorf("half a head was held for %v", took)
+	}
+	got, took := dial(t, s.Addr(), "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{")
+	if took > limit || !strings.Contains(got, "400 Bad Request") || !strings.Contains(got, "invalid_body") {
+		t.Errorf("half a body: %v %s", took, got)
+	}
+	got, took = dial(t, s.Addr(), "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	if took > limit || !strings.Contains(got, "200 OK") {
+		t.Errorf("an idle connection: %v %s", took, got)
+	}
+	got, took = dial(t, s.Addr(), "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")
+	if took > limit || !strings.Contains(got, "431 ") {
+		t.Errorf("a large head: %v %.100s", took, got)
+	}
+	got, took = dial(t, s.Addr(), "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n"+strings.Repeat(" ", 0x10000)+"  ")
+	if took > limit || !strings.Contains(got, "413 ") || !strings.Contains(got, "payload_too_large") {
+		t.Errorf("a large chunked body: %v %.300s", took, got)
+	}
+}
+
+func TestStreamHasNoDeadline(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	var deadline atomic.Bool
+	b := setup(t, web.Route{Method: "GET", Path: "/stream", Timeout: -1, Handler: func(c echo.Context) error {
+		_, has := c.Request().Context().Deadline()
+		deadline.Store(has)
+		<-release
+		return web.OK(c, "late")
+	}})
+	s := serve(t, b, web.Limits{Read: 50 * time.Millisecond, Write: 50 * time.Millisecond})
+	time.AfterFunc(200*time.Millisecond, func() { close(release) })
+	res, err := http.Get("http://" + s.Addr() + "/stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || string(body) != `"late"` || deadline.Load() {
+		t.Errorf("%q %v, deadline %v", body, err, deadline.Load())
+	}
+}
+
+func TestStopLetsRequestsEnd(t *testing.T) {
+	t.Parallel()
+	running, release := make(chan struct{}), make(chan struct{})
+	b := setup(t, web.Route{Method: "GET", Path: "/slow", Handler: func(c echo.Context) error {
+		close(running)
+		<-release
+		return web.OK(c, "done")
+	}})
+	s := web.NewServer("127.0.0.1:0", b, web.Limits{}, quiet)
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	answer := make(chan string, 1)
+	go func() {
+		res, err := http.Get("http://" + s.Addr() + "/slow")
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer res.Body.Close()
+		body, _ := io.ReadAll(res.Body)
+		answer <- string(body)
+	}()
+	<-running
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Stop(context.Background()) }()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	close(release)
+	if got := <-answer; got != `"done"` {
+		t.Error(got)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReadyz(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+	var down atomic.Bool
+	var asked atomic.Int32
+	h := web.NewHealth("n", func() time.Time { return now },
+		web.Check{Name: "redis", Test: func(context.Context) error { return nil }},
+		web.Check{Name: "postgres", Test: func(context.Context) error {
+			asked.Add(1)
+			if down.Load() {
+				return errors.New("gone")
+			}
+			return nil
+		}})
+	inside := web.Internal(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "m 1\n") }), h)
+	edge := web.New(web.Config{Log: quiet, Now: func() time.Time { return now }, Health: h, Probes: web.Open})
+	get := func(path string) string {
+		var both [2]string
+		for i, handler := range []http.Handler{inside, edge} {
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+			both[i] = fmt.Sprint(w.Code, " ", w.Body)
+			if i == 1 && w.Header().Get("Access-Control-Allow-Origin") != "*" {
+				t.Errorf("%s: %v", path, w.Header())
+			}
+		}
+		if both[0] != both[1] {
+			t.Errorf("%s: inside %s, outside %s", path, both[0], both[1])
+		}
+		return both[0]
+	}
+	if got := get("/readyz"); got != `503 {"ok":false,"nonce":"n","failed":["lifecycle"]}` {
+		t.Error(got)
+	}
+	h.Up()
+	if got := get("/readyz"); got != `200 {"ok":true,"nonce":"n"}` || asked.Load() != 1 {
+		t.Error(got, asked.Load())
+	}
+	down.Store(true)
+	now = now.Add(time.Second)
+	if got := get("/readyz"); got != `503 {"ok":false,"nonce":"n","failed":["postgres"]}` {
+		t.Error(got)
+	}
+	if got := get("/healthz"); got != `200 {"ok":true,"nonce":"n"}` {
+		t.Error(got)
+	}
+	h.Down()
+	if got := get("/readyz"); got != `503 {"ok":false,"nonce":"n","failed":["lifecycle"]}` {
+		t.Error(got)
+	}
+	w := httptest.NewRecorder()
+	inside.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if w.Body.String() != "m 1\n" {
+		t.Error(w.Body)
+	}
+	for _, path := range []string{"/debug/pprof/", "/"} {
+		w := httptest.NewRecorder()
+		inside.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		if w.Code != 404 {
+			t.Errorf("%s answers %d", path, w.Code)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+)
+
+// Heads tells the last number on each of the channels, looking at numbers up
+// to and including upTo. Channels without an event are left out.
+type Heads interface {
+	FeedHeads(ctx context.Context, upTo int64, channels []Channel) (map[Channel]int64, error)
+}
+
+// maxHeads bounds the memory of a Chain. Beyond it the chain forgets and asks
+// again, which costs one index probe a channel.
+const maxHeads = 100_000
+
+// Chain links events that come in order, each to the event before it on each
+// of its channels. It is not safe for concurrent use.
+type Chain struct {
+	heads Heads
+	last  map[Channel]int64 // 0: known to have none
+	seq   int64             // last is right as of this number
+}
+
+// NewChain makes a chain that knows nothing yet.
+func NewChain(heads Heads) *Chain {
+	return &Chain{heads: heads, last: make(map[Channel]int64)}
+}
+
+// Link turns events with consecutive numbers into messages. A batch that does
+// not follow the one before it makes the chain forget what it knew.
+func (c *Chain) Link(ctx context.Context, events []Event) ([]Message, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	before := events[0].Seq - 1
+	if before != c.seq || len(c.last) > maxHeads {
+		clear(c.last)
+		c.seq = before
+	}
+	channels := make([][]Channel, len(events))
+	var unknown []Channel
+	for i := range events {
+		channels[i] = events[i].Channels()
+		for _, ch := range channels[i] {
+			if _, ok := c.last[ch]; !ok {
+				c.last[ch] = 0
+				unknown = append(unknown, ch)
+			}
+		}
+	}
+	if len(unknown) > 0 {
+		found, err := c.heads.FeedHeads(ctx, before, unknown)
+		if err != nil {
+			for _, ch := range unknown {
+				delete(c.last, ch)
+			}
+			return nil, fmt.Errorf("read channel heads: %w", err)
+		}
+		for ch, seq := range found {
+			c.last[ch] = seq
+		}
+	}
+	out := make([]Message, len(events))
+	for i := range events {
+		e := &events[i]
+		links := make([]Link, len(channels[i]))
+		for j, ch := range channels[i] {
+			links[j] = Link{Channel: ch, Prev: c.last[ch]}
+			c.last[ch] = e.Seq
+		}
+		out[i] = Message{Seq: e.Seq, Type: e.Type, At: e.At, Data: e.Data, Links: links}
+	}
+	c.seq = events[len(events)-1].Seq
+	return out, nil
+}

@@ -1,0 +1,78 @@
+package feed
+
+import "time"
+
+// Type names what happened.
+type Type string
+
+// The event types that are numbered.
+const (
+	SignalCreated        Type = "signal.created"
+	SignalEvent          Type = "signal.event"
+	SignalResolved       Type = "signal.resolved"
+	MarketStatus         Type = "market.status"
+	MarketResolved       Type = "market.resolved"
+	MarketDisputed       Type = "market.disputed"
+	MarketDisputeCleared Type = "market.dispute_cleared"
+)
+
+// Types lists the numbered event types.
+var Types = [...]Type{
+	SignalCreated, SignalEvent, SignalResolved,
+	MarketStatus, MarketResolved, MarketDisputed, MarketDisputeCleared,
+}
+
+// ParseType reads a numbered event type exactly.
+func ParseType(s string) (Type, bool) {
+	for _, t := range Types {
+		if string(t) == s {
+			return t, true
+		}
+	}
+	return "", false
+}
+
+// The event types that carry no number: the newest one wins.
+const (
+	PriceTick      Type = "price.tick"
+	CrowdUpdated   Type = "crowd.updated"
+	ViewersUpdated Type = "viewers.updated"
+)
+
+// Event is one numbered fact. Members that do not apply are empty.
+type Event struct {
+	Seq      int64
+	ID       string // uuid v7
+	Type     Type
+	At       time.Time
+	MarketID string
+	Provider string
+	Lane     string
+	Handle   string
+	PublicID string
+	Data     []byte // JSON object
+}
+
+// Link is the place of an event on one of its channels.
+type Link struct {
+	Channel Channel
+	Prev    int64 // number of the event before it on the channel; 0: none
+}
+
+// Message is an event as it travels: what a frame needs and nothing else.
+type Message struct {
+	Seq   int64
+	Type  Type
+	At    time.Time
+	Data  []byte
+	Links []Link
+}
+
+// Ephemeral is news without a number. It may be lost; the newest of a channel
+// and type replaces those before it.
+type Ephemeral struct {
+	Channel Channel
+	Type    Type
+	At      time.Time
+	Data    []byte // JSON object
+}

@@ -1,0 +1,199 @@
+package market
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+const (
+	// sweepEvery is the time between the starts of two full sweeps. A price is
+	// shown for LiveFor, so each open market has to be seen more often than that.
+	sweepEvery = 8 * time.Minute
+	// hotEvery is how often the markets are looked for that need a fresh price.
+	hotEvery = 10 * time.Second
+	// hotAge makes a hot market due early enough to be at most a minute old.
+	hotAge = 45 * time.Second
+	// pauseAfter is how long a market rests that its venue did not answer for.
+	pauseAfter = 5 * time.Minute
+	// quoteBatch is the most markets of one hot round.
+	quoteBatch = 500
+	// missedBatch is the most markets that are read one by one after a sweep.
+	missedBatch = 300
+	// maxPages ends a sweep whose venue never says that it is the last page.
+	maxPages = 5000
+	// readers is how many markets are read one by one at a time.
+	readers = 4
+	// keepPrices is how long every snapshot is kept.
+	keepPrices = 90 * 24 * time.Hour
+	thinEvery  = time.Hour
+	thinBatch  = 20_000
+)
+
+// CatalogueStore finds the markets that need to be read.
+type CatalogueStore interface {
+	// ListHot lists markets with open calls or soon on the air that have no price
+	// since before; one asked for since failed without an answer is left out.
+	ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit int) ([]syntax.MarketID, error)
+	// ListMissed lists open markets without an answer since sweep, but for those
+	// asked for since failed.
+	ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error)
+	// MarkChecked notes that markets are being asked for.
+	MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error
+	// CloseNative closes native markets whose cutoff has passed.
+	CloseNative(ctx context.Context, now time.Time) (int, error)
+	// ThinPrices thins snapshots before a time, at most limit rows.
+	ThinPrices(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+// Catalogue keeps the markets of all venues fresh. Of all replicas one runs it.
+type Catalogue struct {
+	markets *Service
+	store   CatalogueStore
+	log     *slog.Logger
+}
+
+// NewCatalogue wires the loops.
+func NewCatalogue(markets *Service, store CatalogueStore, log *slog.Logger) *Catalogue {
+	return &Catalogue{markets: markets, store: store, log: log}
+}
+
+// Run keeps the catalogue until ctx ends; it starts with a full sweep of each
+// venue. It fits the lease of pkg/pg.
+func (c *Catalogue) Run(ctx context.Context) error {
+	var wait sync.WaitGroup
+	for p, venue := range c.markets.venues {
+		wait.Go(func() {
+			every(ctx, sweepEvery, func() { c.logged(ctx, "sweep", p, c.Sweep(ctx, p, venue)) })
+		})
+		wait.Go(func() {
+			every(ctx, hotEvery, func() { c.logged(ctx, "refresh", p, c.RefreshHot(ctx, p, venue)) })
+		})
+	}
+	wait.Go(func() {
+		every(ctx, time.Second, func() {
+			_, err := c.store.CloseNative(ctx, c.markets.now())
+			c.logged(ctx, "close native", syntax.Manual, err)
+		})
+	})
+	wait.Go(func() {
+		every(ctx, thinEvery, func() {
+			_, err := c.store.ThinPrices(ctx, c.markets.now().Add(-keepPrices), thinBatch)
+			c.logged(ctx, "thin prices", "", err)
+		})
+	})
+	wait.Wait()
+	return ctx.Err()
+}
+
+func (c *Catalogue) logged(ctx context.Context, what string, p syntax.Provider, err error) {
+	if err != nil && ctx.Err() == nil {
+		c.log.WarnContext(ctx, "catalogue: "+what, "provider", string(p), "error", err)
+	}
+}
+
+// every runs do at once and then each interval, counted from start to start,
+// until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func()) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		do()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Sweep reads every open market of a venue, page by page, and then those that
+// should have been among them one by one.
+func (c *Catalogue) Sweep(ctx context.Context, p syntax.Provider, venue Venue) error {
+	start := c.markets.now()
+	seen := make(map[string]bool)
+	cursor := ""
+	for range maxPages {
+		records, next, err := venue.ListOpen(ctx, cursor)
+		if err != nil {
+			return err
+		}
+		if _, err := c.markets.Apply(ctx, records, false); err != nil {
+			return err
+		}
+		if next == "" || len(records) == 0 && seen[next] || seen[next] {
+			break
+		}
+		seen[next] = true
+		cursor = next
+	}
+	missed, err := c.store.ListMissed(ctx, p, start, start.Add(-pauseAfter), missedBatch)
+	if err != nil {
+		return err
+	}
+	return c.readEach(ctx, missed)
+}
+
+// RefreshHot prices the markets that are due: many in one call, and those that
+// are not open any more one by one.
+func (c *Catalogue) RefreshHot(ctx context.Context, p syntax.Provider, venue Venue) error {
+	now := c.markets.now()
+	due, err := c.store.ListHot(ctx, p, now, now.Add(-hotAge), now.Add(-pauseAfter), quoteBatch)
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	records, err := venue.Quote(ctx, due)
+	if err != nil {
+		return err
+	}
+	if _, err := c.markets.Apply(ctx, records, true); err != nil {
+		return err
+	}
+	answered := make(map[syntax.MarketID]bool, len(records))
+	for i := range records {
+		answered[records[i].ID] = true
+	}
+	var rest []syntax.MarketID
+	for _, id := range due {
+		if !answered[id] {
+			rest = append(rest, id)
+		}
+	}
+	return c.readEach(ctx, rest)
+}
+
+// readEach reads markets one by one, a few at a time. What a venue does not
+// answer rests for a while; the first such error is given.
+func (c *Catalogue) readEach(ctx context.Context, ids []syntax.MarketID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := c.store.MarkChecked(ctx, ids, c.markets.now()); err != nil {
+		return err
+	}
+	queue := make(chan syntax.MarketID)
+	errs := make([]error, readers)
+	var wait sync.WaitGroup
+	for n := range readers {
+		wait.Go(func() {
+			for id := range queue {
+				if _, err := c.markets.Refresh(ctx, id); err != nil && !errors.Is(err, ErrNotFound) {
+					errs[n] = err
+				}
+			}
+		})
+	}
+	for _, id := range ids {
+		select {
+		case queue <- id:
+		case <-ctx.Done():
+		}
+	}
+	close(queue)
+	wait.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,132 @@
+package market
+
+import (
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Expected failures.
+var (
+	ErrNotFound = fault.New(fault.NotFound, "market_not_found", "no such market")
+	// ErrUnavailable: the venue cannot be reached and nothing is kept of the market.
+	ErrUnavailable = fault.New(fault.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
+)
+
+const (
+	// LiveFor is how long a price is shown after it was read.
+	LiveFor = 10 * time.Minute
+	// AirAhead is how far ahead of now a market must end to be aired.
+	AirAhead = 10 * time.Minute
+)
+
+// Market is one stored market. Nil members are unknown or do not apply.
+type Market struct {
+	ID            syntax.MarketID
+	Provider      syntax.Provider
+	Title         string
+	Description   string
+	EndDate       *time.Time
+	Status        syntax.MarketStatus
+	Provisional   bool // the venue shows a result, or a proposal waits
+	Disputed      bool // flagged here; a challenge at the venue is Provisional
+	ClosedAt      *time.Time
+	ProvisionalAt *time.Time
+	FinalVerdict  *syntax.Verdict // the venue's final word, not claimed yet
+	FinalAt       *time.Time      // since when it stands
+	FinalPayout   *string
+	Verdict       *syntax.Verdict // the claimed outcome
+	ClosePrice    *syntax.Bps
+	Lane          syntax.Lane
+	Category      string
+	Slug          string
+	EventKey      string
+	EventTitle    string
+	ConditionID   string
+	ClobTokenID   string
+	YesIndex      int
+	Outcomes      []string // two labels; empty: Yes and No
+	ImageURL      string
+	URL           string
+	VolumeUnit    string
+	Yes           *syntax.Bps
+	PricedAt      *time.Time
+	Volume        *float64 // in VolumeUnit
+	VolumeUSD     *float64
+	Volume24h     *float64
+	Liquidity     *float64
+	FetchedAt     *time.Time // newest answer that changed the row; nil: no venue ever answered
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+
+	// Members of a native market.
+	ResolvesBy       *time.Time
+	ResolutionSource *string
+	InitialYes       *syntax.Bps
+	CreatedBy        *string
+
+	// Counters.
+	YesCount, NoCount int64 // canonical signals by side
+	CrowdYes, CrowdNo int64 // of them, by operators that count as crowd
+	Takes             int64
+}
+
+// Signals is the number of canonical signals.
+func (m *Market) Signals() int64 { return m.YesCount + m.NoCount }
+
+// IsNative reports a market of the service's own.
+func (m *Market) IsNative() bool { return m.Provider == syntax.Manual }
+
+// Read turns the stored market into what is served at now: a native market is
+// priced from its crowd and closed past its cutoff, a venue's price older than
+// LiveFor is not shown, and Provisional is that of contract 4.3.2. pastEnd tells
+// whether the end of a venue's market makes it provisional (a native one always).
+func (m Market) Read(now time.Time, pastEnd bool) Market {
+	ended := m.EndDate != nil && !m.EndDate.After(now)
+	if m.IsNative() {
+		if m.Status == syntax.MarketOpen && ended {
+			m.Status = syntax.MarketClosed
+		}
+		if m.InitialYes != nil {
+			yes := NativePrice(*m.InitialYes, m.CrowdYes, m.CrowdNo)
+			m.Yes, m.PricedAt = &yes, &now
+		}
+	} else if m.PricedAt != nil && now.Sub(*m.PricedAt) > LiveFor {
+		m.Yes = nil
+	}
+	settled := m.Status == syntax.MarketResolved
+	m.Provisional = !settled && (m.Provisional || m.Disputed || m.Status == syntax.MarketClosed ||
+		ended && (pastEnd || m.IsNative()))
+	if m.Yes == nil {
+		m.PricedAt = nil
+	} else if !m.IsNative() && m.PricedAt.After(m.UpdatedAt) {
+		m.UpdatedAt = *m.PricedAt
+	}
+	return m
+}
+
+// Airable reports a market that may be put on the air (contract 4.6.9); it
+// reads a market that went through Read.
+func (m *Market) Airable(now time.Time) bool {
+	return m.Status == syntax.MarketOpen && !m.Provisional && m.Yes != nil &&
+		m.EndDate != nil && m.EndDate.After(now.Add(AirAhead))
+}
+
+// CloseAt is when a market's line closed (contract 4.2.3): its end, the first
+// sight of it closed or provisional, or the claim, whichever came first.
+func (m *Market) CloseAt(claimed time.Time) time.Time {
+	at := claimed
+	for _, t := range []*time.Time{m.EndDate, m.ClosedAt, m.ProvisionalAt} {
+		if t != nil && t.Before(at) {
+			at = *t
+		}
+	}
+	return at
+}
+
+// Point is one stored snapshot.
+type Point struct {
+	At  time.Time
+	Yes syntax.Bps
+}

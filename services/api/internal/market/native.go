@@ -1,0 +1,108 @@
+package market
+
+import (
+	"encoding/base32"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Bounds of a native market (contract 4.3.7).
+const (
+	MinQuestion    = 10
+	MaxQuestion    = 200
+	MaxDescription = 4000
+	MaxSource      = 500
+	MinYes         = syntax.Bps(100)
+	MaxYes         = syntax.Bps(9900)
+	DefaultYes     = syntax.Bps(5000)
+	minAhead       = 5 * time.Minute
+	maxAheadYears  = 2
+	prior          = 8 // how many signals the initial price weighs
+)
+
+// Draft is a native market to be created.
+type Draft struct {
+	Question         string
+	Description      string
+	CutoffAt         time.Time
+	ResolvesBy       *time.Time
+	Lane             syntax.Lane
+	ResolutionSource *string
+	InitialYes       syntax.Bps // 0: DefaultYes
+	CreatedBy        string     // operator id, or "admin"
+}
+
+func invalid(field, message string) error {
+	return fault.New(fault.Invalid, "invalid_"+syntax.Snake(field), message).With("field", field)
+}
+
+// validate keeps out what the front door should have refused already.
+func (d *Draft) validate(now time.Time) error {
+	q := utf8.RuneCountInString(d.Question)
+	switch {
+	case q < MinQuestion || q > MaxQuestion || !printable(d.Question, false):
+		return invalid("question", fmt.Sprintf("question takes %d to %d characters", MinQuestion, MaxQuestion))
+	case utf8.RuneCountInString(d.Description) > MaxDescription || !printable(d.Description, true):
+		return invalid("description", fmt.Sprintf("description takes at most %d characters", MaxDescription))
+	case d.CutoffAt.Before(now.Add(minAhead)) || d.CutoffAt.After(now.AddDate(maxAheadYears, 0, 0)):
+		return invalid("cutoffAt", "cutoffAt must be 5 minutes to 2 years ahead")
+	case d.ResolvesBy != nil && d.ResolvesBy.Before(d.CutoffAt):
+		return invalid("resolvesBy", "resolvesBy must not be before cutoffAt")
+	case d.ResolvesBy != nil && d.ResolvesBy.Year() > 9999:
+		return invalid("resolvesBy", "resolvesBy is out of range")
+	case d.InitialYes < MinYes || d.InitialYes > MaxYes:
+		return invalid("initialYesBps", "initialYesBps is 100 to 9900")
+	case d.ResolutionSource != nil && !isLink(*d.ResolutionSource):
+		return invalid("resolutionSource", "resolutionSource must be an http or https URL of at most 500 characters")
+	case d.CreatedBy == "" || len(d.CreatedBy) > 64 || !printable(d.CreatedBy, false):
+		return invalid("createdBy", "createdBy names who creates the market")
+	}
+	if _, ok := syntax.ParseLane(string(d.Lane)); !ok {
+		return invalid("lane", "unknown lane")
+	}
+	return nil
+}
+
+// printable refuses control characters; lines allows line breaks and tabs.
+func printable(s string, lines bool) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) && (!lines || r != '\n' && r != '\r' && r != '\t')
+	})
+}
+
+func isLink(s string) bool {
+	if len(s) > MaxSource || !printable(s, false) {
+		return false
+	}
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+}
+
+// idText is base32 in lower case with the alphabet that keeps the order of the
+// bytes, so ids sort by creation.
+var idText = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+
+// newNativeID writes a uuid v7 as native-<26 characters>.
+func newNativeID() (syntax.MarketID, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("make a market id: %w", err)
+	}
+	return syntax.NewMarketID(syntax.Manual, idText.EncodeToString(id[:]))
+}
+
+// NativePrice is the YES price of a native market (contract 4.3.7): the crowd
+// smoothed by a prior of eight signals at the initial price, within 100..9900.
+func NativePrice(initial syntax.Bps, crowdYes, crowdNo int64) syntax.Bps {
+	sum, n := prior*int64(initial)+int64(syntax.MaxBps)*crowdYes, prior+crowdYes+crowdNo
+	return min(max(syntax.Bps((2*sum+n)/(2*n)), MinYes), MaxYes)
+}

@@ -1,0 +1,116 @@
+package market
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// maxTitle and maxText bound what a venue may put into a row.
+const (
+	maxTitle = 500
+	maxText  = 20_000
+)
+
+// cleanRecords makes answers fit to be kept: one per market, the newest, by id;
+// forms that are none of ours are dropped, texts lose what no database takes,
+// lanes are found, and states are brought to the words of the stored row.
+func cleanRecords(records []Record, classify Classify) []Record {
+	newest := make(map[syntax.MarketID]int, len(records))
+	for i := range records {
+		r := &records[i]
+		if _, err := syntax.ParseMarketID(string(r.ID)); err != nil || r.ID.IsNative() || r.FetchedAt.IsZero() {
+			continue
+		}
+		if j, ok := newest[r.ID]; !ok || records[j].FetchedAt.Before(r.FetchedAt) {
+			newest[r.ID] = i
+		}
+	}
+	out := make([]Record, 0, len(newest))
+	for _, i := range newest {
+		r := records[i]
+		r.clean(classify)
+		out = append(out, r)
+	}
+	slices.SortFunc(out, func(a, b Record) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return out
+}
+
+func (r *Record) clean(classify Classify) {
+	// The stored row keeps a final word as closed and provisional until it is
+	// claimed. An open market is provisional only by its end date, which is read
+	// from the date itself: a venue may yet move it.
+	switch r.Status {
+	case syntax.MarketResolved:
+		r.Status, r.Provisional = syntax.MarketClosed, true
+	case syntax.MarketOpen:
+		r.Provisional, r.Verdict = false, nil
+	case syntax.MarketClosed:
+		r.Verdict = nil
+	default:
+		r.Status, r.Verdict = syntax.MarketUnknown, nil
+	}
+	if r.Verdict != nil {
+		if _, known := syntax.ParseVerdict(string(*r.Verdict)); !known {
+			r.Verdict = nil
+		}
+	}
+	if r.Verdict == nil {
+		r.Payout = nil
+	}
+	r.FetchedAt = r.FetchedAt.UTC().Truncate(time.Millisecond)
+	if r.EndDate != nil && (r.EndDate.Year() < 1 || r.EndDate.Year() > 9999) {
+		r.EndDate = nil
+	}
+	for _, t := range []*string{
+		&r.Slug, &r.EventKey, &r.EventTitle, &r.ConditionID, &r.ClobTokenID, &r.ImageURL, &r.URL, &r.Title,
+	} {
+		*t = cleanText(*t, maxTitle)
+	}
+	r.Description = cleanText(r.Description, maxText)
+	if r.Title == "" {
+		r.Title = string(r.ID)
+	}
+	for i := range r.Outcomes {
+		r.Outcomes[i] = cleanText(r.Outcomes[i], maxTitle)
+	}
+	if r.VolumeUnit == "" {
+		r.VolumeUnit = "usd"
+	}
+	if r.Yes != nil && !r.Yes.Valid() {
+		r.Yes = nil
+	}
+	lane, category := classify(r.Lane, r.Title, r.Tags)
+	r.Lane = lane
+	if r.Category == "" {
+		r.Category = category
+	}
+}
+
+// cleanText cuts a text and takes out control characters, which the database
+// (zero) or the stored form of lists (separators) cannot hold.
+func cleanText(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.ContainsFunc(s, isForbidden) {
+		s = strings.Map(func(r rune) rune {
+			if isForbidden(r) {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	if len(s) > limit {
+		n := 0
+		for i := range s {
+			if n++; n > limit {
+				return s[:i]
+			}
+		}
+	}
+	return s
+}
+
+func isForbidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }

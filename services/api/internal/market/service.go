@@ -1,0 +1,323 @@
+package market
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+const (
+	// readTimeout bounds a read of a venue that a caller waits for.
+	readTimeout = 5 * time.Second
+	// staleAfter is when a market that is being read is read again at its venue.
+	staleAfter = 60 * time.Second
+	// absentFor is how long a venue's "no such market" is remembered.
+	absentFor = 10 * time.Second
+	// askedFor is the pause after a read that a reader caused.
+	askedFor = 10 * time.Second
+	// maxLater bounds the refreshes that nobody waits for.
+	maxLater = 16
+	// maxMemory bounds each memory of ids.
+	maxMemory = 10_000
+	// MaxBatch is the most markets that one list asks for.
+	MaxBatch = 500
+	// MaxAirable is the most rows of an airable list.
+	MaxAirable = 400
+	// MaxPoints is the most snapshots that one history shows.
+	MaxPoints = 500
+)
+
+// Store keeps markets. Each method is one transaction.
+type Store interface {
+	// FindMarket reads a market as it is stored.
+	FindMarket(ctx context.Context, id syntax.MarketID) (Market, bool, error)
+	// ListMarkets reads the markets that exist, in no order.
+	ListMarkets(ctx context.Context, ids []string) ([]Market, error)
+	// ListAirable reads open priced markets by end date; no lane is every lane,
+	// limit 0 all of them.
+	ListAirable(ctx context.Context, now time.Time, lane syntax.Lane, limit int) ([]Market, error)
+	// ListPrices reads snapshots oldest first, thinned to at most limit.
+	ListPrices(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]Point, error)
+	// ApplyRecords keeps venue answers; older answers and settled markets stay as
+	// they are. It gives the number of answers that were newer. With every, each
+	// price of an open market becomes a snapshot.
+	ApplyRecords(ctx context.Context, records []Record, every bool, now time.Time) (int, error)
+	// InsertStub keeps a market that no venue answered for yet, once.
+	InsertStub(ctx context.Context, id syntax.MarketID, title string, now time.Time) error
+	// InsertNative creates a native market with its first snapshot.
+	InsertNative(ctx context.Context, m Market) error
+}
+
+// Service reads and keeps markets.
+type Service struct {
+	store    Store
+	venues   Venues
+	classify Classify
+	pastEnd  bool
+	now      func() time.Time
+	reads    singleflight.Group
+
+	later  chan struct{} // a place for each refresh that nobody waits for
+	wait   sync.WaitGroup
+	mu     sync.Mutex // guards what follows
+	absent memory
+	asked  memory
+	closed bool
+}
+
+// NewService wires the subject. pastEnd is the setting PAST_END_IS_PROVISIONAL.
+func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now func() time.Time) *Service {
+	return &Service{
+		store: store, venues: venues, classify: classify, pastEnd: pastEnd, now: now,
+		later: make(chan struct{}, maxLater), absent: make(memory), asked: make(memory),
+	}
+}
+
+// Close waits for the refreshes that nobody waits for, at most their time-out.
+func (s *Service) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.wait.Wait()
+}
+
+// Get reads a market. One that is not kept is read from its venue and kept.
+// Faults: market_not_found, venue_unavailable (nothing is kept and the venue
+// does not answer), db_unavailable.
+func (s *Service) Get(ctx context.Context, id syntax.MarketID) (Market, error) {
+	m, found, err := s.store.FindMarket(ctx, id)
+	if err != nil {
+		return Market{}, err
+	}
+	now := s.now()
+	switch {
+	case found && (m.FetchedAt != nil || m.IsNative()):
+		if s.stale(&m, now) {
+			s.refreshLater(ctx, id, now)
+		}
+		return m.Read(now, s.pastEnd), nil
+	case s.venues[id.Provider()] == nil:
+		if found {
+			return m.Read(now, s.pastEnd), nil
+		}
+		return Market{}, ErrNotFound
+	}
+	fresh, err := s.Refresh(ctx, id)
+	if err == nil {
+		return fresh, nil
+	}
+	if found && (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNotFound)) {
+		return m.Read(now, s.pastEnd), nil // a stub that calls were filed on
+	}
+	return Market{}, err
+}
+
+// stale tells whether a reader deserves a fresher price of a venue's market.
+func (s *Service) stale(m *Market, now time.Time) bool {
+	return s.venues[m.Provider] != nil && m.Status != syntax.MarketResolved &&
+		(m.PricedAt == nil || now.Sub(*m.PricedAt) > staleAfter)
+}
+
+// Ensure brings a market into the ledger for a filing. A venue that cannot be
+// reached leaves a stub of status unknown, so that the call is not lost.
+// Faults: market_not_found, db_unavailable.
+func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, title string) error {
+	if s.venues[id.Provider()] == nil {
+		if _, found, err := s.store.FindMarket(ctx, id); err != nil || found {
+			return err
+		}
+		return ErrNotFound
+	}
+	_, err := s.Refresh(ctx, id)
+	if !errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	if title == "" {
+		title = string(id)
+	}
+	return s.store.InsertStub(ctx, id, title, s.now())
+}
+
+// Refresh reads a market from its venue now and gives it as it is kept after.
+// Readers of one market share one call. Faults: market_not_found,
+// venue_unavailable, db_unavailable.
+func (s *Service) Refresh(ctx context.Context, id syntax.MarketID) (Market, error) {
+	venue := s.venues[id.Provider()]
+	if venue == nil || s.isAbsent(id) {
+		return Market{}, ErrNotFound
+	}
+	// The call outlives a caller that goes away: others may wait for it.
+	ch := s.reads.DoChan(string(id), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+		defer cancel()
+		return s.read(ctx, venue, id)
+	})
+	select {
+	case <-ctx.Done():
+		return Market{}, ErrUnavailable.Wrap(ctx.Err())
+	case r := <-ch:
+		if r.Err != nil {
+			return Market{}, r.Err
+		}
+		return r.Val.(Market), nil
+	}
+}
+
+func (s *Service) read(ctx context.Context, venue Venue, id syntax.MarketID) (Market, error) {
+	r, err := venue.Get(ctx, id)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		s.setAbsent(id)
+		return Market{}, ErrNotFound
+	case err != nil:
+		return Market{}, ErrUnavailable.Wrap(err)
+	case r.ID != id:
+		return Market{}, ErrUnavailable.Wrap(fmt.Errorf("the venue answered %q for %q", r.ID, id))
+	}
+	if _, err := s.Apply(ctx, []Record{r}, true); err != nil {
+		return Market{}, err
+	}
+	m, found, err := s.store.FindMarket(ctx, id)
+	if err != nil {
+		return Market{}, err
+	}
+	if !found {
+		return Market{}, fmt.Errorf("market %s is not kept after its answer", id)
+	}
+	return m.Read(s.now(), s.pastEnd), nil
+}
+
+// Apply keeps venue answers and gives how many were newer than what was kept.
+// With every, each price of an open market becomes a snapshot; without it only
+// those of markets with open calls, and one in fifteen minutes of the others.
+func (s *Service) Apply(ctx context.Context, records []Record, every bool) (int, error) {
+	clean := cleanRecords(records, s.classify)
+	if len(clean) == 0 {
+		return 0, nil
+	}
+	return s.store.ApplyRecords(ctx, clean, every, s.now())
+}
+
+// refreshLater reads a market that somebody looks at, without letting him wait.
+// Where all places are taken or the market was asked for a moment ago, nothing
+// is done: the next reader tries again.
+func (s *Service) refreshLater(ctx context.Context, id syntax.MarketID, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.asked.holds(id, now) {
+		return
+	}
+	select {
+	case s.later <- struct{}{}:
+	default:
+		return
+	}
+	s.asked.put(id, now.Add(askedFor))
+	ctx = context.WithoutCancel(ctx)
+	s.wait.Go(func() {
+		defer func() { <-s.later }()
+		_, _ = s.Refresh(ctx, id) // the kept market was already served
+	})
+}
+
+// CreateNative creates a native market. Faults: invalid_<member>, db_unavailable.
+func (s *Service) CreateNative(ctx context.Context, d Draft) (Market, error) {
+	now := s.now().UTC().Truncate(time.Millisecond)
+	if d.InitialYes == 0 {
+		d.InitialYes = DefaultYes
+	}
+	if err := d.validate(now); err != nil {
+		return Market{}, err
+	}
+	id, err := newNativeID()
+	if err != nil {
+		return Market{}, err
+	}
+	_, category := s.classify(d.Lane, d.Question, nil)
+	end, zero := d.CutoffAt.UTC().Truncate(time.Millisecond), 0.0
+	m := Market{
+		ID: id, Provider: syntax.Manual, Title: d.Question, Description: d.Description, EndDate: &end,
+		Status: syntax.MarketOpen, Lane: d.Lane, Category: category, VolumeUnit: "usd",
+		Yes: &d.InitialYes, PricedAt: &now, Volume: &zero, VolumeUSD: &zero, Volume24h: &zero, Liquidity: &zero,
+		ResolvesBy: d.ResolvesBy, ResolutionSource: d.ResolutionSource, InitialYes: &d.InitialYes, CreatedBy: &d.CreatedBy,
+		CreatedAt: now, UpdatedAt: now,
+	}
+	if err := s.store.InsertNative(ctx, m); err != nil {
+		return Market{}, err
+	}
+	return m.Read(now, s.pastEnd), nil
+}
+
+// Airable lists what may be put on the air, by end date; limit 0 is all of it.
+func (s *Service) Airable(ctx context.Context, limit int, lane syntax.Lane) ([]Market, error) {
+	now := s.now()
+	list, err := s.store.ListAirable(ctx, now, lane, max(limit, 0))
+	if err != nil {
+		return nil, err
+	}
+	return s.readAll(list, now), nil
+}
+
+// ListMarkets reads many markets at once; unknown ids are left out, and what
+// goes beyond MaxBatch too.
+func (s *Service) ListMarkets(ctx context.Context, ids []string) ([]Market, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := s.store.ListMarkets(ctx, ids[:min(len(ids), MaxBatch)])
+	if err != nil {
+		return nil, err
+	}
+	return s.readAll(list, s.now()), nil
+}
+
+// ListPrices reads a market's snapshots since from, oldest first, at most
+// MaxPoints of them.
+func (s *Service) ListPrices(ctx context.Context, id syntax.MarketID, from time.Time) ([]Point, error) {
+	return s.store.ListPrices(ctx, id, from, MaxPoints)
+}
+
+func (s *Service) readAll(list []Market, now time.Time) []Market {
+	for i := range list {
+		list[i] = list[i].Read(now, s.pastEnd)
+	}
+	return list
+}
+
+func (s *Service) isAbsent(id syntax.MarketID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.absent.holds(id, s.now())
+}
+
+func (s *Service) setAbsent(id syntax.MarketID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.absent.put(id, s.now().Add(absentFor))
+}
+
+// memory remembers ids until a time. It is emptied when it is full, because ids
+// are chosen by callers.
+type memory map[syntax.MarketID]time.Time
+
+func (m memory) holds(id syntax.MarketID, now time.Time) bool {
+	until, ok := m[id]
+	if ok && !now.Before(until) {
+		delete(m, id)
+		return false
+	}
+	return ok
+}
+
+func (m memory) put(id syntax.MarketID, until time.Time) {
+	if len(m) >= maxMemory {
+		clear(m)
+	}
+	m[id] = until
+}

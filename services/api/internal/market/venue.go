@@ -1,0 +1,60 @@
+package market
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Record is one answer of a venue about one market, in the words of this
+// package. Status resolved is the venue's final word, with Verdict set; it
+// becomes an outcome only by a claim.
+type Record struct {
+	ID          syntax.MarketID
+	Title       string
+	Description string
+	EndDate     *time.Time
+	Status      syntax.MarketStatus
+	Provisional bool // a result is shown, proposed or challenged
+	Verdict     *syntax.Verdict
+	Payout      *string
+	Lane        syntax.Lane // by the venue's own tags; OTHER: they do not tell
+	Category    string      // programme lane; empty: Classify finds it
+	Tags        []string
+	Slug        string
+	EventKey    string
+	EventTitle  string
+	ConditionID string
+	ClobTokenID string
+	YesIndex    int
+	Outcomes    []string
+	ImageURL    string
+	URL         string // market page; the proof once the market is final
+	VolumeUnit  string
+	Yes         *syntax.Bps
+	Volume      *float64
+	VolumeUSD   *float64
+	Volume24h   *float64
+	Liquidity   *float64
+	FetchedAt   time.Time // when the venue was asked
+}
+
+// Venue reads the markets of one provider. Errors: ErrNotFound when the venue
+// says that there is no such market, anything else counts as ErrUnavailable.
+type Venue interface {
+	// Get reads one market whatever its state.
+	Get(ctx context.Context, id syntax.MarketID) (Record, error)
+	// ListOpen reads one page of the open markets; next is empty at the end.
+	ListOpen(ctx context.Context, cursor string) (records []Record, next string, err error)
+	// Quote reads many open markets in few calls; those it leaves out are not
+	// open any more, or unknown.
+	Quote(ctx context.Context, ids []syntax.MarketID) ([]Record, error)
+}
+
+// Venues are the venues that are connected, by provider.
+type Venues map[syntax.Provider]Venue
+
+// Classify finds the content lane and the programme lane of a market from its
+// venue's lane, its title and its tags (contract 4.16.3).
+type Classify func(venueLane syntax.Lane, title string, tags []string) (lane syntax.Lane, category string)

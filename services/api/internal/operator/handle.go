@@ -1,0 +1,68 @@
+package operator
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"strconv"
+	"strings"
+)
+
+// reserved are words that a handle must not be: fixed segments beside a
+// {handle} route, and names that would speak for the service.
+var reserved = map[string]bool{
+	"me": true, "leaderboard": true, "hub": true, "admin": true, "system": true, "live": true, "register": true,
+	"profile": true, "stream": true, "signal": true, "signals": true, "receipts": true, "recap": true,
+	"heartbeat": true, "analytics": true, "embed": true, "api": true, "clock": true, "markets": true, "dev": true,
+	"operator": true, "operators": true, "market": true, "tape": true, "tapes": true, "station": true, "stations": true,
+	"signalcast": true, "null": true, "undefined": true,
+}
+
+// Reserved tells whether a handle is kept back.
+func Reserved(handle string) bool { return reserved[handle] }
+
+// slug folds a claim to the alphabet of handles; "" when too little is left.
+func slug(claim string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(claim) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+		if b.Len() == maxHandle {
+			break
+		}
+	}
+	s := strings.Trim(b.String(), "_")
+	if len(s) < 2 {
+		return ""
+	}
+	return s
+}
+
+const maxHandle = 32
+
+// candidates yields handles to try in order: the slug of the verified username
+// or name, then the slug with a suffix, then a random one.
+func candidates(id Identity, try int) string {
+	base := slug(id.Username)
+	if base == "" {
+		base = slug(id.Name)
+	}
+	if base == "" || try > 20 {
+		return randomHandle()
+	}
+	if try == 0 && !Reserved(base) {
+		return base
+	}
+	suffix := "_" + strconv.Itoa(try+1)
+	return base[:min(len(base), maxHandle-len(suffix))] + suffix
+}
+
+// randomHandle is op and eight random base32 characters.
+func randomHandle() string {
+	var b [5]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "op" + strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
+}

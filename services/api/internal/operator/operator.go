@@ -1,0 +1,59 @@
+package operator
+
+import (
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Expected failures.
+var (
+	ErrUnauthenticated = fault.New(fault.Unauthenticated, "unauthenticated", "a valid operator key is required")
+	ErrNotFound        = fault.New(fault.NotFound, "not_found", "no such operator")
+	ErrKeyNotFound     = fault.New(fault.NotFound, "not_found", "no such key")
+	ErrKeyLimit        = fault.New(fault.Conflict, "key_limit_reached", "an operator holds at most ten active keys").With("limit", MaxKeys)
+	ErrLabel           = fault.New(fault.Invalid, "invalid_label", "label must be 1 to 64 characters").With("field", "label")
+	ErrPermissions     = fault.New(fault.Invalid, "invalid_permissions", "permissions are read, signal and broadcast").With("field", "permissions")
+	ErrType            = fault.New(fault.Invalid, "invalid_operator_type", "operatorType must be human, ai_agent or system_bot").With("field", "operatorType")
+)
+
+// MaxKeys is the most active keys of one operator.
+const MaxKeys = 10
+
+// Operator is one user of the service.
+type Operator struct {
+	ID             string // uuid v7, the denpaId
+	Issuer         string
+	ProviderID     string // raw subject at the provider
+	PublicID       string // op_<hmac16>
+	Handle         string
+	DisplayName    string
+	AvatarURL      *string
+	Type           syntax.OperatorType
+	Tier           syntax.Tier
+	SessionVersion int64
+	CreatedAt      time.Time
+}
+
+// Identity is what a verified token says of its subject.
+type Identity struct {
+	Issuer   string
+	Subject  string
+	Primary  bool // issued by the primary provider
+	Username string
+	Name     string
+}
+
+// Key is an operator key without its secret.
+type Key struct {
+	ID          string
+	Label       string
+	Tier        string
+	Permissions []string
+	Active      bool
+	LastUsedAt  *time.Time
+	CreatedAt   time.Time
+	Prefix      string
+	Last4       string
+}

@@ -1,0 +1,142 @@
+package operator
+
+import (
+	"context"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Store keeps operators and keys. Each method is one transaction.
+type Store interface {
+	// FindByIdentity gives nil when nobody signed in with it yet.
+	FindByIdentity(ctx context.Context, issuer, subject string) (*Operator, error)
+	// CreateOperator gives nil when the handle is taken, and the operator that
+	// stands when the identity is.
+	CreateOperator(ctx context.Context, o Operator) (*Operator, error)
+	GetOperator(ctx context.Context, handle, id string) (Operator, error)
+	MintKey(ctx context.Context, operatorID string, k Key, hash []byte) error
+	RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (Key, error)
+	ListKeys(ctx context.Context, operatorID string) ([]Key, error)
+	VerifyKey(ctx context.Context, hash []byte, now time.Time) (Operator, Key, error)
+	Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string, now time.Time) (Operator, error)
+}
+
+// Service signs operators in and keeps their keys.
+type Service struct {
+	store  Store
+	secret string // of the masked ids
+	now    func() time.Time
+}
+
+// NewService wires the subject; secret keys the masked ids.
+func NewService(store Store, secret string, now func() time.Time) *Service {
+	return &Service{store: store, secret: secret, now: now}
+}
+
+// SignIn finds or creates the operator of a verified identity.
+func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bool, err error) {
+	found, err := s.store.FindByIdentity(ctx, id.Issuer, id.Subject)
+	if err != nil {
+		return Operator{}, false, err
+	}
+	if found != nil {
+		return *found, false, nil
+	}
+	masked := id.Subject
+	if !id.Primary {
+		masked = id.Issuer + "|" + id.Subject
+	}
+	for try := 0; ; try++ {
+		handle := candidates(id, try)
+		name := displayName(id, handle)
+		fresh := Operator{
+			ID: uuid.Must(uuid.NewV7()).String(), Issuer: id.Issuer, ProviderID: id.Subject,
+			PublicID: string(syntax.NewPublicID(s.secret, masked)), Handle: handle, DisplayName: name,
+			CreatedAt: s.now().UTC().Truncate(time.Millisecond),
+		}
+		made, err := s.store.CreateOperator(ctx, fresh)
+		if err != nil {
+			return Operator{}, false, err
+		}
+		if made != nil {
+			return *made, made.ID == fresh.ID, nil
+		}
+	}
+}
+
+func displayName(id Identity, handle string) string {
+	name := id.Name
+	if name == "" || !utf8.ValidString(name) {
+		return handle
+	}
+	r := []rune(name)
+	return string(r[:min(len(r), 64)])
+}
+
+// Operator reads one operator by handle or id. Fault: not_found.
+func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, error) {
+	return s.store.GetOperator(ctx, handle, id)
+}
+
+// Mint makes a key. The plaintext is in this answer and nowhere else. Faults:
+// invalid_label, invalid_permissions, key_limit_reached.
+func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, permissions []string) (plaintext string, k Key, err error) {
+	if n := utf8.RuneCountInString(label); n < 1 || n > 64 {
+		return "", Key{}, ErrLabel
+	}
+	all := []string{"read", "signal", "broadcast"}
+	if len(permissions) == 0 {
+		permissions = all
+	}
+	for _, p := range permissions {
+		if !slices.Contains(all, p) {
+			return "", Key{}, ErrPermissions
+		}
+	}
+	if prefix != PrefixAgent {
+		prefix = PrefixKey
+	}
+	plaintext = newKey(prefix)
+	k = Key{
+		ID: uuid.Must(uuid.NewV7()).String(), Label: label, Tier: "free", Active: true, Prefix: prefix,
+		Permissions: slices.DeleteFunc(all, func(p string) bool { return !slices.Contains(permissions, p) }),
+		Last4:       plaintext[len(plaintext)-4:], CreatedAt: s.now().UTC().Truncate(time.Millisecond),
+	}
+	if err := s.store.MintKey(ctx, operatorID, k, Hash(plaintext)); err != nil {
+		return "", Key{}, err
+	}
+	return plaintext, k, nil
+}
+
+// Revoke ends a key at once. Fault: not_found.
+func (s *Service) Revoke(ctx context.Context, operatorID, keyID string) (Key, error) {
+	if _, err := uuid.Parse(keyID); err != nil {
+		return Key{}, ErrKeyNotFound
+	}
+	return s.store.RevokeKey(ctx, operatorID, keyID, s.now().UTC())
+}
+
+// Keys lists an operator's keys, newest first.
+func (s *Service) Keys(ctx context.Context, operatorID string) ([]Key, error) {
+	return s.store.ListKeys(ctx, operatorID)
+}
+
+// Verify tells whose key this is. Fault: unauthenticated.
+func (s *Service) Verify(ctx context.Context, hash []byte) (Operator, Key, error) {
+	return s.store.VerifyKey(ctx, hash, s.now().UTC())
+}
+
+// Classify sets what kind of operator this is. Faults: not_found, invalid_operator_type.
+func (s *Service) Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string) (Operator, error) {
+	if kind != nil {
+		if _, ok := syntax.ParseOperatorType(string(*kind)); !ok {
+			return Operator{}, ErrType
+		}
+	}
+	return s.store.Classify(ctx, handle, kind, house, actor, s.now().UTC())
+}

@@ -1,0 +1,120 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+// listStretch is how many numbers one page of a query by lane or provider looks
+// at: no index finds these alone, and nobody may make us read 90 days.
+const listStretch = 50_000
+
+// ListFeedEvents reads one page of the feed. An unknown handle is an empty page.
+func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, error) {
+	db := pg.Bound(s.pool, pg.ReadBudget)
+	head, err := s.FeedHead(ctx)
+	if err != nil {
+		return feed.Page{}, err
+	}
+	var user string
+	if q.Handle != "" {
+		err := db.QueryRow(ctx, query("feed_user"), q.Handle).Scan(&user)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return feed.Page{}, nil
+		}
+		if err != nil {
+			return feed.Page{}, fmt.Errorf("find operator: %w", err)
+		}
+	}
+	lo, hi := stretch(q, head, user != "")
+	text, args := feedList(q, user, lo, hi)
+	rows, err := db.Query(ctx, text, args...)
+	if err != nil {
+		return feed.Page{}, fmt.Errorf("list feed: %w", err)
+	}
+	events, err := pgx.CollectRows(rows, scanFeedEvent)
+	if err != nil {
+		return feed.Page{}, fmt.Errorf("list feed: %w", err)
+	}
+	p := feed.Page{Events: events}
+	if len(events) > q.Limit {
+		p.Events = events[:q.Limit]
+		p.Next = p.Events[q.Limit-1].Seq
+		p.More = true
+		return p, nil
+	}
+	if q.Forward {
+		p.Next, p.More = hi, hi < head
+		return p, nil
+	}
+	if p.Next = lo + 1; lo > 0 {
+		oldest, err := s.FeedOldest(ctx)
+		if err != nil {
+			return feed.Page{}, err
+		}
+		p.More = oldest <= lo
+	}
+	return p, nil
+}
+
+// stretch is the range of numbers that a page looks at: lo < seq <= hi.
+func stretch(q feed.Query, head int64, indexed bool) (lo, hi int64) {
+	width := int64(math.MaxInt64)
+	if !indexed && (q.Lane != "" || len(q.Providers) > 0) {
+		width = listStretch
+	}
+	if q.Forward {
+		lo, hi = q.From, head
+		if width < hi-lo {
+			hi = lo + width
+		}
+		return lo, max(lo, hi)
+	}
+	if hi = head; q.From > 0 {
+		hi = min(hi, q.From-1)
+	}
+	if width < hi {
+		lo = hi - width
+	}
+	return lo, hi
+}
+
+// feedList writes the statement of a page. With types, each is read by its own
+// index range and the ranges are merged.
+func feedList(q feed.Query, user string, lo, hi int64) (string, []any) {
+	args := []any{lo, hi, q.Limit + 1}
+	arg := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	where := "e.seq > $1 AND e.seq <= $2"
+	if user != "" {
+		where += " AND e.user_id = " + arg(user)
+	}
+	if q.Lane != "" {
+		where += " AND e.lane = " + arg(q.Lane)
+	}
+	if len(q.Providers) > 0 {
+		where += " AND e.provider = ANY (" + arg(q.Providers) + "::text[])"
+	}
+	order := " ORDER BY e.seq DESC LIMIT $3"
+	if q.Forward {
+		order = " ORDER BY e.seq LIMIT $3"
+	}
+	const columns = "e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.data"
+	from := "SELECT " + columns + " FROM protocol_events e WHERE " + where + order
+	if len(q.Types) > 0 {
+		from = "SELECT " + columns + " FROM unnest(" + arg(q.Types) + "::text[]) AS t (type) CROSS JOIN LATERAL (" +
+			strings.Replace(from, " WHERE ", " WHERE e.type = t.type AND ", 1) + ") e" + order
+	}
+	return "SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, u.handle, u.public_id, e.data" +
+		" FROM (" + from + ") e LEFT JOIN users u ON u.id = e.user_id" + strings.TrimSuffix(order, " LIMIT $3"), args
+}

@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+// FindMarket reads a market as it is stored.
+func (s *Store) FindMarket(ctx context.Context, id syntax.MarketID) (market.Market, bool, error) {
+	list, err := s.markets(ctx, "market_get", string(id))
+	if err != nil || len(list) == 0 {
+		return market.Market{}, false, err
+	}
+	return list[0], true, nil
+}
+
+// ListMarkets reads the markets that exist, in no order.
+func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market, error) {
+	return s.markets(ctx, "market_list", ids)
+}
+
+// ListAirable reads open priced markets by end date; an empty lane is every
+// lane, limit 0 all of them.
+func (s *Store) ListAirable(ctx context.Context, now time.Time, lane syntax.Lane, limit int) ([]market.Market, error) {
+	return s.markets(ctx, "market_airable", now, string(lane), limit)
+}
+
+// ListPrices reads the snapshots since from, oldest first, thinned to at most limit.
+func (s *Store) ListPrices(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]market.Point, error) {
+	rows, err := s.pool.Query(ctx, query("market_prices"), string(id), from, limit)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list prices: %w", err))
+	}
+	points, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p market.Point, err error) {
+		err = row.Scan(&p.At, &p.Yes)
+		return p, err
+	})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list prices: %w", err))
+	}
+	return points, nil
+}
+
+func (s *Store) markets(ctx context.Context, name string, args ...any) ([]market.Market, error) {
+	rows, err := s.pool.Query(ctx, query(name), args...)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+	}
+	list, err := pgx.CollectRows(rows, scanMarket)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+	}
+	return list, nil
+}
+
+func scanMarket(row pgx.CollectableRow) (m market.Market, err error) {
+	err = row.Scan(&m.ID, &m.Provider, &m.Title, &m.Description, &m.EndDate, &m.Status, &m.Provisional, &m.Disputed,
+		&m.ClosedAt, &m.ProvisionalAt, &m.FinalVerdict, &m.FinalAt, &m.FinalPayout, &m.Verdict, &m.ClosePrice,
+		&m.Lane, &m.Category, &m.Slug, &m.EventKey, &m.EventTitle, &m.ConditionID, &m.ClobTokenID, &m.YesIndex,
+		&m.Outcomes, &m.ImageURL, &m.URL, &m.VolumeUnit, &m.Yes, &m.PricedAt,
+		&m.Volume, &m.VolumeUSD, &m.Volume24h, &m.Liquidity, &m.FetchedAt, &m.CreatedAt, &m.UpdatedAt,
+		&m.ResolvesBy, &m.ResolutionSource, &m.InitialYes, &m.CreatedBy,
+		&m.YesCount, &m.NoCount, &m.CrowdYes, &m.CrowdNo, &m.Takes)
+	return m, err
+}

@@ -1,0 +1,64 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// ListHot lists markets that are to be priced each minute and were not since
+// before, the longest waiting first; one that was asked for since failed
+// without an answer is left out.
+func (s *Store) ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit int) ([]syntax.MarketID, error) {
+	return s.marketIDs(ctx, "market_hot", string(p), now, before, failed, limit)
+}
+
+// ListMissed lists open markets that no answer since sweep showed, but for
+// those that were asked for since failed.
+func (s *Store) ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error) {
+	return s.marketIDs(ctx, "market_missed", string(p), sweep, failed, limit)
+}
+
+// MarkChecked notes that markets are being asked for.
+func (s *Store) MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error {
+	if _, err := s.pool.Exec(ctx, query("market_checked"), ids, now); err != nil {
+		return pg.Fault(fmt.Errorf("mark checks: %w", err))
+	}
+	return nil
+}
+
+// CloseNative closes native markets whose cutoff has passed; it gives their number.
+func (s *Store) CloseNative(ctx context.Context, now time.Time) (int, error) {
+	var closed, woken int
+	if err := s.pool.QueryRow(ctx, query("market_cutoff"), now).Scan(&closed, &woken); err != nil {
+		return 0, pg.Fault(fmt.Errorf("close native markets: %w", err))
+	}
+	return closed, nil
+}
+
+// ThinPrices thins snapshots before a time to one in fifteen minutes, at most
+// limit rows; it gives the number that went.
+func (s *Store) ThinPrices(ctx context.Context, before time.Time, limit int) (int, error) {
+	tag, err := s.pool.Exec(ctx, query("market_thin"), before, limit)
+	if err != nil {
+		return 0, pg.Fault(fmt.Errorf("thin prices: %w", err))
+	}
+	return int(tag.RowsAffected()), nil
+}
+
+func (s *Store) marketIDs(ctx context.Context, name string, args ...any) ([]syntax.MarketID, error) {
+	rows, err := s.pool.Query(ctx, query(name), args...)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[syntax.MarketID])
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+	}
+	return ids, nil
+}

@@ -1,0 +1,143 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+// FindByIdentity reads the operator of (issuer, subject), nil when there is none.
+func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*operator.Operator, error) {
+	return s.findOperator(ctx, "operator_by_identity", issuer, subject)
+}
+
+// CreateOperator inserts an operator; nil tells that the handle is taken.
+func (s *Store) CreateOperator(ctx context.Context, o operator.Operator) (*operator.Operator, error) {
+	made, err := s.findOperator(ctx, "operator_create", o.ID, o.Issuer, o.ProviderID, o.PublicID, o.Handle, o.DisplayName, o.CreatedAt)
+	if err != nil || made != nil {
+		return made, err
+	}
+	return s.FindByIdentity(ctx, o.Issuer, o.ProviderID)
+}
+
+// GetOperator reads by handle, or by id when the handle is empty. Fault: not_found.
+func (s *Store) GetOperator(ctx context.Context, handle, id string) (operator.Operator, error) {
+	var uuid *string
+	if handle == "" {
+		uuid = &id
+	}
+	o, err := s.findOperator(ctx, "operator_get", handle, uuid)
+	if err != nil {
+		return operator.Operator{}, err
+	}
+	if o == nil {
+		return operator.Operator{}, operator.ErrNotFound
+	}
+	return *o, nil
+}
+
+// Classify changes what an operator is. Fault: not_found.
+func (s *Store) Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
+	o, err := s.findOperator(ctx, "operator_classify", handle, kind, house, actor, now)
+	if err != nil {
+		return operator.Operator{}, err
+	}
+	if o == nil {
+		return operator.Operator{}, operator.ErrNotFound
+	}
+	return *o, nil
+}
+
+// MintKey stores a new key. Faults: key_limit_reached, not_found.
+func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, hash []byte) error {
+	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		var active int
+		err := tx.QueryRow(ctx, query("operator_key_lock"), operatorID).Scan(&active)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return operator.ErrNotFound
+		case err != nil:
+			return fmt.Errorf("count keys: %w", err)
+		case active >= operator.MaxKeys:
+			return operator.ErrKeyLimit
+		}
+		if _, err := tx.Exec(ctx, query("operator_key_mint"), k.ID, operatorID, hash, k.Prefix, k.Last4, k.Label,
+			k.Tier, k.Permissions, k.CreatedAt); err != nil {
+			return fmt.Errorf("insert key: %w", err)
+		}
+		return nil
+	})
+}
+
+// RevokeKey ends a key of the operator. Fault: not_found.
+func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (operator.Key, error) {
+	rows, err := s.pool.Query(ctx, query("operator_key_revoke"), operatorID, keyID, now)
+	if err != nil {
+		return operator.Key{}, pg.Fault(fmt.Errorf("revoke key: %w", err))
+	}
+	k, err := pgx.CollectExactlyOneRow(rows, scanKey)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return operator.Key{}, operator.ErrKeyNotFound
+	}
+	return k, pg.Fault(err)
+}
+
+// ListKeys lists an operator's keys, newest first.
+func (s *Store) ListKeys(ctx context.Context, operatorID string) ([]operator.Key, error) {
+	rows, err := s.pool.Query(ctx, query("operator_key_list"), operatorID)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list keys: %w", err))
+	}
+	keys, err := pgx.CollectRows(rows, scanKey)
+	return keys, pg.Fault(err)
+}
+
+// VerifyKey tells whose active key has this hash. Fault: unauthenticated.
+func (s *Store) VerifyKey(ctx context.Context, hash []byte, now time.Time) (operator.Operator, operator.Key, error) {
+	var o operator.Operator
+	var k operator.Key
+	err := s.reads.QueryRow(ctx, query("operator_key_verify"), hash, now).Scan(append(operatorFields(&o), keyFields(&k)...)...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return o, k, operator.ErrUnauthenticated
+	}
+	if err != nil {
+		return o, k, pg.Fault(fmt.Errorf("verify key: %w", err))
+	}
+	return o, k, nil
+}
+
+func (s *Store) findOperator(ctx context.Context, name string, args ...any) (*operator.Operator, error) {
+	var o operator.Operator
+	err := s.pool.QueryRow(ctx, query(name), args...).Scan(operatorFields(&o)...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+	}
+	return &o, nil
+}
+
+func operatorFields(o *operator.Operator) []any {
+	return []any{
+		&o.ID, &o.Issuer, &o.ProviderID, &o.PublicID, &o.Handle, &o.DisplayName, &o.AvatarURL, &o.Type,
+		&o.Tier, &o.SessionVersion, &o.CreatedAt,
+	}
+}
+
+func keyFields(k *operator.Key) []any {
+	return []any{&k.ID, &k.Label, &k.Tier, &k.Permissions, &k.Active, &k.LastUsedAt, &k.CreatedAt, &k.Prefix, &k.Last4}
+}
+
+func scanKey(row pgx.CollectableRow) (operator.Key, error) {
+	var k operator.Key
+	err := row.Scan(keyFields(&k)...)
+	return k, err
+}

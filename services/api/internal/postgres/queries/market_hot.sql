@@ -1,0 +1,21 @@
+-- Markets of provider $1 to be priced each minute and not priced since $3: open
+-- calls, or next in a programme lane (by end date, as the clock takes them).
+-- One that was asked for since $4 without an answer waits. $2 now, $5 at most.
+WITH lined AS (
+    SELECT m.market_id, row_number() OVER (PARTITION BY m.category ORDER BY m.end_date, m.market_id) AS place
+    FROM markets m JOIN market_quotes q ON q.market_id = m.market_id
+    WHERE m.provider = $1 AND m.status = 'open' AND NOT m.provisional AND m.category <> ''
+        AND m.end_date > $2::timestamptz + interval '10 minutes' AND q.yes_bps IS NOT NULL AND q.volume_usd >= 1000
+), hot AS (
+    SELECT market_id FROM lined WHERE place <= 24
+    UNION
+    SELECT m.market_id FROM markets m
+    WHERE m.provider = $1 AND m.status IN ('open', 'unknown')
+        AND EXISTS (SELECT FROM open_signals o WHERE o.market_id = m.market_id)
+)
+SELECT h.market_id FROM hot h
+LEFT JOIN market_quotes q ON q.market_id = h.market_id
+LEFT JOIN market_checks c ON c.market_id = h.market_id
+WHERE coalesce(q.at < $3, true) AND coalesce(c.at < $4 OR c.at <= q.at, true)
+ORDER BY q.at NULLS FIRST, h.market_id
+LIMIT $5

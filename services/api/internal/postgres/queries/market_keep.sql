@@ -1,0 +1,59 @@
+-- Keeps what venues answered beside the quote. A row is written only when
+-- something in it changes: a filing holds it FOR SHARE and must not wait for
+-- mere prices. Claimed markets stay as they are. First sights of closed and
+-- provisional stay; the final word counts from when it was first seen, and
+-- another word, or none, starts it anew. $1 now.
+WITH input AS MATERIALIZED (
+    SELECT i.*, string_to_array(i.labels, E'\x1f') AS outcome_labels
+    FROM unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
+            $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
+            $16::text[], $17::text[], $18::text[], $19::smallint[], $20::text[], $21::text[], $22::text[], $23::text[])
+        AS i (market_id, at, provider, title, description, status, provisional,
+            end_date, final_verdict, final_payout, lane, category, slug, event_key,
+            event_title, condition_id, clob_token_id, yes_index, labels, image_url, url, volume_unit)
+), next AS MATERIALIZED (
+    SELECT i.*, o.status AS from_status,
+        coalesce(o.closed_at, CASE WHEN i.status = 'closed' THEN i.at END) AS closed_at,
+        coalesce(o.provisional_at, CASE WHEN i.provisional THEN i.at END) AS provisional_at,
+        CASE WHEN i.final_verdict IS NULL THEN NULL
+             WHEN o.final_verdict = i.final_verdict THEN o.final_at ELSE i.at END AS final_at
+    FROM input i
+    LEFT JOIN markets o ON o.market_id = i.market_id
+    WHERE o.market_id IS NULL OR o.status <> 'resolved' AND o.provider <> 'manual' AND (
+        o.fetched_at IS NULL OR
+        (o.title, o.description, o.status, o.provisional, o.end_date, o.final_verdict, o.final_payout, o.lane, o.category,
+         o.slug, o.event_key, o.event_title, o.condition_id, o.clob_token_id, o.yes_index, o.outcome_labels,
+         o.image_url, o.url, o.volume_unit)
+        IS DISTINCT FROM
+        (i.title, i.description, i.status, i.provisional, i.end_date, i.final_verdict, i.final_payout, i.lane, i.category,
+         i.slug, i.event_key, i.event_title, i.condition_id, i.clob_token_id, i.yes_index, i.outcome_labels,
+         i.image_url, i.url, i.volume_unit))
+), kept AS (
+    INSERT INTO markets AS m (market_id, provider, title, description, status, provisional, end_date,
+        closed_at, provisional_at, final_verdict, final_at, final_payout, lane, category, slug, event_key, event_title,
+        condition_id, clob_token_id, yes_index, outcome_labels, image_url, url, volume_unit,
+        fetched_at, created_at, updated_at)
+    SELECT market_id, provider, title, description, status, provisional, end_date,
+        closed_at, provisional_at, final_verdict, final_at, final_payout, lane, category, slug, event_key, event_title,
+        condition_id, clob_token_id, yes_index, outcome_labels, image_url, url, volume_unit,
+        at, $1, $1
+    FROM next ORDER BY market_id
+    ON CONFLICT (market_id) DO UPDATE SET title = excluded.title, description = excluded.description,
+        status = excluded.status, provisional = excluded.provisional, end_date = excluded.end_date,
+        closed_at = excluded.closed_at, provisional_at = excluded.provisional_at,
+        final_verdict = excluded.final_verdict, final_at = excluded.final_at, final_payout = excluded.final_payout,
+        lane = excluded.lane, category = excluded.category, slug = excluded.slug, event_key = excluded.event_key,
+        event_title = excluded.event_title, condition_id = excluded.condition_id, clob_token_id = excluded.clob_token_id,
+        yes_index = excluded.yes_index, outcome_labels = excluded.outcome_labels, image_url = excluded.image_url,
+        url = excluded.url, volume_unit = excluded.volume_unit, fetched_at = excluded.fetched_at, updated_at = excluded.updated_at
+        WHERE m.status <> 'resolved'
+    RETURNING m.market_id, m.status
+), queued AS (
+    INSERT INTO outbox (type, market_id, data, at)
+    SELECT 'market.status', k.market_id, jsonb_build_object('from', n.from_status, 'to', k.status), $1
+    FROM kept k JOIN next n ON n.market_id = k.market_id
+    WHERE n.from_status <> k.status
+    ORDER BY k.market_id
+    RETURNING id
+)
+SELECT pg_notify('sc_outbox', '') FROM queued LIMIT 1

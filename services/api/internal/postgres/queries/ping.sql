@@ -1,0 +1,2 @@
+-- Reached by readiness.
+SELECT 1

@@ -1,0 +1,1 @@
+DELETE FROM score_drains WHERE market_id = $1

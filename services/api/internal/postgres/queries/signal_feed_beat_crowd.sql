@@ -1,0 +1,9 @@
+WITH top AS (
+    SELECT signal_id, resolved_at FROM signal_results WHERE beat_crowd
+    ORDER BY resolved_at DESC, signal_id DESC LIMIT $1
+)
+SELECT v.id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps,
+    v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at,
+    v.outcome, v.close_price, v.clv_bps, NULL::integer
+FROM top JOIN signal_records v ON v.id = top.signal_id
+ORDER BY top.resolved_at DESC, top.signal_id DESC

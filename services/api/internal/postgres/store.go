@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+//go:embed queries/*.sql
+var queryFiles embed.FS
+
+// Migrations are the numbered files of schema api.
+func Migrations() fs.FS {
+	sub, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		panic(err) // the folder is embedded at build time
+	}
+	return sub
+}
+
+var queries = loadQueries()
+
+func loadQueries() map[string]string {
+	entries, err := queryFiles.ReadDir("queries")
+	if err != nil {
+		panic(err) // embedded at build time
+	}
+	m := make(map[string]string, len(entries))
+	for _, e := range entries {
+		text, err := queryFiles.ReadFile("queries/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		m[strings.TrimSuffix(e.Name(), ".sql")] = string(text)
+	}
+	return m
+}
+
+// query gives the statement of queries/<name>.sql.
+func query(name string) string {
+	text, ok := queries[name]
+	if !ok {
+		panic(fmt.Sprintf("no statement queries/%s.sql", name))
+	}
+	return text
+}
+
+// readBudget is how long a read waits for a database that hangs.
+const readBudget = 300 * time.Millisecond
+
+// Store is the ledger's database as the role api_rw sees it.
+type Store struct {
+	pool    *pgxpool.Pool
+	reads   *pg.DB // the same pool; frees its caller when the database hangs
+	rules   Rules
+	now     func() time.Time
+	filings *coalescer
+
+	cutMu sync.Mutex // guards cut and cutAt
+	cut   *cut
+	cutAt time.Time
+}
+
+// New makes a store over an open pool and starts its filing workers.
+func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
+	s := &Store{pool: pool, reads: pg.Bound(pool, readBudget), rules: rules, now: now}
+	s.filings = newCoalescer(s.fileBatch)
+	return s
+}
+
+// Close answers the filings that wait and ends the workers. The pool stays open.
+func (s *Store) Close() {
+	s.filings.close()
+}

@@ -1,0 +1,108 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Store keeps claims. Each method is one transaction.
+type Store interface {
+	Claim(ctx context.Context, claim Claim, now time.Time) (Result, error)
+	// DrainOnce scores the next chunk of a claimed market; more tells that
+	// signals are left. A disputed market is left alone.
+	DrainOnce(ctx context.Context, marketID string) (tally Tally, more bool, err error)
+	Dispute(ctx context.Context, marketID string, disputed bool, reason *string, now time.Time) (Outcome, error)
+	GetOutcome(ctx context.Context, marketID string) (Outcome, bool, error)
+}
+
+// Service is the one room behind every resolver.
+type Service struct {
+	store Store
+	now   func() time.Time
+}
+
+// NewService wires the subject.
+func NewService(store Store, now func() time.Time) *Service {
+	return &Service{store: store, now: now}
+}
+
+// Finalize claims the outcome of a native market. Faults: invalid_market_id,
+// invalid_verdict, market_not_found, already_resolved (extra outcome), market_disputed.
+func (s *Service) Finalize(ctx context.Context, c Claim) (Result, error) {
+	id, err := syntax.ParseMarketID(c.MarketID)
+	if err != nil || !id.IsNative() {
+		return Result{}, ErrNative
+	}
+	if c.Resolver == "" {
+		c.Resolver = "manual"
+	}
+	if c.Source == "" {
+		c.Source = "native"
+	}
+	return s.Claim(ctx, c)
+}
+
+// Force claims the outcome of any market as resolver admin. Faults as Finalize.
+func (s *Service) Force(ctx context.Context, marketID string, verdict syntax.Verdict) (Result, error) {
+	return s.Claim(ctx, Claim{MarketID: marketID, Verdict: verdict, Resolver: "admin", Source: "admin"})
+}
+
+// Claim claims an outcome once and scores what it settles.
+func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
+	if _, ok := syntax.ParseVerdict(string(c.Verdict)); !ok {
+		return Result{}, ErrVerdict
+	}
+	switch c.Resolver {
+	case "admin", "oracle", "manual":
+	default:
+		return Result{}, ErrVerdict.Say("resolver must be admin, oracle or manual").With("field", "resolver")
+	}
+	r, err := s.store.Claim(ctx, c, s.now().UTC().Truncate(time.Millisecond))
+	if errors.Is(err, ErrResolved) {
+		o, found, readErr := s.store.GetOutcome(ctx, c.MarketID)
+		if readErr != nil || !found {
+			return Result{}, err
+		}
+		return Result{}, ErrResolved.With("outcome", o.Members())
+	}
+	if err != nil || !r.Rest {
+		return r, err
+	}
+	// The claim stands; what a broken drain leaves, the next scan finishes.
+	rest, err := s.Drain(ctx, c.MarketID)
+	r.Tally = r.Tally.Add(rest)
+	r.Rest = err != nil
+	return r, nil
+}
+
+// Drain scores what is left of a claimed market, chunk by chunk. It stops while
+// the market is disputed and may be repeated at any time.
+func (s *Service) Drain(ctx context.Context, marketID string) (Tally, error) {
+	var sum Tally
+	for {
+		t, more, err := s.store.DrainOnce(ctx, marketID)
+		sum = sum.Add(t)
+		if err != nil || !more {
+			return sum, err
+		}
+	}
+}
+
+// Dispute flags a market or clears its flag; clearing scores what an earlier
+// claim left pending. Fault: market_not_found.
+func (s *Service) Dispute(ctx context.Context, marketID string, disputed bool, reason *string) (Outcome, Tally, error) {
+	o, err := s.store.Dispute(ctx, marketID, disputed, reason, s.now().UTC().Truncate(time.Millisecond))
+	if err != nil || disputed {
+		return o, Tally{}, err
+	}
+	t, err := s.Drain(ctx, marketID)
+	return o, t, err
+}
+
+// Outcome reads the resolution record; found is false without claim and flag.
+func (s *Service) Outcome(ctx context.Context, marketID string) (o Outcome, found bool, err error) {
+	return s.store.GetOutcome(ctx, marketID)
+}

@@ -1,0 +1,63 @@
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+)
+
+// Boards serves BoardReadService.
+type Boards struct {
+	boardv1.UnimplementedBoardReadServiceServer
+	service *board.Service
+	now     func() time.Time
+}
+
+// NewBoards wires the face.
+func NewBoards(service *board.Service, now func() time.Time) *Boards {
+	return &Boards{service: service, now: now}
+}
+
+// ListScores is the board of the API host.
+func (f *Boards) ListScores(ctx context.Context, r *boardv1.ListScoresRequest) (*boardv1.ListScoresResponse, error) {
+	rows, err := f.service.Scores(ctx, board.ParseGroup(r.GetOperators(), board.Human), r.GetLane(), bound(r.GetLimit(), 50, 200))
+	if err != nil {
+		return nil, err
+	}
+	return &boardv1.ListScoresResponse{Rows: rowsTo(rows), UpdatedAt: timestamppb.New(f.now())}, nil
+}
+
+// ListBroadcast is the board of the hub.
+func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequest) (*boardv1.ListBroadcastResponse, error) {
+	rows, err := f.service.BroadcastBoard(ctx, board.ParseGroup(r.GetOperators(), board.Independent), r.GetLane(),
+		r.GetWindow(), bound(r.GetLimit(), 50, 100))
+	if err != nil {
+		return nil, err
+	}
+	return &boardv1.ListBroadcastResponse{Rows: rowsTo(rows), UpdatedAt: timestamppb.New(f.now())}, nil
+}
+
+func bound(n int32, fallback, most int) int {
+	if n < 1 {
+		return fallback
+	}
+	return min(int(n), most)
+}
+
+func rowsTo(rows []board.Row) []*boardv1.Row {
+	out := make([]*boardv1.Row, len(rows))
+	for i, r := range rows {
+		out[i] = &boardv1.Row{
+			Rank: int32(r.Rank), Operator: operatorTo(r.Operator), Score: r.Score, Total: r.Total, Won: r.Won,
+			Lost: r.Lost, Pending: r.Pending, Accuracy: int32(r.Accuracy),
+		}
+		if b := r.Broadcast; b != nil {
+			out[i].BroadcastScore, out[i].Skill, out[i].Activity, out[i].Reach = int32(b.Score), b.Skill, b.Activity, b.Reach
+		}
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package rpc
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+// Operators serves OperatorService and OperatorReadService.
+type Operators struct {
+	operatorv1.UnimplementedOperatorServiceServer
+	operatorv1.UnimplementedOperatorReadServiceServer
+	service *operator.Service
+}
+
+// NewOperators wires the face.
+func NewOperators(service *operator.Service) *Operators { return &Operators{service: service} }
+
+var errNoSuch = fault.New(fault.NotFound, "not_found", "no such id")
+
+// uuids faults with not_found for anything that no id of ours can be.
+func uuids(ids ...string) error {
+	for _, id := range ids {
+		if len(id) != 36 {
+			return errNoSuch
+		}
+		if _, err := uuid.Parse(id); err != nil {
+			return errNoSuch
+		}
+	}
+	return nil
+}
+
+// SignIn finds or creates the operator of a verified identity.
+func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*operatorv1.SignInResponse, error) {
+	if r.GetIssuer() == "" || r.GetSubject() == "" {
+		return nil, operator.ErrUnauthenticated
+	}
+	o, isNew, err := f.service.SignIn(ctx, operator.Identity{
+		Issuer: r.GetIssuer(), Subject: r.GetSubject(), Primary: r.GetPrimary(), Username: r.GetUsername(), Name: r.GetName(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &operatorv1.SignInResponse{Operator: operatorTo(o), IsNew: isNew}, nil
+}
+
+// MintKey makes a key.
+func (f *Operators) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (*operatorv1.MintKeyResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	plaintext, k, err := f.service.Mint(ctx, r.GetOperatorId(), r.GetLabel(), r.GetPrefix(), r.GetPermissions())
+	if err != nil {
+		return nil, err
+	}
+	return &operatorv1.MintKeyResponse{Plaintext: plaintext, Key: keyTo(k)}, nil
+}
+
+// RevokeKey ends a key.
+func (f *Operators) RevokeKey(ctx context.Context, r *operatorv1.RevokeKeyRequest) (*operatorv1.RevokeKeyResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	k, err := f.service.Revoke(ctx, r.GetOperatorId(), r.GetKeyId())
+	if err != nil {
+		return nil, err
+	}
+	return &operatorv1.RevokeKeyResponse{Key: keyTo(k)}, nil
+}
+
+// Classify sets what kind of operator this is.
+func (f *Operators) Classify(ctx context.Context, r *operatorv1.ClassifyRequest) (*operatorv1.ClassifyResponse, error) {
+	var kind *syntax.OperatorType
+	if r.OperatorType != nil {
+		k := syntax.OperatorType(r.GetOperatorType())
+		kind = &k
+	}
+	o, err := f.service.Classify(ctx, r.GetHandle(), kind, r.House, r.GetActor())
+	if err != nil {
+		return nil, err
+	}
+	return &operatorv1.ClassifyResponse{Operator: operatorTo(o)}, nil
+}
+
+// VerifyKey tells whose key this is.
+func (f *Operators) VerifyKey(ctx context.Context, r *operatorv1.VerifyKeyRequest) (*operatorv1.VerifyKeyResponse, error) {
+	if len(r.GetKeyHash()) != 32 {
+		return nil, operator.ErrUnauthenticated
+	}
+	o, k, err := f.service.Verify(ctx, r.GetKeyHash())
+	if err != nil {
+		return nil, err
+	}
+	return &operatorv1.VerifyKeyResponse{Operator: operatorTo(o), Key: keyTo(k)}, nil
+}
+
+// ListKeys lists an operator's keys.
+func (f *Operators) ListKeys(ctx context.Context, r *operatorv1.ListKeysRequest) (*operatorv1.ListKeysResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	keys, err := f.service.Keys(ctx, r.GetOperatorId())
+	if err != nil {
+		return nil, err
+	}
+	out := &operatorv1.ListKeysResponse{}
+	for _, k := range keys {
+		out.Keys = append(out.Keys, keyTo(k))
+	}
+	return out, nil
+}
+
+// GetOperator reads one operator.
+func (f *Operators) GetOperator(ctx context.Context, r *operatorv1.GetOperatorRequest) (*operatorv1.GetOperatorResponse, error) {
+	if r.GetHandle() == "" {
+		if err := uuids(r.GetId()); err != nil {
+			return nil, err
+		}
+	}
+	o, err := f.service.Operator(ctx, r.GetHandle(), r.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &operatorv1.GetOperatorResponse{Operator: operatorTo(o)}, nil
+}
+
+func operatorTo(o operator.Operator) *operatorv1.Operator {
+	return &operatorv1.Operator{
+		Id: o.ID, Issuer: o.Issuer, ProviderId: o.ProviderID, PublicId: o.PublicID, Handle: o.Handle,
+		DisplayName: o.DisplayName, AvatarUrl: o.AvatarURL, OperatorType: string(o.Type), Tier: string(o.Tier),
+		CreatedAt: timestamppb.New(o.CreatedAt), SessionVersion: o.SessionVersion,
+	}
+}
+
+func keyTo(k operator.Key) *operatorv1.Key {
+	return &operatorv1.Key{
+		Id: k.ID, Label: k.Label, Tier: k.Tier, Permissions: k.Permissions, Active: k.Active,
+		LastUsedAt: stampOf(k.LastUsedAt), CreatedAt: timestamppb.New(k.CreatedAt), Prefix: k.Prefix, Last4: k.Last4,
+	}
+}

@@ -1,0 +1,119 @@
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+)
+
+// Scanner runs one pass of the venue scan.
+type Scanner interface {
+	Scan(ctx context.Context) (resolve.Report, error)
+}
+
+// Natives lists service-native markets for their resolvers.
+type Natives interface {
+	ListNative(ctx context.Context, status string, due bool, limit int) ([]market.Native, error)
+}
+
+// Resolutions serves ResolutionService and ResolutionReadService.
+type Resolutions struct {
+	resolutionv1.UnimplementedResolutionServiceServer
+	resolutionv1.UnimplementedResolutionReadServiceServer
+	service *resolve.Service
+	scanner Scanner
+	natives Natives
+}
+
+// NewResolutions wires the face.
+func NewResolutions(service *resolve.Service, scanner Scanner, natives Natives) *Resolutions {
+	return &Resolutions{service: service, scanner: scanner, natives: natives}
+}
+
+// Finalize claims the outcome of a native market.
+func (f *Resolutions) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequest) (*resolutionv1.ClaimResponse, error) {
+	return claimTo(f.service.Finalize(ctx, resolve.Claim{
+		MarketID: r.GetMarketId(), Verdict: syntax.Verdict(r.GetVerdict()), Resolver: r.GetResolver(), Source: r.GetSource(),
+		ProofURL: filled(r.GetProofUrl()), Reason: filled(r.GetReason()), FinalizedBy: filled(r.GetFinalizedBy()),
+	}))
+}
+
+// Force claims the outcome of any market.
+func (f *Resolutions) Force(ctx context.Context, r *resolutionv1.ForceRequest) (*resolutionv1.ClaimResponse, error) {
+	return claimTo(f.service.Force(ctx, r.GetMarketId(), syntax.Verdict(r.GetVerdict())))
+}
+
+// Scan reads the venues and claims what they have settled.
+func (f *Resolutions) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*resolutionv1.ScanResponse, error) {
+	r, err := f.scanner.Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &resolutionv1.ScanResponse{
+		Busy: r.Busy, Scanned: int64(r.Scanned), Resolved: int64(r.Resolved), Scored: r.Scored,
+		Skipped: make(map[string]int64, len(r.Skipped)), TookMs: int64(r.Took / time.Millisecond),
+	}
+	for reason, n := range r.Skipped {
+		out.Skipped[reason] = int64(n)
+	}
+	for _, e := range r.Errors {
+		out.Errors = append(out.Errors, &resolutionv1.ScanError{MarketId: e.MarketID, Error: e.Code})
+	}
+	return out, nil
+}
+
+// Dispute flags a market or clears its flag.
+func (f *Resolutions) Dispute(ctx context.Context, r *resolutionv1.DisputeRequest) (*resolutionv1.DisputeResponse, error) {
+	o, t, err := f.service.Dispute(ctx, r.GetMarketId(), r.GetDisputed(), r.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return &resolutionv1.DisputeResponse{Outcome: outcomeTo(o), Scored: t.Scored}, nil
+}
+
+// GetOutcome reads the resolution record.
+func (f *Resolutions) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcomeRequest) (*resolutionv1.GetOutcomeResponse, error) {
+	o, found, err := f.service.Outcome(ctx, r.GetMarketId())
+	if err != nil || !found {
+		return &resolutionv1.GetOutcomeResponse{}, err
+	}
+	return &resolutionv1.GetOutcomeResponse{Outcome: outcomeTo(o)}, nil
+}
+
+// ListNative lists service-native markets.
+func (f *Resolutions) ListNative(ctx context.Context, r *resolutionv1.ListNativeRequest) (*resolutionv1.ListNativeResponse, error) {
+	list, err := f.natives.ListNative(ctx, r.GetStatus(), r.GetDue(), bound(r.GetLimit(), 20, 100))
+	if err != nil {
+		return nil, err
+	}
+	out := &resolutionv1.ListNativeResponse{}
+	for _, n := range list {
+		row := &resolutionv1.NativeMarket{Market: marketTo(n.Market)}
+		if p := n.Proposal; p != nil {
+			verdict := string(p.Verdict)
+			row.ProposedVerdict, row.ProposedProofUrl, row.ProposedAt = &verdict, p.ProofURL, stampOf(&p.At)
+		}
+		out.Markets = append(out.Markets, row)
+	}
+	return out, nil
+}
+
+func claimTo(r resolve.Result, err error) (*resolutionv1.ClaimResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &resolutionv1.ClaimResponse{Outcome: outcomeTo(r.Outcome), Tally: &resolutionv1.Tally{
+		Scored: r.Tally.Scored, Won: r.Tally.Won, Lost: r.Tally.Lost, Void: r.Tally.Void,
+	}}, nil
+}
+
+func outcomeTo(o resolve.Outcome) *resolutionv1.Outcome {
+	return &resolutionv1.Outcome{
+		Outcome: textOf(o.Verdict), Resolver: o.Resolver, Source: o.Source, ProofUrl: o.ProofURL,
+		ResolvedAt: stampOf(o.ResolvedAt), Disputed: o.Disputed, DisputeReason: o.DisputeReason, DisputedAt: stampOf(o.DisputedAt),
+	}
+}

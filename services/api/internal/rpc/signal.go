@@ -1,0 +1,163 @@
+package rpc
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// Signals serves SignalService and SignalReadService.
+type Signals struct {
+	signalv1.UnimplementedSignalServiceServer
+	signalv1.UnimplementedSignalReadServiceServer
+	service *signal.Service
+}
+
+// NewSignals wires the face.
+func NewSignals(service *signal.Service) *Signals { return &Signals{service: service} }
+
+var errMarketID = fault.New(fault.Invalid, "invalid_market_id", "marketId is not a market id").With("field", "marketId")
+
+// File files one call.
+func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
+	draft, err := draftOf(r.GetDraft())
+	if err != nil {
+		return nil, err
+	}
+	filed, err := f.service.File(ctx, callerOf(r.GetCaller()), draft)
+	if err != nil {
+		return nil, err
+	}
+	return &signalv1.FileResponse{Id: filed.ID, Replayed: filed.Replayed}, nil
+}
+
+// AppendEvent adds to a signal's history.
+func (f *Signals) AppendEvent(ctx context.Context, r *signalv1.AppendEventRequest) (*signalv1.AppendEventResponse, error) {
+	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
+		return nil, err
+	}
+	e, err := f.service.AppendEvent(ctx, callerOf(r.GetCaller()), r.GetSignalId(), r.GetEventId(), r.GetType(), r.GetPayload())
+	if err != nil {
+		return nil, err
+	}
+	return &signalv1.AppendEventResponse{Event: eventTo(e)}, nil
+}
+
+// GetSignal reads one signal.
+func (f *Signals) GetSignal(ctx context.Context, r *signalv1.GetSignalRequest) (*signalv1.GetSignalResponse, error) {
+	if err := uuids(r.GetId()); err != nil {
+		return nil, err
+	}
+	s, err := f.service.GetSignal(ctx, r.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &signalv1.GetSignalResponse{Signal: recordTo(s)}, nil
+}
+
+// ListEvents reads a signal's history, oldest first.
+func (f *Signals) ListEvents(ctx context.Context, r *signalv1.ListEventsRequest) (*signalv1.ListEventsResponse, error) {
+	if err := uuids(r.GetSignalId()); err != nil {
+		return nil, err
+	}
+	events, err := f.service.ListEvents(ctx, r.GetSignalId())
+	if err != nil {
+		return nil, err
+	}
+	out := &signalv1.ListEventsResponse{}
+	for _, e := range events {
+		out.Events = append(out.Events, eventTo(e))
+	}
+	return out, nil
+}
+
+// ListFeed reads one of the three feeds.
+func (f *Signals) ListFeed(ctx context.Context, r *signalv1.ListFeedRequest) (*signalv1.ListFeedResponse, error) {
+	list, err := f.service.Feed(ctx, signal.ParseFeedType(r.GetType()), int(r.GetLimit()))
+	if err != nil {
+		return nil, err
+	}
+	return &signalv1.ListFeedResponse{Signals: recordsTo(list)}, nil
+}
+
+// ListLedger reads a page of a market's signals.
+func (f *Signals) ListLedger(ctx context.Context, r *signalv1.ListLedgerRequest) (*signalv1.ListLedgerResponse, error) {
+	after, _ := syntax.DecodeCursor(r.GetCursor(), 1)
+	limit := int(r.GetLimit())
+	if limit < 1 {
+		limit = 100
+	}
+	l, err := f.service.ListLedger(ctx, r.GetMarketId(), min(limit, 500), after)
+	if err != nil {
+		return nil, err
+	}
+	return &signalv1.ListLedgerResponse{Yes: l.Yes, No: l.No, Signals: recordsTo(l.Signals), NextCursor: l.Next}, nil
+}
+
+// GetCrowd reads how a market's crowd stands.
+func (f *Signals) GetCrowd(ctx context.Context, r *signalv1.GetCrowdRequest) (*signalv1.GetCrowdResponse, error) {
+	c, err := f.service.Crowd(ctx, r.GetMarketId(), r.GetOperatorId())
+	if err != nil {
+		return nil, err
+	}
+	out := &signalv1.GetCrowdResponse{
+		Yes: c.Yes, No: c.No, TopYesPercent: int32Of(c.TopYesPercent), TopSample: int32(c.TopSample),
+		UpdatedAt: timestamppb.New(c.UpdatedAt),
+	}
+	if c.Own != nil {
+		out.Own = recordTo(*c.Own)
+	}
+	return out, nil
+}
+
+func callerOf(c *operatorv1.Caller) signal.Caller {
+	return signal.Caller{KeyHash: c.GetKeyHash(), OperatorID: c.GetOperatorId()}
+}
+
+func draftOf(d *signalv1.Draft) (signal.Draft, error) {
+	id, err := syntax.ParseMarketID(d.GetMarketId())
+	if err != nil {
+		return signal.Draft{}, errMarketID
+	}
+	if err := uuids(d.GetId()); err != nil {
+		return signal.Draft{}, err
+	}
+	side, _ := syntax.ParseSide(d.GetDirection())
+	return signal.Draft{
+		ID: d.GetId(), MarketID: id, Side: side, Price: syntax.Bps(d.GetPriceBps()), MarketTitle: d.MarketTitle,
+		ChannelID: d.ChannelId, Confidence: wide[int](d.Confidence), CrowdYes: wide[syntax.Bps](d.CrowdYesBps),
+		TimeToResolution: wide[int](d.TimeToResolution), Source: d.GetSource(), MediaAssetID: d.MediaAssetId,
+		TextTake: d.TextTake, Reach: d.Reach, CrowdLean: wide[syntax.Bps](d.CrowdLeanBps),
+		IdempotencyKey: d.IdempotencyKey, BodyHash: d.GetBodyHash(),
+	}, nil
+}
+
+func recordsTo(list []signal.Record) []*signalv1.Signal {
+	out := make([]*signalv1.Signal, len(list))
+	for i := range list {
+		out[i] = recordTo(list[i])
+	}
+	return out
+}
+
+func recordTo(s signal.Record) *signalv1.Signal {
+	return &signalv1.Signal{
+		Id: s.ID, PublicId: s.PublicID, ProviderId: s.ProviderID, Handle: s.Handle, DisplayName: s.DisplayName,
+		Tier: string(s.Tier), MarketId: s.MarketID, MarketTitle: s.MarketTitle, Lane: string(s.Lane),
+		Direction: string(s.Side), PriceBps: int32(s.Price), CrowdYesBps: int32Of(s.CrowdYes),
+		Confidence: int32Of(s.Confidence), TextTake: s.TextTake, Source: filled(s.Source),
+		TimeToResolution: int32Of(s.TimeToResolution), CreatedAt: timestamppb.New(s.CreatedAt),
+		Status: string(s.Status), Score: int32Of(s.Score), ResolvedAt: stampOf(s.ResolvedAt), Outcome: textOf(s.Outcome),
+		ClosePriceBps: int32Of(s.ClosePrice), ClvBps: int32Of(s.CLV), LiveYesBps: int32Of(s.LiveYes), MoveBps: int32Of(s.Move),
+	}
+}
+
+func eventTo(e signal.Event) *signalv1.Event {
+	return &signalv1.Event{Id: e.ID, Type: e.Type, Payload: e.Payload, Actor: e.Actor, CreatedAt: timestamppb.New(e.CreatedAt)}
+}

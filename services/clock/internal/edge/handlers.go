@@ -1,0 +1,116 @@
+package edge
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+type handlers struct {
+	desk     *program.Service
+	book     *page.Book
+	now      func() time.Time
+	degraded func(route, source string)
+}
+
+func (h *handlers) timeline(c echo.Context) error {
+	return h.show(c, program.Request{})
+}
+
+func (h *handlers) channel(c echo.Context) error {
+	return h.show(c, program.Request{Preset: c.QueryParam("preset"), Spec: c.QueryParam("spec")})
+}
+
+// show answers with a channel. A whole one comes from the book, where its bytes
+// are ready; one that a failed source makes less than whole is never kept.
+func (h *handlers) show(c echo.Context, r program.Request) error {
+	p, err := h.desk.Program(r)
+	if err != nil {
+		return err
+	}
+	limit := syntax.Limit(c.QueryParam("limit"), program.DefaultLimit, program.MaxLimit)
+	if p.Degraded == "" {
+		return h.book.Serve(c.Response(), c.Request(), bookKey(p.Channel, limit), h.build(r, limit))
+	}
+	if err := h.mark(c, p.Degraded, p.Total > 0); err != nil {
+		return err
+	}
+	body, err := encodeProgram(p.Cut(limit))
+	if err != nil {
+		return err
+	}
+	page.Make(body, h.now()).WriteTo(c.Response(), c.Request())
+	return nil
+}
+
+func bookKey(channel string, limit int) string { return channel + "|" + strconv.Itoa(limit) }
+
+// build reads the channel anew, since the book builds a page again by itself.
+func (h *handlers) build(r program.Request, limit int) page.Build {
+	return func(context.Context) ([]byte, error) {
+		p, err := h.desk.Program(r)
+		if err != nil {
+			return nil, err
+		}
+		if p.Degraded != "" {
+			return nil, program.ErrNoProgram.With("source", p.Degraded)
+		}
+		return encodeProgram(p.Cut(limit))
+	}
+}
+
+// mark says in the answer that a source failed. An answer with nothing in it
+// becomes the error that the route's graceful-empty rule takes up.
+func (h *handlers) mark(c echo.Context, source string, something bool) error {
+	if !something {
+		return program.ErrNoProgram.With("source", source)
+	}
+	h.degraded(c.Path(), source)
+	header := c.Response().Header()
+	header["Cache-Control"] = []string{"no-store"}
+	header["X-Degraded"] = []string{source}
+	return nil
+}
+
+func (h *handlers) nowOn(c echo.Context) error {
+	return h.onAir(c, h.desk.Now(c.QueryParam("preset"), c.QueryParam("lane")))
+}
+
+func (h *handlers) nextOn(c echo.Context) error {
+	return h.onAir(c, h.desk.Next(c.QueryParam("preset"), c.QueryParam("lane")))
+}
+
+func (h *handlers) onAir(c echo.Context, on program.OnAir) error {
+	if on.Degraded != "" {
+		if err := h.mark(c, on.Degraded, on.Segment != nil); err != nil {
+			return err
+		}
+	} else if left := on.Until.Sub(h.now()); left < 5*time.Second {
+		c.Response().Header()["Cache-Control"] = []string{"public, s-maxage=" + strconv.Itoa(max(0, int(left/time.Second)))}
+	}
+	out := onAirJSON{GeneratedAt: syntax.Stamp(on.At)}
+	if on.Segment != nil {
+		out.Segment = segmentOf(on.Segment)
+	}
+	body, err := web.Marshal(out)
+	if err != nil {
+		return err
+	}
+	page.Make(body, h.now()).WriteTo(c.Response(), c.Request())
+	return nil
+}
+
+func (h *handlers) emptyProgram() any {
+	return programJSON{GeneratedAt: syntax.Stamp(h.now()), Lanes: []laneJSON{}, Segments: []segmentJSON{}}
+}
+
+func (h *handlers) emptySegment() any {
+	return onAirJSON{GeneratedAt: syntax.Stamp(h.now())}
+}

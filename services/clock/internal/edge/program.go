@@ -1,0 +1,131 @@
+package edge
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+// segmentJSON is a segment as clients read it: endDate is the end of the
+// segment, marketEndDate that of its market, prices are 0-100.
+type segmentJSON struct {
+	SegmentID     string   `json:"segmentId"`
+	Kind          string   `json:"kind"`
+	ID            string   `json:"id"`
+	Category      string   `json:"category"`
+	Title         string   `json:"title"`
+	StartsAt      string   `json:"startsAt"`
+	EndDate       string   `json:"endDate"`
+	MarketEndDate *string  `json:"marketEndDate"`
+	EndsInMs      *int64   `json:"endsInMs"`
+	YesPrice      *float64 `json:"yesPrice"`
+	NoPrice       *float64 `json:"noPrice"`
+	Volume        *float64 `json:"volume"`
+	Bucket        string   `json:"bucket"`
+	Status        string   `json:"status"`
+	Signals       int64    `json:"signals"`
+	Tapes         int64    `json:"tapes"`
+	Takes         int64    `json:"takes"`
+	Streams       int32    `json:"streams"`
+	EventKey      *string  `json:"eventKey"`
+	Provider      string   `json:"provider"`
+	Route         string   `json:"route"`
+}
+
+type laneJSON struct {
+	Key   string        `json:"key"`
+	Label string        `json:"label"`
+	Segs  []segmentJSON `json:"segs"`
+}
+
+type programJSON struct {
+	GeneratedAt string        `json:"generatedAt"`
+	Total       int           `json:"total"`
+	Lanes       []laneJSON    `json:"lanes"`
+	Segments    []segmentJSON `json:"segments"`
+}
+
+type onAirJSON struct {
+	Segment     *segmentJSON `json:"segment"`
+	GeneratedAt string       `json:"generatedAt"`
+}
+
+func segmentOf(s *program.Segment) *segmentJSON {
+	out := &segmentJSON{
+		SegmentID: s.ID, Kind: string(s.Kind), ID: string(s.Market), Category: string(s.Lane), Title: s.Title,
+		StartsAt: syntax.Stamp(s.StartsAt), EndDate: syntax.Stamp(s.EndsAt), MarketEndDate: syntax.StampOrNull(s.MarketEnd),
+		Bucket: string(s.Bucket), Status: string(s.Status),
+		Signals: s.Signals, Tapes: s.Tapes, Takes: s.Takes, Streams: s.Streams,
+		Provider: string(s.Provider), Route: s.Route(),
+	}
+	if !s.MarketEnd.IsZero() {
+		ms := s.EndsIn.Milliseconds()
+		out.EndsInMs = &ms
+	}
+	if s.Yes.Valid() {
+		yes, no := s.Yes.Percent(), s.Yes.Of(syntax.No).Percent()
+		out.YesPrice, out.NoPrice = &yes, &no
+	}
+	if s.Volume != program.Unknown {
+		out.Volume = &s.Volume
+	}
+	if s.EventKey != "" {
+		out.EventKey = &s.EventKey
+	}
+	return out
+}
+
+// encodeProgram writes a programme. Each segment is encoded once and its bytes
+// stand in the flat list and in its lane.
+func encodeProgram(p *program.Program) ([]byte, error) {
+	var all bytes.Buffer
+	enc := json.NewEncoder(&all)
+	enc.SetEscapeHTML(false)
+	ends := make([]int, len(p.Segments))
+	for i := range p.Segments {
+		if err := enc.Encode(segmentOf(&p.Segments[i])); err != nil {
+			return nil, err
+		}
+		all.Truncate(all.Len() - 1) // the encoder's line end
+		ends[i] = all.Len()
+	}
+	segment := func(i int) []byte {
+		if i == 0 {
+			return all.Bytes()[:ends[0]]
+		}
+		return all.Bytes()[ends[i-1]:ends[i]]
+	}
+	b := make([]byte, 0, 2*all.Len()+1024)
+	b = append(b, `{"generatedAt":"`...)
+	b = append(b, syntax.Stamp(p.GeneratedAt)...)
+	b = append(b, `","total":`...)
+	b = strconv.AppendInt(b, int64(p.Total), 10)
+	b = append(b, `,"lanes":[`...)
+	for i, l := range p.Lanes {
+		b = comma(b, i)
+		b = append(b, `{"key":"`...)
+		b = append(b, l.Key...)
+		b = append(b, `","label":"`...)
+		b = append(b, l.Key.Label()...)
+		b = append(b, `","segs":[`...)
+		for j, at := range l.Segments {
+			b = append(comma(b, j), segment(int(at))...)
+		}
+		b = append(b, `]}`...)
+	}
+	b = append(b, `],"segments":[`...)
+	for i := range p.Segments {
+		b = append(comma(b, i), segment(i)...)
+	}
+	return append(b, `]}`...), nil
+}
+
+func comma(b []byte, i int) []byte {
+	if i > 0 {
+		b = append(b, ',')
+	}
+	return b
+}

@@ -1,0 +1,190 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// planFresh is how young a copy of the markets must be to plan from it.
+const planFresh = 30 * time.Second
+
+// priceFresh is how soon after its start an airing must be seen for the price
+// then to count as the price at the start.
+const priceFresh = 60 * time.Second
+
+// Airing is a stored content segment that went on the air.
+type Airing struct {
+	SegmentID string
+	Lane      Lane
+	Slot      Slot
+	Market    syntax.MarketID
+	StartedAt time.Time
+	EndedAt   time.Time
+	Yes       syntax.Bps // at the start, NoPrice: not seen in time
+}
+
+// Store keeps the rundown. All times come from the caller, but a slot that has
+// started by the store's own clock cannot be changed by anybody.
+type Store interface {
+	// ListSlots gives the entries of a channel from one slot to another, both
+	// included.
+	ListSlots(ctx context.Context, channel string, from, to Slot) ([]Entry, error)
+	// ApplySlots makes the changes in one step and tells how many took effect;
+	// one whose Old is not what is stored does not.
+	ApplySlots(ctx context.Context, channel string, changes []Change, now time.Time) (int, error)
+	// AddAirings logs airings that are not logged yet and tells how many.
+	AddAirings(ctx context.Context, channel string, airings []Airing) (int, error)
+}
+
+// Keeper holds a copy of the stored default channel and, where it is the one
+// that fills, keeps the channel filled.
+type Keeper struct {
+	store   Store
+	markets Markets
+	query   Query
+	now     func() time.Time
+	rundown atomic.Pointer[Rundown]
+	logged  map[string]bool // used by Fill alone
+}
+
+// NewKeeper makes a Keeper of the default channel with its lanes.
+func NewKeeper(store Store, markets Markets, lanes []Lane, now func() time.Time) *Keeper {
+	return &Keeper{store: store, markets: markets, query: NewQuery(Default, Spec{}, nil, lanes), now: now}
+}
+
+// Rundown is the newest copy, nil before the first one.
+func (k *Keeper) Rundown() *Rundown { return k.rundown.Load() }
+
+// Load reads the rundown anew; the last copy stays when that fails.
+func (k *Keeper) Load(ctx context.Context) error {
+	now := k.now()
+	_, err := k.load(ctx, SlotAt(now), now)
+	return err
+}
+
+// load publishes the running and coming entries and gives those from a slot on.
+func (k *Keeper) load(ctx context.Context, from Slot, now time.Time) ([]Entry, error) {
+	running := SlotAt(now)
+	entries, err := k.store.ListSlots(ctx, DefaultChannel, from, running+Ahead)
+	if err != nil {
+		return nil, fmt.Errorf("load rundown: %w", err)
+	}
+	shown := make([]Entry, 0, len(entries))
+	for _, e := range entries {
+		if e.Slot >= running {
+			shown = append(shown, e)
+		}
+	}
+	k.rundown.Store(&Rundown{Entries: shown, LoadedAt: now, Version: versionOf(shown)})
+	return entries, nil
+}
+
+// versionOf is a number that differs when the entries differ.
+func versionOf(entries []Entry) uint64 {
+	h := fnv.New64a()
+	for i := range entries {
+		e := &entries[i]
+		_, _ = fmt.Fprintf(h, "%s|%d|%s|%q|%s|%d\n", e.Lane, e.Slot, e.Market, e.Title, e.EventKey, e.End)
+	}
+	return h.Sum64()
+}
+
+// Filled is what one Fill did.
+type Filled struct{ Changed, Aired int }
+
+// Fill brings the stored rundown up to date and logs what went on the air. Only
+// one replica may do so at a time. Without a fresh copy of the markets it
+// changes nothing: what cannot be known is not refilled. One goroutine calls it.
+func (k *Keeper) Fill(ctx context.Context) (Filled, error) {
+	var done Filled
+	now := k.now()
+	from := SlotAt(now) - Ahead
+	entries, err := k.load(ctx, from, now)
+	if err != nil {
+		return done, err
+	}
+	pool := k.markets.Pool()
+	if pool != nil && now.Sub(pool.FetchedAt) <= planFresh {
+		if changes := Plan(&k.query, pool, entries, now); len(changes) > 0 {
+			if done.Changed, err = k.store.ApplySlots(ctx, DefaultChannel, changes, now); err != nil {
+				return done, fmt.Errorf("apply rundown: %w", err)
+			}
+			if entries, err = k.load(ctx, from, now); err != nil {
+				return done, err
+			}
+		}
+	}
+	done.Aired, err = k.logAirings(ctx, airingsOf(entries, pool, now))
+	return done, err
+}
+
+// logAirings stores what this Keeper has not stored yet. Another replica may
+// have; the store tells them apart.
+func (k *Keeper) logAirings(ctx context.Context, started []Airing) (int, error) {
+	logged := make(map[string]bool, len(started))
+	var fresh []Airing
+	for _, a := range started {
+		logged[a.SegmentID] = true
+		if !k.logged[a.SegmentID] {
+			fresh = append(fresh, a)
+		}
+	}
+	if len(fresh) == 0 {
+		return 0, nil
+	}
+	n, err := k.store.AddAirings(ctx, DefaultChannel, fresh)
+	if err != nil {
+		return 0, fmt.Errorf("log airings: %w", err)
+	}
+	k.logged = logged
+	return n, nil
+}
+
+// airingsOf lists the content segments among the entries that have started. A
+// start that nobody watched is logged without a price rather than with a later
+// one.
+func airingsOf(entries []Entry, pool *Pool, now time.Time) []Airing {
+	var out []Airing
+	for i := range entries {
+		e := &entries[i]
+		start := e.Slot.Content()
+		if start.After(now) {
+			continue
+		}
+		a := Airing{
+			SegmentID: SegmentID(DefaultChannel, e.Lane, e.Slot, Content), Lane: e.Lane, Slot: e.Slot,
+			Market: e.Market, StartedAt: start, EndedAt: e.Slot.End(), Yes: NoPrice,
+		}
+		if m := pool.Find(e.Market); m != nil && now.Sub(start) <= priceFresh && now.Sub(pool.FetchedAt) <= priceFresh {
+			a.Yes = m.Yes
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// Needed lists the markets of the running and coming slots of the copy, each
+// once: the ones whose state must be known even when they stop being airable.
+func (k *Keeper) Needed() []syntax.MarketID {
+	r := k.rundown.Load()
+	if r == nil {
+		return nil
+	}
+	running := SlotAt(k.now())
+	seen := make(map[syntax.MarketID]bool)
+	var out []syntax.MarketID
+	for i := range r.Entries {
+		if e := &r.Entries[i]; e.Slot >= running && !seen[e.Market] {
+			seen[e.Market] = true
+			out = append(out, e.Market)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

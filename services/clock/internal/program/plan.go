@@ -1,0 +1,139 @@
+package program
+
+import (
+	"slices"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+const (
+	// Ahead is how many slots after the running one a stored rundown holds.
+	Ahead = 36
+	// lookBack is over how many slots of a lane a market is not repeated.
+	lookBack = 6
+	// lockMargin keeps hands off a slot that is about to start, so that a
+	// clock a little slow never asks the database to change a started one.
+	lockMargin = 15 * time.Second
+)
+
+// Entry is one stored slot of a lane. It keeps what is needed to show the
+// market when the ledger is away.
+type Entry struct {
+	Lane     Lane
+	Slot     Slot
+	Market   syntax.MarketID
+	Title    string
+	EventKey string // empty: none
+	End      int64  // unix milliseconds, 0: none
+}
+
+// Change is one step of a plan: Entry takes the slot, in place of Old when
+// that is not empty. An empty Entry.Market clears the slot.
+type Change struct {
+	Entry
+	Old syntax.MarketID
+}
+
+// Plan says what to store so that the lanes of the query are filled from the
+// running slot to Ahead slots later.
+//
+// A slot that has started is never changed. The running slot is filled only
+// where nothing was stored for it, so that a fresh service is on the air at
+// once. A future slot whose market may not be aired any more is refilled; with
+// no market to take its place it is cleared, but not before it is next, since
+// prices that stay away for a minute must not empty six hours of programme.
+//
+// A slot takes the first picked market that the lane did not use in its last
+// min(n-1, 6) slots and, where there is a choice, does not use in as many
+// slots after it; n counts the picked markets that may still be aired when the
+// slot starts.
+func Plan(q *Query, pool *Pool, present []Entry, now time.Time) []Change {
+	picks := q.Pick(pool, now)
+	byLane := make(map[Lane]map[Slot]syntax.MarketID)
+	for _, e := range present {
+		if byLane[e.Lane] == nil {
+			byLane[e.Lane] = make(map[Slot]syntax.MarketID)
+		}
+		byLane[e.Lane][e.Slot] = e.Market
+	}
+	var out []Change
+	for _, lane := range q.Lanes() {
+		p := planner{pool: pool, lane: lane, held: byLane[lane], now: now}
+		if p.held == nil {
+			p.held = make(map[Slot]syntax.MarketID)
+		}
+		for _, id := range picks.Lane(lane) {
+			p.picked = append(p.picked, pool.Find(id))
+		}
+		out = p.run(out)
+	}
+	return out
+}
+
+type planner struct {
+	pool   *Pool
+	lane   Lane
+	picked []*Market // of the lane, best first
+	held   map[Slot]syntax.MarketID
+	now    time.Time
+}
+
+func (p *planner) run(out []Change) []Change {
+	running := SlotAt(p.now)
+	for k := running; k <= running+Ahead; k++ {
+		old, present := p.held[k]
+		if present && (p.locked(k) || airableAt(p.pool.Find(old), k)) {
+			continue
+		}
+		m := p.choose(k)
+		switch {
+		case m != nil:
+			p.held[k] = m.ID
+			out = append(out, Change{
+				Entry: Entry{Lane: p.lane, Slot: k, Market: m.ID, Title: m.Title, EventKey: m.EventKey, End: m.End},
+				Old:   old,
+			})
+		case present && k == running+1:
+			delete(p.held, k)
+			out = append(out, Change{Entry: Entry{Lane: p.lane, Slot: k}, Old: old})
+		}
+	}
+	return out
+}
+
+// locked reports a slot that has started or is about to.
+func (p *planner) locked(k Slot) bool { return !k.Start().After(p.now.Add(lockMargin)) }
+
+// airableAt reports a market that may be aired when the slot starts.
+func airableAt(m *Market, k Slot) bool {
+	return m != nil && m.Airable(k.Start())
+}
+
+func (p *planner) choose(k Slot) *Market {
+	fit := make([]*Market, 0, len(p.picked))
+	for _, m := range p.picked {
+		if airableAt(m, k) {
+			fit = append(fit, m)
+		}
+	}
+	back := Slot(min(len(fit)-1, lookBack))
+	var behind, around []syntax.MarketID
+	for d := Slot(1); d <= back; d++ {
+		behind = append(behind, p.held[k-d])
+		around = append(around, p.held[k-d], p.held[k+d])
+	}
+	if m := firstUnused(fit, around); m != nil {
+		return m
+	}
+	return firstUnused(fit, behind)
+}
+
+func firstUnused(markets []*Market, used []syntax.MarketID) *Market {
+	for _, m := range markets {
+		if !slices.Contains(used, m.ID) {
+			return m
+		}
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package program
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Preset names a filter with an order.
+type Preset string
+
+// The presets.
+const (
+	Default   Preset = "default"
+	Hot       Preset = "hot"
+	Resolving Preset = "resolving"
+	Close     Preset = "close"
+)
+
+// Presets lists every preset.
+var Presets = [...]Preset{Default, Hot, Resolving, Close}
+
+// ParsePreset reads a preset name; anything unknown is the default.
+func ParsePreset(s string) Preset {
+	for _, p := range Presets {
+		if string(p) == s {
+			return p
+		}
+	}
+	return Default
+}
+
+func given(v float64) bound { return bound{value: v, set: true} }
+
+// spec is the filter of the preset; lanes are those of the default channel.
+func (p Preset) spec(lanes laneSet) Spec {
+	switch p {
+	case Hot:
+		return Spec{minVolume: given(10000), top: defaultTop}
+	case Resolving:
+		return Spec{maxHours: given(24), top: defaultTop}
+	case Close:
+		return Spec{minYes: given(40), maxYes: given(60), minVolume: given(1000), top: defaultTop}
+	}
+	return Spec{categories: lanes, minVolume: given(1000), top: defaultTop}
+}
+
+// compare orders two markets, the one to air first being the lesser. Equal
+// markets are told apart by end and id, so that every replica agrees.
+func (p Preset) compare(a, b *Market) int {
+	c := 0
+	switch p {
+	case Hot:
+		c = cmp.Compare(b.DayVolume, a.DayVolume)
+	case Resolving: // by end alone
+	case Close:
+		c = cmp.Or(cmp.Compare(fromMiddle(a.Yes), fromMiddle(b.Yes)), cmp.Compare(b.Volume, a.Volume))
+	default:
+		c = cmp.Or(first(a.Streams > 0, b.Streams > 0), first(a.Takes > 0, b.Takes > 0))
+	}
+	if c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
+}
+
+func fromMiddle(yes syntax.Bps) int {
+	d := int(yes) - int(syntax.MaxBps)/2
+	return max(d, -d)
+}
+
+func first(a, b bool) int {
+	switch {
+	case a && !b:
+		return -1
+	case b && !a:
+		return 1
+	}
+	return 0
+}
+
+// Query is what a computed channel airs: a preset's order over its filter,
+// with the caller's members laid over it.
+type Query struct {
+	Preset    Preset
+	Spec      Spec // complete
+	Providers []syntax.Provider
+
+	key     string
+	channel string
+}
+
+// NewQuery lays a spec over a preset. Unknown providers are ignored; none left
+// means every provider. lanes are those of the default channel.
+func NewQuery(preset Preset, spec Spec, providers []string, lanes []Lane) Query {
+	var set laneSet
+	for _, l := range lanes {
+		set = set.with(l)
+	}
+	base := preset.spec(set)
+	q := Query{Preset: preset, Spec: spec.over(base), Providers: knownProviders(providers)}
+	names := make([]string, len(q.Providers))
+	for i, p := range q.Providers {
+		names[i] = string(p)
+	}
+	q.key = string(preset) + "|" + q.Spec.Canonical() + "|" + strings.Join(names, ",")
+	q.channel = string(preset)
+	if spec != (Spec{}) || len(q.Providers) > 0 || preset == Default {
+		// A channel of its own: one segment id never means two markets.
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(q.key)) // a hash never fails
+		q.channel = fmt.Sprintf("%s-%016x", preset, h.Sum64())
+	}
+	return q
+}
+
+func knownProviders(names []string) []syntax.Provider {
+	var out []syntax.Provider
+	for _, p := range syntax.Providers {
+		if slices.Contains(names, string(p)) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Key is equal for queries that mean the same.
+func (q *Query) Key() string { return q.key }
+
+// Channel names the channel in segment ids.
+func (q *Query) Channel() string { return q.channel }
+
+// Lanes are the lanes that the query may air, in table order.
+func (q *Query) Lanes() []Lane { return q.lanes().lanes() }
+
+func (q *Query) lanes() laneSet {
+	if q.Spec.categories == 0 {
+		return 1<<len(laneTable) - 1
+	}
+	return q.Spec.categories
+}
+
+// limits is a Query in the units of Market, made once per pick.
+type limits struct {
+	lanes                laneSet
+	providers            []syntax.Provider
+	minVolume, maxVolume float64
+	minYes, maxYes       float64 // bps
+	latestEnd            int64   // unix milliseconds
+}
+
+func (q *Query) limits(nowMilli int64) limits {
+	s := q.Spec
+	l := limits{
+		lanes: q.lanes(), providers: q.Providers,
+		maxVolume: math.MaxFloat64, maxYes: float64(syntax.MaxBps), latestEnd: math.MaxInt64,
+	}
+	if s.minVolume.set {
+		l.minVolume = s.minVolume.value
+	}
+	if s.maxVolume.set {
+		l.maxVolume = s.maxVolume.value
+	}
+	if s.minYes.set {
+		l.minYes = s.minYes.value * 100
+	}
+	if s.maxYes.set {
+		l.maxYes = s.maxYes.value * 100
+	}
+	if s.maxHours.set {
+		l.latestEnd = nowMilli + int64(s.maxHours.value*3600_000)
+	}
+	return l
+}
+
+// admits reports whether the filter lets a market through. A volume that is
+// not known in dollars fails a minimum above zero and passes a maximum.
+func (l *limits) admits(m *Market) bool {
+	if !l.lanes.has(int(m.lane)) || m.End > l.latestEnd {
+		return false
+	}
+	if m.Volume == Unknown {
+		if l.minVolume > 0 {
+			return false
+		}
+	} else if m.Volume < l.minVolume || m.Volume > l.maxVolume {
+		return false
+	}
+	if yes := float64(m.Yes); yes < l.minYes || yes > l.maxYes {
+		return false
+	}
+	return len(l.providers) == 0 || slices.Contains(l.providers, m.Provider)
+}

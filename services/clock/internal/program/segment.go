@@ -1,0 +1,109 @@
+package program
+
+import (
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// finalStretch is how long before its end a market counts as resolving.
+const finalStretch = 60 * time.Minute
+
+// Status is the state of a segment's market as the programme shows it.
+type Status string
+
+// The states of a segment.
+const (
+	StatusLive      Status = "live"
+	StatusResolving Status = "resolving"
+	StatusResolved  Status = "resolved"
+)
+
+// Bucket is when a segment airs, in words.
+type Bucket string
+
+// The buckets of programme segments, which never lie further ahead.
+const (
+	BucketOnAir    Bucket = "ON AIR"
+	BucketToday    Bucket = "TODAY"
+	BucketTomorrow Bucket = "TOMORROW"
+	BucketThisWeek Bucket = "THIS WEEK"
+)
+
+// Segment is one part of one slot of a lane, as shown.
+type Segment struct {
+	ID        string
+	Kind      Kind
+	Market    syntax.MarketID
+	Lane      Lane
+	Title     string
+	StartsAt  time.Time
+	EndsAt    time.Time
+	MarketEnd time.Time // zero: the market has no end
+	EndsIn    time.Duration
+	Yes       syntax.Bps // NoPrice: not known
+	Volume    float64    // dollars, Unknown: not known
+	Bucket    Bucket
+	Status    Status
+	Signals   int64
+	Tapes     int64
+	Takes     int64
+	Streams   int32
+	EventKey  string // empty: none
+	Provider  syntax.Provider
+	Slot      Slot
+}
+
+// Route is the page of the segment's market.
+func (s *Segment) Route() string { return "/m/" + string(s.Market) }
+
+// Airs reports whether the segment is on the air at a moment.
+func (s *Segment) Airs(t time.Time) bool { return !t.Before(s.StartsAt) && t.Before(s.EndsAt) }
+
+// newSegment shows a market in one part of a slot.
+func newSegment(channel string, lane Lane, slot Slot, kind Kind, m *Market, now time.Time) Segment {
+	s := Segment{
+		ID: SegmentID(channel, lane, slot, kind), Kind: kind, Market: m.ID, Lane: lane, Title: m.Title,
+		StartsAt: slot.Content(), EndsAt: slot.End(), MarketEnd: m.EndTime(), Yes: m.Yes, Volume: m.Volume,
+		Status: statusOf(m, now), Signals: m.Signals, Tapes: m.Tapes, Takes: m.Takes, Streams: m.Streams,
+		EventKey: m.EventKey, Provider: m.Provider, Slot: slot,
+	}
+	if kind == Bumper {
+		s.StartsAt, s.EndsAt = slot.Start(), slot.Content()
+		s.Title = "NEXT · " + m.Title
+	}
+	if m.End != 0 {
+		s.EndsIn = s.MarketEnd.Sub(now)
+	}
+	s.Bucket = bucketOf(&s, now)
+	return s
+}
+
+// statusOf is resolved once the outcome is claimed; resolving when the market's
+// end is near or past, or when it stopped trading early; else live.
+func statusOf(m *Market, now time.Time) Status {
+	switch {
+	case m.Status == syntax.MarketResolved:
+		return StatusResolved
+	case m.Status == syntax.MarketClosed, m.Provisional,
+		m.End != 0 && m.End-now.UnixMilli() <= finalStretch.Milliseconds():
+		return StatusResolving
+	}
+	return StatusLive
+}
+
+// bucketOf goes by the segment's own start, in UTC days.
+func bucketOf(s *Segment, now time.Time) Bucket {
+	if s.Airs(now) {
+		return BucketOnAir
+	}
+	y, m, d := now.UTC().Date()
+	midnight := time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC)
+	switch {
+	case s.StartsAt.Before(midnight):
+		return BucketToday
+	case s.StartsAt.Before(midnight.AddDate(0, 0, 1)):
+		return BucketTomorrow
+	}
+	return BucketThisWeek
+}

@@ -1,0 +1,200 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// desk is a Service with hand-set facts and time.
+type desk struct {
+	*Service
+	mu      sync.Mutex
+	now     time.Time
+	pool    *Pool
+	rundown *Rundown
+}
+
+func (d *desk) Pool() *Pool       { d.mu.Lock(); defer d.mu.Unlock(); return d.pool }
+func (d *desk) Rundown() *Rundown { d.mu.Lock(); defer d.mu.Unlock(); return d.rundown }
+
+func (d *desk) set(f func()) { d.mu.Lock(); defer d.mu.Unlock(); f() }
+
+func newDesk() *desk {
+	d := &desk{now: noon}
+	d.Service = NewService(d, d, DefaultLanes(), func() time.Time {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.now
+	})
+	return d
+}
+
+func (d *desk) read(t *testing.T, preset, spec string, providers ...string) *Program {
+	t.Helper()
+	p, err := d.Program(Request{Preset: preset, Spec: spec, Providers: providers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestServiceDegrades(t *testing.T) {
+	t.Parallel()
+	d := newDesk()
+	if p := d.read(t, "", ""); p.Degraded != SourceDatabase || p.Total != 0 || d.Ready() {
+		t.Errorf("without facts: %q, %d segments, ready %v", p.Degraded, p.Total, d.Ready())
+	}
+	if p := d.read(t, "hot", ""); p.Degraded != SourceLedger || p.Total != 0 {
+		t.Errorf("hot without facts: %q, %d segments", p.Degraded, p.Total)
+	}
+	d.set(func() {
+		d.pool = NewPool([]Market{market("1", in("sports"))}, noon, 1)
+		d.rundown = &Rundown{Entries: []Entry{entry("sports", SlotAt(noon), "1")}, LoadedAt: noon, Version: 1}
+	})
+	if p := d.read(t, "", ""); p.Degraded != "" || p.Total != 2 || p.Segments[0].Yes != 3150 || p.Spec != "" || !d.Ready() {
+		t.Errorf("with facts: %+v", p)
+	}
+	if p := d.read(t, "hot", ""); p.Degraded != "" || p.Total != 24 || p.Channel != "hot" || p.Spec != `{"minVolume":10000,"topPerCategory":12}` {
+		t.Errorf("hot with facts: %+v", p)
+	}
+	d.set(func() { d.now = noon.Add(2 * time.Minute) })
+	if p := d.read(t, "", ""); p.Degraded != SourceLedger || p.Total != 2 || p.Segments[0].Yes != 3150 {
+		t.Errorf("two minutes without the ledger: %+v", p)
+	}
+	d.set(func() { d.now = noon.Add(11 * time.Minute) })
+	if p := d.read(t, "hot", ""); p.Degraded != SourceLedger || p.Total != 0 {
+		t.Errorf("hot, eleven minutes without the ledger: %+v", p)
+	}
+}
+
+func TestServiceKeepsWhatHolds(t *testing.T) {
+	t.Parallel()
+	d := newDesk()
+	d.pool = NewPool([]Market{market("1", in("sports"))}, noon, 1)
+	d.rundown = &Rundown{}
+	first := d.read(t, "hot", "")
+	for _, c := range []struct {
+		name   string
+		change func()
+		same   bool
+	}{
+		{"a second later", func() { d.now = d.now.Add(time.Second) }, true},
+		{"the same markets seen again", func() { d.pool = d.pool.Confirmed(d.now) }, true},
+		{"other markets", func() { d.pool = NewPool([]Market{market("2", in("sports"))}, d.now, 2) }, false},
+		{"grown old", func() { d.now = d.now.Add(rebuildAfter) }, false},
+		{"past a boundary", func() { d.now = Boundary(d.now) }, false},
+		{"a clock set back", func() { d.now = d.now.Add(-time.Hour) }, false},
+	} {
+		d.set(c.change)
+		p := d.read(t, "hot", "")
+		if (p == first) != c.same {
+			t.Errorf("%s: same programme %v, want %v", c.name, p == first, c.same)
+		}
+		if on := d.Now("hot", "sports"); on.Segment == nil || !on.Segment.Airs(d.now) || !on.Until.Equal(Boundary(d.now)) {
+			t.Errorf("%s: now %+v", c.name, on)
+		}
+		first = p
+	}
+}
+
+// TestPicksStand shows that an order changed within the half minute does not
+// change what airs, and that a market that left does at once.
+func TestPicksStand(t *testing.T) {
+	t.Parallel()
+	d := newDesk()
+	d.rundown = &Rundown{}
+	hot := func(first, second float64) []Market {
+		return []Market{market("1", volume(first)), market("2", volume(second))}
+	}
+	d.pool = NewPool(hot(50000, 40000), noon, 1)
+	order := func() (out [2]syntax.MarketID) {
+		s := d.read(t, "hot", "").Segments
+		k := SlotAt(d.now)
+		for i := range s {
+			if at := s[i].Slot - k; s[i].Kind == Content && at < 2 {
+				out[(int64(k)+int64(at))%2] = s[i].Market
+			}
+		}
+		return out
+	}
+	if got := order(); got != [2]syntax.MarketID{"1", "2"} {
+		t.Fatalf("order %v", got)
+	}
+	d.set(func() { d.pool = NewPool(hot(30000, 40000), noon, 2) })
+	if got := order(); got != [2]syntax.MarketID{"1", "2"} {
+		t.Errorf("order %v within the half minute", got)
+	}
+	d.set(func() { d.now = noon.Add(pickEvery) })
+	if got := order(); got != [2]syntax.MarketID{"2", "1"} {
+		t.Errorf("order %v after it", got)
+	}
+	d.set(func() { d.pool = NewPool(hot(30000, 40000)[:1], noon, 3) })
+	if got := order(); got != [2]syntax.MarketID{"1", "1"} {
+		t.Errorf("order %v without the second market", got)
+	}
+}
+
+func TestServiceSpecs(t *testing.T) {
+	t.Parallel()
+	d := newDesk()
+	d.pool = NewPool([]Market{market("1", in("sports")), market("kalshi-2", in("sports"))}, noon, 1)
+	d.rundown = &Rundown{}
+	if _, err := d.Program(Request{Spec: "[]"}); !errors.Is(err, ErrSpec) {
+		t.Errorf("error %v", err)
+	}
+	a := d.read(t, "", `{"categories":["sports","crypto"]}`)
+	if b := d.read(t, "nonsense", ` {"categories":["crypto","SPORT"]}`); a != b {
+		t.Error("two texts of one spec are built twice")
+	}
+	if d.read(t, "hot", "") != d.read(t, "hot", `{"minVolume":10000}`) {
+		t.Error("a preset spelt out is built apart")
+	}
+	if p := d.read(t, "", "", "kalshi"); p.Channel == DefaultChannel || p.Segments[0].Provider != syntax.Kalshi || p.Total != 24 {
+		t.Errorf("providers: %s, %+v", p.Channel, p.Segments[0])
+	}
+	if p := d.read(t, "", "", "nobody"); p.Channel != DefaultChannel {
+		t.Errorf("unknown providers make channel %s", p.Channel)
+	}
+	channels := make(map[string]bool)
+	for i := range 3 * maxSpecs {
+		d.set(func() { d.now = d.now.Add(time.Millisecond) })
+		channels[d.read(t, "", fmt.Sprintf(`{"minVolume":%d}`, i)).Channel] = true
+	}
+	if len(d.specs) != maxSpecs || len(channels) != 3*maxSpecs {
+		t.Errorf("%d specs held, %d channels", len(d.specs), len(channels))
+	}
+	if _, held := d.specs[query(t, Default, fmt.Sprintf(`{"minVolume":%d}`, 3*maxSpecs-1)).Key()]; !held {
+		t.Error("the newest spec was forgotten")
+	}
+}
+
+func TestServiceUnderLoad(t *testing.T) {
+	t.Parallel()
+	d := newDesk()
+	d.rundown = &Rundown{}
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 200 {
+				if w == 0 {
+					d.set(func() {
+						d.now = d.now.Add(7 * time.Second)
+						d.pool = NewPool([]Market{market("1", in("sports"))}, d.now, uint64(i+1))
+					})
+					d.Refresh()
+				}
+				d.Now("hot", "")
+				d.Next("", "")
+				if _, err := d.Program(Request{Spec: fmt.Sprintf(`{"minYes":%d}`, i%7)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,254 @@
+package program
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+)
+
+// Bounds of a FilterSpec.
+const (
+	maxSpecText   = 2 << 10
+	maxCategories = 20
+	maxHours      = 8760
+	maxTop        = 50
+	defaultTop    = 12
+)
+
+// ErrSpec refuses a FilterSpec that is no JSON object, is longer than 2 KiB,
+// has a member of the wrong type or out of its range, or asks for a minimum
+// above its maximum.
+var ErrSpec = fault.New(fault.Invalid, "invalid_spec", "spec is not a valid FilterSpec")
+
+// bound is a number that may be missing.
+type bound struct {
+	value float64
+	set   bool
+}
+
+// Spec is a FilterSpec: which markets a channel may air. The zero Spec asks
+// for nothing and limits nothing.
+type Spec struct {
+	categories           laneSet // empty: every lane
+	minVolume, maxVolume bound   // dollars in all
+	minYes, maxYes       bound   // 0-100
+	maxHours             bound   // until the market's end
+	top                  int     // markets per lane, 0: the default
+}
+
+// ParseSpec reads the JSON text of a FilterSpec. Empty text is the zero Spec.
+// Members that it does not know are ignored, and so are categories that are
+// no lane: a list with none left counts as not given.
+// Fault: ErrSpec.
+func ParseSpec(text string) (Spec, error) {
+	var s Spec
+	if text == "" {
+		return s, nil
+	}
+	if len(text) > maxSpecText {
+		return Spec{}, ErrSpec.Say("spec is longer than %d bytes", maxSpecText)
+	}
+	members, err := readObject(text)
+	if err != nil {
+		return Spec{}, err
+	}
+	for name, raw := range members {
+		if err := s.read(name, raw); err != nil {
+			return Spec{}, err
+		}
+	}
+	return s, s.check()
+}
+
+// readObject splits a JSON object by hand because encoding/json folds the
+// case of names and keeps the last of two equal ones; neither is wanted.
+func readObject(text string) (map[string]json.RawMessage, error) {
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, ErrSpec.Say("spec must be a JSON object")
+	}
+	members := make(map[string]json.RawMessage)
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, ErrSpec.Say("spec is not JSON").Wrap(err)
+		}
+		name, ok := t.(string)
+		if !ok {
+			return nil, ErrSpec.Say("spec is not JSON")
+		}
+		if _, twice := members[name]; twice {
+			return nil, ErrSpec.Say("spec has a member twice").With("field", name)
+		}
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return nil, ErrSpec.Say("spec is not JSON").Wrap(err)
+		}
+		members[name] = raw
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, ErrSpec.Say("spec is not JSON").Wrap(err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, ErrSpec.Say("spec is not JSON")
+	}
+	return members, nil
+}
+
+func (s *Spec) read(name string, raw json.RawMessage) error {
+	switch name {
+	case "categories":
+		return s.readCategories(raw)
+	case "minVolume":
+		return s.minVolume.read(name, raw, 0, math.MaxFloat64)
+	case "maxVolume":
+		return s.maxVolume.read(name, raw, 0, math.MaxFloat64)
+	case "minYes":
+		return s.minYes.read(name, raw, 0, 100)
+	case "maxYes":
+		return s.maxYes.read(name, raw, 0, 100)
+	case "maxResolveHours":
+		return s.maxHours.read(name, raw, math.SmallestNonzeroFloat64, maxHours)
+	case "topPerCategory":
+		var b bound
+		if err := b.read(name, raw, 1, maxTop); err != nil {
+			return err
+		}
+		if b.value != math.Trunc(b.value) {
+			return ErrSpec.Say("topPerCategory must be a whole number").With("field", name)
+		}
+		s.top = int(b.value)
+	}
+	return nil
+}
+
+func (s *Spec) readCategories(raw json.RawMessage) error {
+	var list []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &list) != nil || len(list) > maxCategories {
+		return ErrSpec.Say("categories must be a list of at most %d lanes", maxCategories).With("field", "categories")
+	}
+	for _, item := range list {
+		var name string
+		if item[0] != '"' || json.Unmarshal(item, &name) != nil {
+			return ErrSpec.Say("categories must be a list of texts").With("field", "categories")
+		}
+		for _, l := range ParseLanes(name) {
+			s.categories = s.categories.with(l)
+		}
+	}
+	return nil
+}
+
+func (b *bound) read(name string, raw json.RawMessage, low, high float64) error {
+	v, err := strconv.ParseFloat(string(raw), 64)
+	if c := raw[0]; err != nil || (c != '-' && (c < '0' || c > '9')) {
+		return ErrSpec.Say("%s must be a number", name).With("field", name)
+	}
+	if v < low || v > high {
+		return ErrSpec.Say("%s is out of range", name).With("field", name)
+	}
+	*b = bound{value: v + 0, set: true}
+	return nil
+}
+
+// check refuses a minimum above its maximum.
+func (s *Spec) check() error {
+	if above(s.minVolume, s.maxVolume) {
+		return ErrSpec.Say("minVolume is above maxVolume").With("field", "minVolume")
+	}
+	if above(s.minYes, s.maxYes) {
+		return ErrSpec.Say("minYes is above maxYes").With("field", "minYes")
+	}
+	return nil
+}
+
+func above(low, high bound) bool { return low.set && high.set && low.value > high.value }
+
+// over lays the members of s over those of base. A bound of the base that
+// contradicts one of s gives way: who asks for at most 500 dollars did not ask
+// for the preset's minimum of 1000.
+func (s Spec) over(base Spec) Spec {
+	out := base
+	if s.categories != 0 {
+		out.categories = s.categories
+	}
+	out.minVolume, out.maxVolume = overPair(s.minVolume, s.maxVolume, base.minVolume, base.maxVolume)
+	out.minYes, out.maxYes = overPair(s.minYes, s.maxYes, base.minYes, base.maxYes)
+	if s.maxHours.set {
+		out.maxHours = s.maxHours
+	}
+	if s.top != 0 {
+		out.top = s.top
+	}
+	if out.top == 0 {
+		out.top = defaultTop
+	}
+	return out
+}
+
+func overPair(low, high, baseLow, baseHigh bound) (bound, bound) {
+	outLow, outHigh := baseLow, baseHigh
+	if low.set {
+		outLow = low
+	}
+	if high.set {
+		outHigh = high
+	}
+	if above(outLow, outHigh) {
+		if !low.set {
+			outLow = bound{}
+		} else {
+			outHigh = bound{}
+		}
+	}
+	return outLow, outHigh
+}
+
+// Canonical is the one text of everything that means the same: known members
+// in a fixed order, lanes in table order, numbers in their shortest form.
+// ParseSpec reads it back to the same Spec.
+func (s Spec) Canonical() string {
+	b := []byte{'{'}
+	if s.categories != 0 {
+		b = append(b, `"categories":[`...)
+		for i, l := range s.categories.lanes() {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendQuote(b, string(l))
+		}
+		b = append(b, ']')
+	}
+	for _, m := range [...]struct {
+		name string
+		bound
+	}{
+		{"minVolume", s.minVolume},
+		{"maxVolume", s.maxVolume},
+		{"minYes", s.minYes},
+		{"maxYes", s.maxYes},
+		{"maxResolveHours", s.maxHours},
+		{"topPerCategory", bound{float64(s.top), s.top != 0}},
+	} {
+		if m.set {
+			b = appendMember(b, m.name, m.value)
+		}
+	}
+	return string(append(b, '}'))
+}
+
+func appendMember(b []byte, name string, v float64) []byte {
+	if len(b) > 1 {
+		b = append(b, ',')
+	}
+	b = append(strconv.AppendQuote(b, name), ':')
+	format := byte('f')
+	if v != 0 && (v < 1e-6 || v >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(b, v, format, -1, 64)
+}

@@ -1,0 +1,91 @@
+package rpc
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+// Program serves ProgramReadService from memory.
+type Program struct {
+	programv1.UnimplementedProgramReadServiceServer
+	desk *program.Service
+}
+
+// NewProgram makes the service.
+func NewProgram(desk *program.Service) *Program { return &Program{desk: desk} }
+
+// GetProgram gives a channel cut to the limit. Faults: invalid_spec;
+// signal_service_unavailable when a source failed and nothing can be shown, so
+// that the caller keeps the copy it has.
+func (s *Program) GetProgram(_ context.Context, r *programv1.GetProgramRequest) (*programv1.GetProgramResponse, error) {
+	p, err := s.desk.Program(program.Request{Preset: r.GetPreset(), Spec: r.GetSpec(), Providers: r.GetProviders()})
+	if err != nil {
+		return nil, err
+	}
+	if p.Degraded != "" && p.Total == 0 {
+		return nil, program.ErrNoProgram.With("source", p.Degraded)
+	}
+	return &programv1.GetProgramResponse{Program: toProgram(p.Cut(program.Limit(int(r.GetLimit()))))}, nil
+}
+
+// GetNow gives what airs. Fault: signal_service_unavailable as above.
+func (s *Program) GetNow(_ context.Context, r *programv1.GetNowRequest) (*programv1.GetNowResponse, error) {
+	on := s.desk.Now(r.GetPreset(), r.GetLane())
+	if on.Degraded != "" && on.Segment == nil {
+		return nil, program.ErrNoProgram.With("source", on.Degraded)
+	}
+	return &programv1.GetNowResponse{Segment: toSegment(on.Segment), GeneratedAt: timestamppb.New(on.At)}, nil
+}
+
+// GetNext gives what comes next. Fault: signal_service_unavailable as above.
+func (s *Program) GetNext(_ context.Context, r *programv1.GetNextRequest) (*programv1.GetNextResponse, error) {
+	on := s.desk.Next(r.GetPreset(), r.GetLane())
+	if on.Degraded != "" && on.Segment == nil {
+		return nil, program.ErrNoProgram.With("source", on.Degraded)
+	}
+	return &programv1.GetNextResponse{Segment: toSegment(on.Segment), GeneratedAt: timestamppb.New(on.At)}, nil
+}
+
+func toProgram(p *program.Program) *programv1.Program {
+	out := &programv1.Program{
+		GeneratedAt: timestamppb.New(p.GeneratedAt), Total: int32(p.Total), Spec: p.Spec,
+		Segments: make([]*programv1.Segment, len(p.Segments)), Lanes: make([]*programv1.Lane, len(p.Lanes)),
+	}
+	for i := range p.Segments {
+		out.Segments[i] = toSegment(&p.Segments[i])
+	}
+	for i, l := range p.Lanes {
+		out.Lanes[i] = &programv1.Lane{Key: string(l.Key), Label: l.Key.Label(), Segments: l.Segments}
+	}
+	return out
+}
+
+func toSegment(s *program.Segment) *programv1.Segment {
+	if s == nil {
+		return nil
+	}
+	out := &programv1.Segment{
+		SegmentId: s.ID, Kind: string(s.Kind), MarketId: string(s.Market), Category: string(s.Lane), Title: s.Title,
+		StartsAt: timestamppb.New(s.StartsAt), EndsAt: timestamppb.New(s.EndsAt),
+		Bucket: string(s.Bucket), Status: string(s.Status), Signals: s.Signals, Tapes: s.Tapes, Takes: s.Takes,
+		Streams: s.Streams, EventKey: s.EventKey, Provider: string(s.Provider), Route: s.Route(),
+	}
+	if !s.MarketEnd.IsZero() {
+		ms := s.EndsIn.Milliseconds()
+		out.MarketEndDate, out.EndsInMs = timestamppb.New(s.MarketEnd), &ms
+	}
+	if s.Yes.Valid() {
+		yes := s.Yes.Percent()
+		no := s.Yes.Of(syntax.No).Percent()
+		out.YesPrice, out.NoPrice = &yes, &no
+	}
+	if s.Volume != program.Unknown {
+		out.Volume = &s.Volume
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package upstream
+
+import (
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+// fromProto reads a market; one whose id has no known form is not one.
+func fromProto(m *marketv1.Market) (program.Market, bool) {
+	id, err := syntax.ParseMarketID(m.GetId())
+	if err != nil {
+		return program.Market{}, false
+	}
+	out := program.Market{
+		ID: id, Provider: id.Provider(), Title: m.GetTitle(), EventKey: m.GetEventKey(),
+		End: milli(m.GetEndDate()), Yes: program.NoPrice, Volume: program.Unknown, DayVolume: program.Unknown,
+		Signals: m.GetSignals(), Takes: m.GetTakes(), Streams: m.GetStreams(),
+		Status: syntax.MarketUnknown, Provisional: m.GetProvisional() || m.GetDisputed(),
+	}
+	if p, ok := syntax.ParseProvider(m.GetProvider()); ok {
+		out.Provider = p
+	}
+	if l, ok := program.ParseLane(m.GetCategory()); ok {
+		out.Lane = l
+	}
+	if s, ok := syntax.ParseMarketStatus(m.GetStatus()); ok {
+		out.Status = s
+	}
+	if m.YesBps != nil {
+		if yes, ok := syntax.NewBps(int64(m.GetYesBps())); ok {
+			out.Yes = yes
+		}
+	}
+	// Only a venue that counts in dollars has figures that can be compared.
+	if usd := m.GetVolumeUsd(); m.VolumeUsd != nil && usd >= 0 {
+		out.Volume = usd
+		if day := m.GetVolume24H(); m.Volume24H != nil && day >= 0 {
+			out.DayVolume = day
+		}
+	}
+	return out, true
+}
+
+func milli(t *timestamppb.Timestamp) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.AsTime().UnixMilli()
+}

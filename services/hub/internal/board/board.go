@@ -1,0 +1,61 @@
+package board
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Row is one ranked operator.
+type Row struct {
+	Rank                   int32
+	Operator               operator.Operator
+	Score                  int64
+	Total, Won, Lost       int64
+	Pending                int64
+	Accuracy               int32
+	BroadcastScore         int32
+	Skill, Activity, Reach float64
+	Followers              int64
+	Live                   bool
+}
+
+// Board is a ranked page.
+type Board struct {
+	Rows      []Row
+	UpdatedAt time.Time
+}
+
+// Query selects a board; every field is normal, so that two spellings of one
+// question are one page.
+type Query struct {
+	Operators string // independent, house, automated, human, all
+	Window    string // all, 28d
+	Lane      syntax.Lane
+}
+
+// Limits of a board.
+const (
+	Default = 50
+	Max     = 100
+)
+
+// ParseQuery reads the query parameters of a board; it never fails.
+func ParseQuery(operators, window, lane string) Query {
+	q := Query{Operators: "independent", Window: "all", Lane: syntax.LaneFilter(lane)}
+	switch operators {
+	case "house", "automated", "human", "all":
+		q.Operators = operators
+	}
+	if window == "28d" {
+		q.Window = window
+	}
+	return q
+}
+
+// Ledger ranks operators.
+type Ledger interface {
+	Broadcast(ctx context.Context, q Query, limit int) (Board, error)
+}

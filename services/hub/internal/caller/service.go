@@ -1,0 +1,260 @@
+package caller
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Limits per minute, each over all front doors together.
+const (
+	KeyLimit     = 60
+	SessionLimit = 120
+	LoginLimit   = 120
+)
+
+// Standing is where a caller stands in its limit.
+type Standing struct {
+	Allowed   bool
+	Limit     int
+	Remaining int
+	Reset     time.Duration // until a call leaves the window
+}
+
+// Limiter counts calls by name over all processes. It never fails: without
+// its store it allows this process's share.
+type Limiter interface {
+	Count(ctx context.Context, name string, limit int) Standing
+}
+
+// Logins verifies identity-provider tokens. Faults: unauthenticated,
+// identity_provider_unavailable.
+type Logins interface {
+	Verify(ctx context.Context, raw string) (operator.Identity, error)
+}
+
+// Ledger says whom a credential speaks for.
+type Ledger interface {
+	// VerifyKey faults with unauthenticated when the key is unknown or revoked.
+	VerifyKey(ctx context.Context, hash KeyHash) (operator.Operator, error)
+	// OperatorByID faults with not_found.
+	OperatorByID(ctx context.Context, id operator.ID) (operator.Operator, error)
+}
+
+// Request is what a request carries to be told apart by.
+type Request struct {
+	Take          Take
+	InCall        bool // the ledger checks the key inside the call that acts
+	Authorization []string
+	UID, Sig      string // cookie pair
+	AdminSecret   []string
+	CronSecret    []string
+	IP            string
+	Unsafe        bool // the method changes something
+	SameOrigin    bool // the browser says that our own page asks
+}
+
+// Caller is who asks.
+type Caller struct {
+	Kind     Kind
+	KeyHash  KeyHash            // Kind Key
+	Operator *operator.Operator // set when the ledger was asked
+	Identity operator.Identity  // Kind Login
+}
+
+// Actor is for whom the ledger shall act.
+func (c Caller) Actor() operator.Actor {
+	if c.Kind == Key {
+		return operator.Actor{KeyHash: c.KeyHash[:]}
+	}
+	if c.Operator == nil {
+		return operator.Actor{}
+	}
+	return operator.Actor{ID: c.Operator.ID}
+}
+
+// Service resolves callers.
+type Service struct {
+	sessions *Sessions
+	logins   Logins
+	ledger   Ledger
+	limiter  Limiter
+	admin    Secret
+	cron     Secret
+	keys     keyring
+	failures *failures
+	now      func() time.Time
+}
+
+// Deps is what a Service is made of.
+type Deps struct {
+	Sessions *Sessions
+	Logins   Logins
+	Ledger   Ledger
+	Limiter  Limiter
+	Admin    Secret
+	Cron     Secret
+	Now      func() time.Time
+}
+
+// New builds a Service.
+func New(d Deps) *Service {
+	return &Service{
+		sessions: d.Sessions, logins: d.Logins, ledger: d.Ledger, limiter: d.Limiter,
+		admin: d.Admin, cron: d.Cron, now: d.Now,
+		keys: newKeyring(), failures: newFailures(),
+	}
+}
+
+// Resolve tells who asks, counts the call against whoever it is, and gives
+// where the caller stands (nil for callers without a limit of their own).
+// A credential that is there but wrong, or of a kind that the route does not
+// take, is refused; it never falls back to another one.
+// Faults: unauthenticated, forbidden, rate_limited, and those of the ports.
+func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, error) {
+	b, err := parseBearer(r.Authorization)
+	switch {
+	case err != nil:
+		return Caller{}, nil, err
+	case b.kind == Key && r.Take.Has(TakeKey):
+		return s.key(ctx, r, b.hash)
+	case b.kind == Login && r.Take.Has(TakeLogin):
+		return s.login(ctx, b.raw)
+	case b.kind != Anonymous:
+		return Caller{}, nil, ErrUnauthenticated
+	case r.Take.Has(TakeAdmin) || r.Take.Has(TakeCron):
+		c, err := s.secret(r)
+		return c, nil, err
+	case r.Take.Has(TakeSession) && r.UID != "" && r.Sig != "":
+		return s.session(ctx, r)
+	case r.Take.Has(TakeNone):
+		return Caller{}, nil, nil
+	}
+	return Caller{}, nil, ErrUnauthenticated
+}
+
+// Refused tells that the ledger did not accept this caller's key inside a
+// call, so that the next use is refused without one.
+func (s *Service) Refused(c Caller) {
+	if c.Kind == Key {
+		s.keys.refuse(c.KeyHash, s.now())
+	}
+}
+
+// key weighs an operator key. A key heard of before is counted first and
+// then checked, by the acting call itself where that does it (InCall). A key
+// never heard of is checked first, so that random keys leave nothing in the
+// shared counter; the count comes before the act either way.
+func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *Standing, error) {
+	if s.keys.isRefused(hash, s.now()) {
+		return Caller{}, nil, ErrUnauthenticated
+	}
+	c := Caller{Kind: Key, KeyHash: hash}
+	known := s.keys.hasExisted(hash)
+	var standing *Standing
+	if known {
+		st, err := s.count(ctx, "key:"+hex.EncodeToString(hash[:16]), KeyLimit)
+		if err != nil || r.InCall {
+			return c, st, err
+		}
+		standing = st
+	}
+	op, err := s.ledger.VerifyKey(ctx, hash)
+	if err != nil {
+		if fault.Of(err).Kind == fault.Unauthenticated {
+			s.Refused(c)
+		}
+		return Caller{}, standing, err
+	}
+	c.Operator = &op
+	if known {
+		return c, standing, nil
+	}
+	s.keys.accept(hash, s.now())
+	standing, err = s.count(ctx, "key:"+hex.EncodeToString(hash[:16]), KeyLimit)
+	return c, standing, err
+}
+
+// session weighs the cookie pair: signature and age here, the version
+// against the ledger's. On a public route a session that is not good (any
+// more) is nobody.
+func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, error) {
+	nobody := func(err error) (Caller, *Standing, error) {
+		if r.Take.Has(TakeNone) {
+			return Caller{}, nil, nil
+		}
+		return Caller{}, nil, err
+	}
+	signed, ok := s.sessions.Read(r.UID, r.Sig)
+	if !ok {
+		return nobody(ErrUnauthenticated)
+	}
+	if r.Unsafe && !r.SameOrigin {
+		return Caller{}, nil, ErrForbidden.Say("a session acts from its own origin only")
+	}
+	standing, err := s.count(ctx, "session:"+string(signed.Operator), SessionLimit)
+	if err != nil {
+		return Caller{}, standing, err
+	}
+	op, err := s.ledger.OperatorByID(ctx, signed.Operator)
+	switch f := fault.Of(err); {
+	case f == nil:
+	case f.Kind == fault.NotFound:
+		return nobody(ErrUnauthenticated)
+	default:
+		c, _, err := nobody(err)
+		return c, standing, err
+	}
+	if op.SessionVersion != signed.Version {
+		return nobody(ErrUnauthenticated)
+	}
+	return Caller{Kind: Session, Operator: &op}, standing, nil
+}
+
+// login weighs an identity-provider token: verified first, so that only real
+// subjects are counted.
+func (s *Service) login(ctx context.Context, raw string) (Caller, *Standing, error) {
+	who, err := s.logins.Verify(ctx, raw)
+	if err != nil {
+		return Caller{}, nil, err
+	}
+	sum := sha256.Sum256([]byte(who.Issuer + "|" + who.Subject))
+	standing, err := s.count(ctx, "login:"+hex.EncodeToString(sum[:16]), LoginLimit)
+	return Caller{Kind: Login, Identity: who}, standing, err
+}
+
+// secret weighs the admin and the cron secret. A route whose secrets are not
+// configured is closed to everybody.
+func (s *Service) secret(r Request) (Caller, error) {
+	kind, given, want := Admin, r.AdminSecret, s.admin
+	if !r.Take.Has(TakeAdmin) || len(given) == 0 && r.Take.Has(TakeCron) {
+		kind, given, want = Cron, r.CronSecret, s.cron
+	}
+	if !want.set {
+		return Caller{}, ErrForbidden
+	}
+	if len(given) == 0 {
+		return Caller{}, ErrUnauthenticated
+	}
+	now := s.now()
+	if wait := s.failures.wait(r.IP, now); wait > 0 {
+		return Caller{}, Limited(maxFailures, wait)
+	}
+	if len(given) > 1 || !want.Match(given[0]) {
+		s.failures.note(r.IP, now)
+		return Caller{}, ErrForbidden
+	}
+	return Caller{Kind: kind}, nil
+}
+
+func (s *Service) count(ctx context.Context, name string, limit int) (*Standing, error) {
+	st := s.limiter.Count(ctx, name, limit)
+	if !st.Allowed {
+		return &st, Limited(st.Limit, st.Reset)
+	}
+	return &st, nil
+}

@@ -1,0 +1,98 @@
+package caller
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// SessionLife is how long a session lasts after it was issued.
+const SessionLife = 30 * 24 * time.Hour
+
+// clockSkew is how far ahead of us another front door's clock may be.
+const clockSkew = time.Minute
+
+// Signed is a session that carries our signature and is not too old. Its
+// version still has to be compared with the operator's.
+type Signed struct {
+	Operator operator.ID
+	IssuedAt time.Time
+	Version  int64
+}
+
+// Sessions signs and reads the cookie pair. The first secret signs, all
+// verify, so that a secret can be replaced without ending sessions.
+type Sessions struct {
+	secrets [][]byte
+	now     func() time.Time
+}
+
+// NewSessions wants at least one secret.
+func NewSessions(secrets []string, now func() time.Time) *Sessions {
+	s := &Sessions{now: now}
+	for _, secret := range secrets {
+		s.secrets = append(s.secrets, []byte(secret))
+	}
+	return s
+}
+
+// Issue makes the two cookie values: base64url(operator id), issue time and
+// session version joined by dots, and the signature over that text.
+func (s *Sessions) Issue(id operator.ID, version int64) (uid, sig string) {
+	uid = base64.RawURLEncoding.EncodeToString([]byte(id)) +
+		"." + strconv.FormatInt(s.now().Unix(), 10) +
+		"." + strconv.FormatInt(version, 10)
+	return uid, base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], uid))
+}
+
+// Read checks the signature before it looks at anything else, then the age.
+func (s *Sessions) Read(uid, sig string) (Signed, bool) {
+	mac, err := base64.RawURLEncoding.Strict().DecodeString(sig)
+	if err != nil || !s.signed(uid, mac) {
+		return Signed{}, false
+	}
+	parts := strings.Split(uid, ".")
+	if len(parts) != 3 {
+		return Signed{}, false
+	}
+	id, err := base64.RawURLEncoding.Strict().DecodeString(parts[0])
+	if err != nil || len(id) == 0 {
+		return Signed{}, false
+	}
+	issued, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return Signed{}, false
+	}
+	version, err := strconv.ParseInt(parts[2], 10, 64)
+	if err != nil {
+		return Signed{}, false
+	}
+	at := time.Unix(issued, 0)
+	if age := s.now().Sub(at); age > SessionLife || age < -clockSkew {
+		return Signed{}, false
+	}
+	return Signed{Operator: operator.ID(id), IssuedAt: at, Version: version}, true
+}
+
+// signed tries every secret, whichever matches, so that the time taken does
+// not tell which one did.
+func (s *Sessions) signed(uid string, mac []byte) bool {
+	ok := false
+	for _, secret := range s.secrets {
+		if hmac.Equal(sign(secret, uid), mac) {
+			ok = true
+		}
+	}
+	return ok
+}
+
+func sign(secret []byte, text string) []byte {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
+}

@@ -1,0 +1,145 @@
+package edge
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+type eventJSON struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Payload   json.RawMessage `json:"payload"`
+	Actor     *string         `json:"actor"`
+	CreatedAt string          `json:"createdAt"`
+}
+
+type appendedJSON struct {
+	Event eventJSON `json:"event"`
+}
+
+// payloadJSON is what each event type keeps of its payload.
+type payloadJSON struct {
+	MediaAssetID *string `json:"mediaAssetId,omitempty"`
+	URL          *string `json:"url,omitempty"`
+	Text         *string `json:"text,omitempty"`
+	Confidence   *int64  `json:"confidence,omitempty"`
+	Channel      *string `json:"channel,omitempty"`
+}
+
+// appendEvent is POST /api/signals/{id}/events.
+func (s *server) appendEvent(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	raw := o.String("type", web.BodyLimit, true)
+	kind, ok := signal.ParseEventType(raw)
+	if !ok {
+		o.Invalid("type", "must be take, reaffirm, confidence, note or share")
+	}
+	if err := o.Err(); err != nil {
+		return err
+	}
+	payload, err := readPayload(o, kind)
+	if err != nil {
+		return err
+	}
+	id, ok := parseUUID(c.Param("id"))
+	if !ok {
+		return signal.ErrUnknown
+	}
+	event, err := s.signals.Append(c.Request().Context(), callerOf(c).Actor(), signal.EventDraft{
+		SignalID: id, Type: kind, Payload: payload,
+	})
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusCreated, appendedJSON{Event: showEvent(event)})
+}
+
+// readPayload checks the payload against its type and keeps what the type
+// knows. Every mistake in it is invalid_payload; the text names the member.
+func readPayload(o web.Object, kind signal.EventType) ([]byte, error) {
+	body := o.Raw("payload")
+	if body == nil {
+		body = []byte("{}")
+	}
+	p, err := web.DecodeBytes(body)
+	if err != nil {
+		return nil, signal.ErrPayload.Say("payload must be an object")
+	}
+	var keep payloadJSON
+	switch kind {
+	case signal.Take:
+		keep = readTake(p)
+	case signal.Reaffirm:
+		if len(p.Names()) > 0 {
+			return nil, signal.ErrPayload.Say("reaffirm has no payload")
+		}
+	case signal.Confidence:
+		n := p.Int("confidence", signal.MinConfidence, signal.MaxConfidence)
+		keep.Confidence = &n
+	case signal.Note:
+		text := p.String("text", signal.MaxEventText, true)
+		keep.Text = &text
+	case signal.Share:
+		keep.Channel = optText(p, "channel", signal.MaxEventChannel)
+	}
+	if err := p.Err(); err != nil {
+		return nil, signal.ErrPayload.Say("payload: %s", fault.Of(err).Message)
+	}
+	if kind == signal.Take && keep == (payloadJSON{}) {
+		return nil, signal.ErrPayload.Say("payload: one of mediaAssetId, url, text is required")
+	}
+	return web.Marshal(keep)
+}
+
+func readTake(p web.Object) payloadJSON {
+	keep := payloadJSON{
+		MediaAssetID: optText(p, "mediaAssetId", signal.MaxMediaAsset),
+		URL:          optText(p, "url", signal.MaxEventURL),
+		Text:         optText(p, "text", signal.MaxEventText),
+	}
+	if keep.URL != nil && !isURL(*keep.URL, "http", "https") {
+		p.Invalid("url", "must be an http or https address")
+	}
+	return keep
+}
+
+// isURL accepts an absolute address of one of the schemes, without user info
+// and without characters that would change where it is shown.
+func isURL(raw string, schemes ...string) bool {
+	for _, r := range raw {
+		if r <= ' ' || r == 0x7f {
+			return false
+		}
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.User != nil {
+		return false
+	}
+	for _, scheme := range schemes {
+		if u.Scheme == scheme {
+			return true
+		}
+	}
+	return false
+}
+
+func showEvent(e signal.Event) eventJSON {
+	payload := json.RawMessage(e.Payload)
+	if len(payload) == 0 {
+		payload = json.RawMessage("{}")
+	}
+	return eventJSON{
+		ID: e.ID, Type: string(e.Type), Payload: payload, Actor: e.Actor, CreatedAt: syntax.Stamp(e.CreatedAt),
+	}
+}

@@ -1,0 +1,205 @@
+package edge
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// Limits of a market's ledger.
+const (
+	ledgerDefault = 100
+	ledgerMax     = 500
+)
+
+type marketJSON struct {
+	MarketID        string   `json:"marketId"`
+	Provider        string   `json:"provider"`
+	Status          string   `json:"status"`
+	Question        string   `json:"question"`
+	Description     *string  `json:"description"`
+	EndDate         *string  `json:"endDate"`
+	Resolved        bool     `json:"resolved"`
+	ResolutionValue *string  `json:"resolutionValue"`
+	ClobTokenID     *string  `json:"clobTokenId"`
+	Volume          *float64 `json:"volume"`
+	VolumeUnit      string   `json:"volumeUnit"`
+	Liquidity       *float64 `json:"liquidity"`
+	YesBps          *int32   `json:"yesBps"`
+	Lane            string   `json:"lane"`
+	UpdatedAt       string   `json:"updatedAt"`
+	Outcomes        []string `json:"outcomes,omitempty"`
+}
+
+type ledgerJSON struct {
+	MarketID   string             `json:"marketId"`
+	Count      int64              `json:"count"`
+	Yes        *int64             `json:"yes,omitempty"`
+	No         *int64             `json:"no,omitempty"`
+	Signals    []ledgerSignalJSON `json:"signals"`
+	NextCursor *string            `json:"next_cursor"`
+}
+
+type ledgerSignalJSON struct {
+	ID                string  `json:"id"`
+	PrivyID           string  `json:"privyId"` // the raw provider id, here alone
+	Direction         string  `json:"direction"`
+	PriceAtPrediction int     `json:"priceAtPrediction"`
+	CrowdYesAtSignal  *int32  `json:"crowdYesAtSignal"`
+	Confidence        *int32  `json:"confidence"`
+	TextTake          *string `json:"textTake"`
+	Status            string  `json:"status"`
+	Score             *int32  `json:"score"`
+	CreatedAt         string  `json:"createdAt"`
+	ResolvedAt        *string `json:"resolvedAt"`
+	Callsign          *string `json:"callsign"`
+}
+
+type crowdJSON struct {
+	MarketID          string        `json:"marketId"`
+	YesCount          int64         `json:"yesCount"`
+	NoCount           int64         `json:"noCount"`
+	TotalSignals      int64         `json:"totalSignals"`
+	YesPercent        *int64        `json:"yesPercent"`
+	NoPercent         *int64        `json:"noPercent"`
+	TopForecasters    *topJSON      `json:"topForecasters"`
+	CurrentUserSignal *ownSignalJSON `json:"currentUserSignal"`
+	UpdatedAt         string        `json:"updatedAt"`
+}
+
+type topJSON struct {
+	YesPercent int32 `json:"yesPercent"`
+	SampleSize int32 `json:"sampleSize"`
+}
+
+type ownSignalJSON struct {
+	ID                string `json:"id"`
+	Direction         string `json:"direction"`
+	PriceAtPrediction int    `json:"priceAtPrediction"`
+	CreatedAt         string `json:"createdAt"`
+	Status            string `json:"status"`
+}
+
+// marketParam reads the id in the path; an id of no known form names nothing.
+func marketParam(c echo.Context) (syntax.MarketID, error) {
+	id, err := syntax.ParseMarketID(c.Param("marketId"))
+	if err != nil {
+		return "", market.ErrUnknown
+	}
+	return id, nil
+}
+
+// market is GET /api/m/{marketId}.
+func (s *server) market(c echo.Context) error {
+	id, err := marketParam(c)
+	if err != nil {
+		return err
+	}
+	m, err := s.markets.Market(c.Request().Context(), id)
+	if err != nil {
+		if fault.Of(err).Kind == fault.NotFound {
+			return market.ErrUnknown
+		}
+		return err
+	}
+	return tagged(c, marketJSON{
+		MarketID: string(m.ID), Provider: string(m.Provider), Status: string(m.Status),
+		Question: m.Title, Description: orNull(m.Description), EndDate: syntax.StampOrNull(m.EndDate),
+		Resolved: m.Status == syntax.MarketResolved, ResolutionValue: m.ResolutionValue,
+		ClobTokenID: orNull(m.ClobTokenID), Volume: m.Volume, VolumeUnit: m.VolumeUnit, Liquidity: m.Liquidity,
+		YesBps: m.Yes, Lane: string(m.Lane), UpdatedAt: syntax.Stamp(m.UpdatedAt), Outcomes: m.Outcomes,
+	})
+}
+
+// marketLedger is GET /api/m/{marketId}/signals.
+func (s *server) marketLedger(c echo.Context) error {
+	id, err := marketParam(c)
+	if err != nil {
+		return err
+	}
+	limit := syntax.Limit(c.QueryParam("limit"), ledgerDefault, ledgerMax)
+	page, err := s.reads.MarketLedger(c.Request().Context(), id, limit, c.QueryParam("cursor"))
+	if err != nil {
+		return err
+	}
+	return tagged(c, showLedger(id, page))
+}
+
+func (s *server) emptyLedger(c echo.Context) any {
+	return showLedger(syntax.MarketID(c.Param("marketId")), signal.Ledger{})
+}
+
+func showLedger(id syntax.MarketID, page signal.Ledger) ledgerJSON {
+	out := ledgerJSON{
+		MarketID: string(id), Count: page.Yes + page.No,
+		Signals: make([]ledgerSignalJSON, 0, len(page.Signals)), NextCursor: orNull(page.NextCursor),
+	}
+	if out.Count > 0 {
+		out.Yes, out.No = &page.Yes, &page.No
+	}
+	for _, s := range page.Signals {
+		out.Signals = append(out.Signals, ledgerSignalJSON{
+			ID: s.ID, PrivyID: s.ProviderID, Direction: string(s.Direction), PriceAtPrediction: int(s.Price),
+			CrowdYesAtSignal: s.CrowdYes, Confidence: s.Confidence, TextTake: s.TextTake, Status: string(s.Status),
+			Score: s.Score, CreatedAt: syntax.Stamp(s.CreatedAt), ResolvedAt: syntax.StampOrNull(s.ResolvedAt),
+			Callsign: orNull(s.Handle),
+		})
+	}
+	return out
+}
+
+// crowd is GET /api/m/{marketId}/crowd. With a session it also shows the
+// caller's own call, and then belongs to the caller alone.
+func (s *server) crowd(c echo.Context) error {
+	id, err := marketParam(c)
+	if err != nil {
+		return err
+	}
+	var own operator.ID
+	who := callerOf(c)
+	if who.Kind == caller.Session {
+		own = who.Operator.ID
+		c.Response().Header().Set("Cache-Control", cachePrivate)
+	}
+	crowd, err := s.reads.Crowd(c.Request().Context(), id, own)
+	if err != nil {
+		return err
+	}
+	if who.Kind == caller.Session {
+		return web.OK(c, showCrowd(id, crowd))
+	}
+	return tagged(c, showCrowd(id, crowd))
+}
+
+func (s *server) emptyCrowd(c echo.Context) any {
+	return showCrowd(syntax.MarketID(c.Param("marketId")), signal.Crowd{UpdatedAt: s.now()})
+}
+
+func showCrowd(id syntax.MarketID, crowd signal.Crowd) crowdJSON {
+	total := crowd.Yes + crowd.No
+	out := crowdJSON{
+		MarketID: string(id), YesCount: crowd.Yes, NoCount: crowd.No, TotalSignals: total,
+		UpdatedAt: syntax.Stamp(crowd.UpdatedAt),
+	}
+	if total > 0 {
+		yes := (200*crowd.Yes + total) / (2 * total) // half up
+		no := 100 - yes
+		out.YesPercent, out.NoPercent = &yes, &no
+	}
+	if crowd.Top != nil {
+		out.TopForecasters = &topJSON{YesPercent: crowd.Top.YesPercent, SampleSize: crowd.Top.Sample}
+	}
+	if own := crowd.Own; own != nil {
+		out.CurrentUserSignal = &ownSignalJSON{
+			ID: own.ID, Direction: string(own.Direction), PriceAtPrediction: int(own.Price),
+			CreatedAt: syntax.Stamp(own.CreatedAt), Status: string(own.Status),
+		}
+	}
+	return out
+}

@@ -1,0 +1,124 @@
+package edge
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+)
+
+// Cache rules of successful reads.
+const (
+	cacheShort   = "public, s-maxage=10"
+	cacheClaimed = "public, s-maxage=300"
+	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
+	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
+	cacheSpec    = "public, max-age=300"
+	cachePrivate = "private, no-store"
+	cacheNever   = "no-store"
+)
+
+// longAct is the time of acts that work through many markets or signals.
+const longAct = 2 * time.Minute
+
+// Who may call. A credential of a kind that a route does not take is refused.
+const (
+	public    = caller.TakeNone
+	reader    = caller.TakeNone | caller.TakeSession
+	author    = caller.TakeSession | caller.TakeKey
+	login     = caller.TakeLogin
+	admin     = caller.TakeAdmin
+	scheduler = caller.TakeAdmin | caller.TakeCron
+)
+
+// route is one line of the table.
+type route struct {
+	method, path string
+	who          caller.Take
+	cors         web.CORS
+	cache        string // of a successful GET
+	empty        func(echo.Context) any
+	handler      echo.HandlerFunc
+	timeout      time.Duration // zero: the edge's own
+	inCall       bool          // the ledger checks the key inside the act
+}
+
+// routes is the whole public face of the hub but for its pages.
+func (s *server) routes() []route {
+	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
+	return []route{
+		{method: post, path: "/api/auth/privy", who: login, handler: s.signIn},
+		{method: del, path: "/api/auth/privy", who: public, handler: s.signOut},
+
+		{method: post, path: "/api/dev/keys", who: login, handler: s.mintKey},
+		{method: get, path: "/api/dev/keys", who: login, cache: cacheNever, handler: s.listKeys},
+		{method: del, path: "/api/dev/keys", who: login, handler: s.revokeKey},
+		{method: get, path: "/api/dev/whoami", who: login, cache: cacheNever, handler: s.whoAmI},
+
+		{method: post, path: "/api/predictions", who: author, handler: s.file, inCall: true},
+		{method: post, path: "/api/signals/:id/events", who: author, handler: s.appendEvent, inCall: true},
+
+		{method: get, path: "/api/signals/feed", who: public, cache: cacheShort, handler: s.feed, empty: s.emptyFeed},
+		{method: get, path: "/api/signals/:id", who: public, cache: cacheShort, handler: s.signal},
+		{method: get, path: "/api/signals/:id/events", who: public, cache: cacheShort, handler: s.events},
+
+		{method: get, path: "/api/m/:marketId", who: public, cache: cacheShort, handler: s.market},
+		{method: get, path: "/api/m/:marketId/signals", who: public, cache: cacheShort, handler: s.marketLedger, empty: s.emptyLedger},
+		{method: get, path: "/api/m/:marketId/crowd", who: reader, cache: cacheShort, handler: s.crowd, empty: s.emptyCrowd},
+
+		{method: get, path: "/api/resolution/outcome", who: public, cache: cacheShort, handler: s.outcome},
+		{method: get, path: "/api/resolution/markets", who: public, cache: cacheShort, handler: s.natives, empty: s.emptyNatives},
+		{method: post, path: "/api/resolution/finalize", who: admin, handler: s.finalize, timeout: longAct},
+		{method: post, path: "/api/resolution/dispute", who: admin, handler: s.dispute, timeout: longAct},
+
+		{method: get, path: "/api/admin/resolve-signals", who: scheduler, cache: cacheNever, handler: s.scan, timeout: longAct},
+		{method: post, path: "/api/admin/resolve-signals", who: scheduler, handler: s.resolveSignals, timeout: longAct},
+		{method: post, path: "/api/admin/markets", who: admin, handler: s.createMarket},
+		{method: post, path: "/api/admin/operators", who: admin, handler: s.classify},
+
+		{method: get, path: "/api/operator/leaderboard", who: public, cache: cacheBoard, handler: s.board, empty: s.emptyBoard},
+
+		{method: get, path: "/api/broadcast/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.broadcastProgram},
+		{method: get, path: "/api/network/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.networkProgram},
+
+		{method: get, path: "/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},
+		{method: get, path: "/docs/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},
+	}
+}
+
+// retired lists the routes of an older age, gone with every method.
+func (s *server) retired() []route {
+	var out []route
+	for _, path := range [...]string{"/api/channels", "/api/channels/*", "/api/channel/*"} {
+		for _, method := range [...]string{
+			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		} {
+			r := route{method: method, path: path, who: public, handler: gone}
+			if method == http.MethodGet {
+				r.cors = web.Open
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// words names a Take for people and for the comparison with the description.
+func words(who caller.Take) []string {
+	var out []string
+	for _, w := range [...]struct {
+		take caller.Take
+		name string
+	}{
+		{caller.TakeNone, "public"}, {caller.TakeSession, "session"}, {caller.TakeKey, "key"},
+		{caller.TakeLogin, "jwt"}, {caller.TakeAdmin, "admin"}, {caller.TakeCron, "cron"},
+	} {
+		if who.Has(w.take) {
+			out = append(out, w.name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package edge
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+type signalJSON struct {
+	ID                string  `json:"id"`
+	PrivyID           string  `json:"privyId"` // masked; the name is kept for old clients
+	Callsign          *string `json:"callsign"`
+	MarketID          string  `json:"marketId"`
+	MarketTitle       string  `json:"marketTitle"`
+	Direction         string  `json:"direction"`
+	PriceAtPrediction int     `json:"priceAtPrediction"`
+	CrowdYesAtSignal  *int32  `json:"crowdYesAtSignal"`
+	Confidence        *int32  `json:"confidence"`
+	TextTake          *string `json:"textTake"`
+	Status            string  `json:"status"`
+	Score             *int32  `json:"score"`
+	CreatedAt         string  `json:"createdAt"`
+	ResolvedAt        *string `json:"resolvedAt"`
+	TimeToResolution  *int32  `json:"timeToResolution"`
+	Source            *string `json:"source"`
+	Outcome           *string `json:"outcome"`
+	ClosePrice        *int32  `json:"closePrice"`
+	ClvBps            *int32  `json:"clvBps"`
+}
+
+type eventsJSON struct {
+	SignalID string      `json:"signalId"`
+	Events   []eventJSON `json:"events"`
+}
+
+// signal is GET /api/signals/{id}.
+func (s *server) signal(c echo.Context) error {
+	id, ok := parseUUID(c.Param("id"))
+	if !ok {
+		return signal.ErrUnknown
+	}
+	found, err := s.reads.Signal(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	return tagged(c, showSignal(found))
+}
+
+// events is GET /api/signals/{id}/events.
+func (s *server) events(c echo.Context) error {
+	id, ok := parseUUID(c.Param("id"))
+	if !ok {
+		return signal.ErrUnknown
+	}
+	list, err := s.reads.Events(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	out := eventsJSON{SignalID: id, Events: make([]eventJSON, 0, len(list))}
+	for _, e := range list {
+		out.Events = append(out.Events, showEvent(e))
+	}
+	return tagged(c, out)
+}
+
+func showSignal(s signal.Signal) signalJSON {
+	return signalJSON{
+		ID: s.ID, PrivyID: string(s.PublicID), Callsign: orNull(s.Handle),
+		MarketID: string(s.MarketID), MarketTitle: s.MarketTitle,
+		Direction: string(s.Direction), PriceAtPrediction: int(s.Price),
+		CrowdYesAtSignal: s.CrowdYes, Confidence: s.Confidence, TextTake: s.TextTake,
+		Status: string(s.Status), Score: s.Score,
+		CreatedAt: syntax.Stamp(s.CreatedAt), ResolvedAt: syntax.StampOrNull(s.ResolvedAt),
+		TimeToResolution: s.TimeToResolution, Source: s.Source,
+		Outcome: s.Outcome, ClosePrice: s.ClosePrice, ClvBps: s.Clv,
+	}
+}
+
+// orNull shows an empty text as null.
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,53 @@
+package market
+
+import (
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Bounds of a native market.
+const (
+	MinQuestion    = 10
+	MaxQuestion    = 200
+	MaxDescription = 4000
+	MaxSource      = 500
+	MinYes         = 100
+	MaxYes         = 9900
+	DefaultYes     = 5000
+	minAhead       = 5 * time.Minute
+	maxAheadYears  = 2
+)
+
+// Faults of the dates of a draft.
+var (
+	ErrCutoff = fault.New(fault.Invalid, "invalid_cutoff_at",
+		"cutoffAt must be 5 minutes to 2 years ahead").With("field", "cutoffAt")
+	ErrResolvesBy = fault.New(fault.Invalid, "invalid_resolves_by",
+		"resolvesBy must not be before cutoffAt").With("field", "resolvesBy")
+)
+
+// Draft is a native market to be created.
+type Draft struct {
+	Question         string
+	Description      string
+	CutoffAt         time.Time
+	ResolvesBy       time.Time // zero: none
+	Lane             syntax.Lane
+	ResolutionSource *string
+	InitialYes       syntax.Bps
+	CreatedBy        string // operator id, or "admin"
+}
+
+// CheckDates compares the dates with now and with each other.
+// Faults: ErrCutoff, ErrResolvesBy.
+func (d Draft) CheckDates(now time.Time) error {
+	if d.CutoffAt.Before(now.Add(minAhead)) || d.CutoffAt.After(now.AddDate(maxAheadYears, 0, 0)) {
+		return ErrCutoff
+	}
+	if !d.ResolvesBy.IsZero() && d.ResolvesBy.Before(d.CutoffAt) {
+		return ErrResolvesBy
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package market
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Market is the record of one market.
+type Market struct {
+	ID               syntax.MarketID
+	Provider         syntax.Provider
+	Title            string
+	Description      string    // empty: none
+	EndDate          time.Time // zero: none
+	Status           syntax.MarketStatus
+	ResolutionValue  *string
+	Yes              *int32 // bps
+	Volume           *float64
+	VolumeUnit       string
+	Liquidity        *float64
+	ClobTokenID      string // empty: none
+	Lane             syntax.Lane
+	Outcomes         []string // two labels; empty: Yes and No
+	UpdatedAt        time.Time
+	CreatedAt        time.Time
+	ResolvesBy       time.Time // native; zero: none
+	ResolutionSource *string   // native
+	SignalsYes       int64
+	SignalsNo        int64
+}
+
+// ErrUnknown is the answer for a market that nobody knows.
+var ErrUnknown = fault.New(fault.NotFound, "not_found", "")
+
+// Ledger is the owner of markets.
+type Ledger interface {
+	// Market faults with market_not_found.
+	Market(ctx context.Context, id syntax.MarketID) (Market, error)
+	// Create makes a native market.
+	Create(ctx context.Context, d Draft) (Market, error)
+}

@@ -1,0 +1,70 @@
+package operator
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// ID is an operator's id in the ledger, the denpaId: a uuid.
+type ID string
+
+// Operator is who files calls.
+type Operator struct {
+	ID             ID
+	PublicID       syntax.PublicID
+	Handle         syntax.Handle
+	DisplayName    string
+	AvatarURL      string // empty: none
+	Type           syntax.OperatorType
+	Tier           syntax.Tier
+	CreatedAt      time.Time
+	SessionVersion int64 // a session of another version is void
+}
+
+// IsAI reports a machine that calls for itself.
+func (o Operator) IsAI() bool { return o.Type == syntax.AIAgent }
+
+// Actor is for whom the ledger acts: the owner of a key, which the ledger
+// checks in the same statement, or an operator whose session was verified.
+type Actor struct {
+	KeyHash []byte // SHA-256 of the plaintext; nil: ID speaks
+	ID      ID
+}
+
+// Identity is what the identity provider vouches for.
+type Identity struct {
+	Issuer   string
+	Subject  string
+	Primary  bool   // the issuer is the first configured one
+	Username string // verified claims, may be empty
+	Name     string
+}
+
+// Class is what an admin may say about an operator; nil members stay.
+type Class struct {
+	Handle syntax.Handle
+	Type   *syntax.OperatorType
+	House  *bool
+	Actor  string
+}
+
+// ErrUnknown is the answer for an operator or key that is not there.
+var ErrUnknown = fault.New(fault.NotFound, "not_found", "")
+
+// Ledger is the owner of operators and keys.
+type Ledger interface {
+	// SignIn finds or creates the operator of a verified identity; the
+	// boolean tells that it is new.
+	SignIn(ctx context.Context, who Identity) (Operator, bool, error)
+	// MintKey faults with key_limit_reached beyond ten active keys.
+	MintKey(ctx context.Context, owner ID, draft KeyDraft) (plaintext string, key Key, err error)
+	// ListKeys gives the owner's keys, newest first.
+	ListKeys(ctx context.Context, owner ID) ([]Key, error)
+	// RevokeKey faults with not_found when the key is unknown or not the owner's.
+	RevokeKey(ctx context.Context, owner ID, keyID string) (Key, error)
+	// Classify faults with not_found for an unknown handle.
+	Classify(ctx context.Context, class Class) (Operator, error)
+}

@@ -1,0 +1,162 @@
+package program
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Limits of a programme.
+const (
+	DefaultLimit = 200
+	MaxLimit     = 400
+	maxSpec      = 2 << 10
+)
+
+// Query selects a programme. It is normal: two spellings of one question are
+// equal, so that answers can be kept by it.
+type Query struct {
+	Preset    string // default, hot, resolving, close
+	Spec      string // FilterSpec JSON; its members override the preset's; empty: none
+	Providers string // comma list in the order of syntax.Providers; empty: all
+	Limit     int
+	Lanes     bool
+}
+
+// filter is a FilterSpec; nil members were not given.
+type filter struct {
+	Categories      []string `json:"categories,omitempty"`
+	MinVolume       *float64 `json:"minVolume,omitempty"`
+	MaxVolume       *float64 `json:"maxVolume,omitempty"`
+	MinYes          *float64 `json:"minYes,omitempty"`
+	MaxYes          *float64 `json:"maxYes,omitempty"`
+	MaxResolveHours *float64 `json:"maxResolveHours,omitempty"`
+	TopPerCategory  *float64 `json:"topPerCategory,omitempty"`
+}
+
+// ParseQuery reads query parameters: a preset, a `spec` whose members
+// override it, and single members that override both. As list parameters
+// they never fail: a member of the wrong type or range counts as not given.
+func ParseQuery(get func(name string) string) Query {
+	q := Query{
+		Preset:    parsePreset(get("preset")),
+		Providers: parseProviders(get("providers")),
+		Limit:     syntax.Limit(get("limit"), DefaultLimit, MaxLimit),
+		Lanes:     get("lanes") != "0",
+	}
+	f := parseSpec(get("spec"))
+	if list := categories(strings.Split(get("categories"), ",")); list != nil {
+		f.Categories = list
+	}
+	for name, member := range f.members() {
+		if n, err := strconv.ParseFloat(get(name), 64); err == nil {
+			member.set(n)
+		}
+	}
+	f.order()
+	if text, err := json.Marshal(f); err == nil && len(text) > len("{}") {
+		q.Spec = string(text)
+	}
+	return q
+}
+
+// member is one number of a filter with its range.
+type member struct {
+	at        **float64
+	low, high float64
+	whole     bool
+}
+
+func (m member) set(n float64) {
+	if math.IsNaN(n) || n < m.low || n > m.high || m.whole && n != math.Trunc(n) {
+		return
+	}
+	*m.at = &n
+}
+
+func (f *filter) members() map[string]member {
+	return map[string]member{
+		"minVolume":       {&f.MinVolume, 0, math.MaxFloat64, false},
+		"maxVolume":       {&f.MaxVolume, 0, math.MaxFloat64, false},
+		"minYes":          {&f.MinYes, 0, 100, false},
+		"maxYes":          {&f.MaxYes, 0, 100, false},
+		"maxResolveHours": {&f.MaxResolveHours, math.SmallestNonzeroFloat64, 8760, false},
+		"topPerCategory":  {&f.TopPerCategory, 1, 50, true},
+	}
+}
+
+// order drops an upper bound that lies below its lower one.
+func (f *filter) order() {
+	if f.MinVolume != nil && f.MaxVolume != nil && *f.MinVolume > *f.MaxVolume {
+		f.MaxVolume = nil
+	}
+	if f.MinYes != nil && f.MaxYes != nil && *f.MinYes > *f.MaxYes {
+		f.MaxYes = nil
+	}
+}
+
+func parseSpec(raw string) *filter {
+	f := &filter{}
+	var given map[string]any
+	if len(raw) > maxSpec || json.Unmarshal([]byte(raw), &given) != nil {
+		return f
+	}
+	if list, ok := given["categories"].([]any); ok {
+		var words []string
+		for _, v := range list {
+			if s, ok := v.(string); ok {
+				words = append(words, s)
+			}
+		}
+		f.Categories = categories(words)
+	}
+	for name, member := range f.members() {
+		if n, ok := given[name].(float64); ok {
+			member.set(n)
+		}
+	}
+	return f
+}
+
+func parsePreset(raw string) string {
+	switch raw {
+	case "hot", "resolving", "close":
+		return raw
+	}
+	return "default"
+}
+
+func parseProviders(raw string) string {
+	asked := strings.Split(raw, ",")
+	var kept []string
+	for _, p := range syntax.Providers {
+		if slices.Contains(asked, string(p)) {
+			kept = append(kept, string(p))
+		}
+	}
+	return strings.Join(kept, ",")
+}
+
+// lanes are the clock's lane keys and the content lanes, which it maps.
+var lanes = map[string]bool{
+	"sports": true, "music": true, "film": true, "tv": true, "fashion": true, "culture": true,
+	"crypto": true, "politics": true, "news": true, "science": true, "tech": true, "economy": true,
+	"sport": true, "world": true, "entertainment": true, "other": true,
+}
+
+// categories keeps the words that are lanes; an unknown lane is no filter.
+func categories(words []string) []string {
+	var kept []string
+	for _, word := range words {
+		word = strings.ToLower(strings.TrimSpace(word))
+		if lanes[word] && !slices.Contains(kept, word) {
+			kept = append(kept, word)
+		}
+	}
+	slices.Sort(kept)
+	return kept
+}

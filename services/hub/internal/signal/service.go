@@ -1,0 +1,89 @@
+package signal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Writer is the ledger's writing side.
+type Writer interface {
+	File(ctx context.Context, by operator.Actor, d Draft) (id string, err error)
+	Append(ctx context.Context, by operator.Actor, d EventDraft) (Event, error)
+}
+
+// Reader is the ledger's reading side.
+type Reader interface {
+	Signal(ctx context.Context, id string) (Signal, error)
+	Events(ctx context.Context, id string) ([]Event, error)
+	Feed(ctx context.Context, kind FeedType, limit int) ([]Signal, error)
+	MarketLedger(ctx context.Context, id syntax.MarketID, limit int, cursor string) (Ledger, error)
+	Crowd(ctx context.Context, id syntax.MarketID, own operator.ID) (Crowd, error)
+}
+
+// ErrAway is what a ledger that cannot be reached answers a write with.
+var ErrAway = fault.New(fault.Unavailable, "signal_service_unavailable", "signal service is away, try again")
+
+// Budgets of a write, within the time of a request. The first try leaves
+// room for the second: a try that got no answer may have been written, and
+// only the same id can tell.
+const (
+	firstTry = 2 * time.Second
+	inAll    = 3500 * time.Millisecond
+)
+
+// Service files calls and appends events.
+type Service struct {
+	ledger Writer
+	newID  func() string
+}
+
+// NewService takes the ledger and a maker of uuid v7 ids.
+func NewService(ledger Writer, newID func() string) *Service {
+	return &Service{ledger: ledger, newID: newID}
+}
+
+// File gives the draft its id and files it. An answer that was lost is asked
+// for once more with the same id, which the ledger answers with what really
+// happened. Faults: unauthenticated, market_not_found, market_closed,
+// already_predicted, idempotency_key_reused, signal_service_unavailable,
+// db_unavailable.
+func (s *Service) File(ctx context.Context, by operator.Actor, d Draft) (string, error) {
+	d.ID = s.newID()
+	var id string
+	err := twice(ctx, func(ctx context.Context) (err error) {
+		id, err = s.ledger.File(ctx, by, d)
+		return err
+	})
+	return id, err
+}
+
+// Append gives the event its id and appends it, twice if need be as in File.
+// Faults: unauthenticated, not_found, forbidden, event_limit_reached,
+// signal_service_unavailable, db_unavailable.
+func (s *Service) Append(ctx context.Context, by operator.Actor, d EventDraft) (Event, error) {
+	d.ID = s.newID()
+	var event Event
+	err := twice(ctx, func(ctx context.Context) (err error) {
+		event, err = s.ledger.Append(ctx, by, d)
+		return err
+	})
+	return event, err
+}
+
+// twice runs a write and, when its answer was lost, once more.
+func twice(ctx context.Context, write func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, inAll)
+	defer cancel()
+	first, done := context.WithTimeout(ctx, firstTry)
+	err := write(first)
+	done()
+	if !errors.Is(err, ErrAway) || ctx.Err() != nil {
+		return err
+	}
+	return write(ctx)
+}

@@ -1,0 +1,42 @@
+package upstream
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+)
+
+// Boards is the ledger's ranking of operators.
+type Boards struct {
+	read boardv1.BoardReadServiceClient
+}
+
+// NewBoards uses a connection to the ledger.
+func NewBoards(cc grpc.ClientConnInterface) *Boards {
+	return &Boards{boardv1.NewBoardReadServiceClient(cc)}
+}
+
+// Broadcast implements board.Ledger.
+func (b *Boards) Broadcast(ctx context.Context, q board.Query, limit int) (board.Board, error) {
+	r, err := b.read.ListBroadcast(ctx, &boardv1.ListBroadcastRequest{
+		Operators: q.Operators, Lane: string(q.Lane), Window: q.Window, Limit: int32(limit),
+	})
+	if err != nil {
+		return board.Board{}, failed(err)
+	}
+	rows := make([]board.Row, 0, len(r.GetRows()))
+	for _, row := range r.GetRows() {
+		rows = append(rows, board.Row{
+			Rank: row.GetRank(), Operator: operatorOf(row.GetOperator()), Score: row.GetScore(),
+			Total: row.GetTotal(), Won: row.GetWon(), Lost: row.GetLost(), Pending: row.GetPending(),
+			Accuracy: row.GetAccuracy(), BroadcastScore: row.GetBroadcastScore(),
+			Skill: row.GetSkill(), Activity: row.GetActivity(), Reach: row.GetReach(),
+			Followers: row.GetFollowers(), Live: row.GetLive(),
+		})
+	}
+	return board.Board{Rows: rows, UpdatedAt: at(r.GetUpdatedAt())}, nil
+}

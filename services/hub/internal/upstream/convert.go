@@ -1,0 +1,34 @@
+package upstream
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// at reads a time that may be missing; missing is the zero time.
+func at(t *timestamppb.Timestamp) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.AsTime()
+}
+
+// stamp writes a time that may be missing.
+func stamp(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
+
+func callerOf(by operator.Actor) *operatorv1.Caller {
+	if by.KeyHash != nil {
+		return &operatorv1.Caller{Credential: &operatorv1.Caller_KeyHash{KeyHash: by.KeyHash}}
+	}
+	return &operatorv1.Caller{Credential: &operatorv1.Caller_OperatorId{OperatorId: string(by.ID)}}
+}

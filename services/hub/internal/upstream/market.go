@@ -1,0 +1,69 @@
+package upstream
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+)
+
+// Markets is the ledger's owner of markets.
+type Markets struct {
+	read  marketv1.MarketReadServiceClient
+	write marketv1.MarketServiceClient
+}
+
+// NewMarkets uses a connection to the ledger.
+func NewMarkets(cc grpc.ClientConnInterface) *Markets {
+	return &Markets{marketv1.NewMarketReadServiceClient(cc), marketv1.NewMarketServiceClient(cc)}
+}
+
+// Market implements market.Ledger.
+func (m *Markets) Market(ctx context.Context, id syntax.MarketID) (market.Market, error) {
+	r, err := m.read.GetMarket(ctx, &marketv1.GetMarketRequest{Id: string(id)})
+	if err != nil {
+		return market.Market{}, failed(err)
+	}
+	return marketOf(r.GetMarket()), nil
+}
+
+// Create implements market.Ledger.
+func (m *Markets) Create(ctx context.Context, d market.Draft) (market.Market, error) {
+	r, err := m.write.CreateNative(ctx, &marketv1.CreateNativeRequest{
+		Question: d.Question, Description: d.Description, CutoffAt: stamp(d.CutoffAt), ResolvesBy: stamp(d.ResolvesBy),
+		Lane: string(d.Lane), ResolutionSource: d.ResolutionSource, InitialYesBps: int32(d.InitialYes), CreatedBy: d.CreatedBy,
+	})
+	if err != nil {
+		return market.Market{}, failed(err)
+	}
+	return marketOf(r.GetMarket()), nil
+}
+
+func marketOf(m *marketv1.Market) market.Market {
+	return market.Market{
+		ID:               syntax.MarketID(m.GetId()),
+		Provider:         syntax.Provider(m.GetProvider()),
+		Title:            m.GetTitle(),
+		Description:      m.GetDescription(),
+		EndDate:          at(m.GetEndDate()),
+		Status:           syntax.MarketStatus(m.GetStatus()),
+		ResolutionValue:  m.ResolutionValue,
+		Yes:              m.YesBps,
+		Volume:           m.Volume,
+		VolumeUnit:       m.GetVolumeUnit(),
+		Liquidity:        m.Liquidity,
+		ClobTokenID:      m.GetClobTokenId(),
+		Lane:             syntax.Lane(m.GetLane()),
+		Outcomes:         m.GetOutcomes(),
+		UpdatedAt:        at(m.GetUpdatedAt()),
+		CreatedAt:        at(m.GetCreatedAt()),
+		ResolvesBy:       at(m.GetResolvesBy()),
+		ResolutionSource: m.ResolutionSource,
+		SignalsYes:       m.GetYes(),
+		SignalsNo:        m.GetNo(),
+	}
+}

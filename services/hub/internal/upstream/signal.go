@@ -1,0 +1,154 @@
+package upstream
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// Signals is the ledger's owner of signals and their events.
+type Signals struct {
+	read  signalv1.SignalReadServiceClient
+	write signalv1.SignalServiceClient
+}
+
+// NewSignals uses a connection to the ledger.
+func NewSignals(cc grpc.ClientConnInterface) *Signals {
+	return &Signals{signalv1.NewSignalReadServiceClient(cc), signalv1.NewSignalServiceClient(cc)}
+}
+
+// File implements signal.Writer.
+func (s *Signals) File(ctx context.Context, by operator.Actor, d signal.Draft) (string, error) {
+	draft := &signalv1.Draft{
+		Id: d.ID, MarketId: string(d.MarketID), Direction: string(d.Direction), PriceBps: int32(d.Price),
+		MarketTitle: d.MarketTitle, ChannelId: d.ChannelID, Confidence: d.Confidence, CrowdYesBps: d.CrowdYes,
+		TimeToResolution: d.TimeToResolution, Source: string(d.Source), MediaAssetId: d.MediaAssetID,
+		TextTake: d.TextTake, Reach: d.Reach, ClobTokenId: d.ClobTokenID, CrowdLeanBps: d.CrowdLean,
+	}
+	if d.IdempotencyKey != "" {
+		draft.IdempotencyKey, draft.BodyHash = &d.IdempotencyKey, d.BodyHash
+	}
+	r, err := s.write.File(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft})
+	if err != nil {
+		return "", failed(err)
+	}
+	return r.GetId(), nil
+}
+
+// Append implements signal.Writer.
+func (s *Signals) Append(ctx context.Context, by operator.Actor, d signal.EventDraft) (signal.Event, error) {
+	r, err := s.write.AppendEvent(ctx, &signalv1.AppendEventRequest{
+		Caller: callerOf(by), SignalId: d.SignalID, Type: string(d.Type), Payload: string(d.Payload), EventId: d.ID,
+	})
+	if err != nil {
+		return signal.Event{}, failed(err)
+	}
+	return eventOf(r.GetEvent()), nil
+}
+
+// Signal implements signal.Reader.
+func (s *Signals) Signal(ctx context.Context, id string) (signal.Signal, error) {
+	r, err := s.read.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
+	if err != nil {
+		return signal.Signal{}, failed(err)
+	}
+	return signalOf(r.GetSignal()), nil
+}
+
+// Events implements signal.Reader.
+func (s *Signals) Events(ctx context.Context, id string) ([]signal.Event, error) {
+	r, err := s.read.ListEvents(ctx, &signalv1.ListEventsRequest{SignalId: id})
+	if err != nil {
+		return nil, failed(err)
+	}
+	events := make([]signal.Event, 0, len(r.GetEvents()))
+	for _, e := range r.GetEvents() {
+		events = append(events, eventOf(e))
+	}
+	return events, nil
+}
+
+// Feed implements signal.Reader.
+func (s *Signals) Feed(ctx context.Context, kind signal.FeedType, limit int) ([]signal.Signal, error) {
+	r, err := s.read.ListFeed(ctx, &signalv1.ListFeedRequest{Type: string(kind), Limit: int32(limit)})
+	if err != nil {
+		return nil, failed(err)
+	}
+	return signalsOf(r.GetSignals()), nil
+}
+
+// MarketLedger implements signal.Reader.
+func (s *Signals) MarketLedger(ctx context.Context, id syntax.MarketID, limit int, cursor string) (signal.Ledger, error) {
+	r, err := s.read.ListLedger(ctx, &signalv1.ListLedgerRequest{MarketId: string(id), Limit: int32(limit), Cursor: cursor})
+	if err != nil {
+		return signal.Ledger{}, failed(err)
+	}
+	return signal.Ledger{
+		Yes: r.GetYes(), No: r.GetNo(), Signals: signalsOf(r.GetSignals()), NextCursor: r.GetNextCursor(),
+	}, nil
+}
+
+// Crowd implements signal.Reader.
+func (s *Signals) Crowd(ctx context.Context, id syntax.MarketID, own operator.ID) (signal.Crowd, error) {
+	r, err := s.read.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(id), OperatorId: string(own)})
+	if err != nil {
+		return signal.Crowd{}, failed(err)
+	}
+	c := signal.Crowd{Yes: r.GetYes(), No: r.GetNo(), UpdatedAt: at(r.GetUpdatedAt())}
+	if r.TopYesPercent != nil {
+		c.Top = &signal.Top{YesPercent: r.GetTopYesPercent(), Sample: r.GetTopSample()}
+	}
+	if r.GetOwn() != nil {
+		mine := signalOf(r.GetOwn())
+		c.Own = &mine
+	}
+	return c, nil
+}
+
+func signalsOf(list []*signalv1.Signal) []signal.Signal {
+	out := make([]signal.Signal, 0, len(list))
+	for _, s := range list {
+		out = append(out, signalOf(s))
+	}
+	return out
+}
+
+func signalOf(s *signalv1.Signal) signal.Signal {
+	return signal.Signal{
+		ID:               s.GetId(),
+		PublicID:         syntax.PublicID(s.GetPublicId()),
+		ProviderID:       s.GetProviderId(),
+		Handle:           s.GetHandle(),
+		MarketID:         syntax.MarketID(s.GetMarketId()),
+		MarketTitle:      s.GetMarketTitle(),
+		Direction:        syntax.Side(s.GetDirection()),
+		Price:            syntax.Bps(s.GetPriceBps()),
+		CrowdYes:         s.CrowdYesBps,
+		Confidence:       s.Confidence,
+		TextTake:         s.TextTake,
+		Status:           syntax.SignalStatus(s.GetStatus()),
+		Score:            s.Score,
+		CreatedAt:        at(s.GetCreatedAt()),
+		ResolvedAt:       at(s.GetResolvedAt()),
+		TimeToResolution: s.TimeToResolution,
+		Source:           s.Source,
+		Outcome:          s.Outcome,
+		ClosePrice:       s.ClosePriceBps,
+		Clv:              s.ClvBps,
+		LiveYes:          s.LiveYesBps,
+		Move:             s.MoveBps,
+	}
+}
+
+func eventOf(e *signalv1.Event) signal.Event {
+	return signal.Event{
+		ID: e.GetId(), Type: signal.EventType(e.GetType()), Payload: []byte(e.GetPayload()),
+		Actor: e.Actor, CreatedAt: at(e.GetCreatedAt()),
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// lintImports holds a file's imports against the plan.
+func lintImports(f file) []violation {
+	var found []violation
+	at := placeOf(f.dir())
+	for _, i := range f.imports() {
+		for _, text := range badImport(f, at, i.path) {
+			found = append(found, violation{f.path, i.line, "import", text})
+		}
+	}
+	return found
+}
+
+// badImport says what is wrong with one import; nothing, when all is well.
+func badImport(f file, at place, imp string) []string {
+	var bad []string
+	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	to, own := ours(imp)
+	if own && to.module == "pkg" && to.name == "testkit" && !f.isTest() && at.name != "testkit" && at.module != "test" {
+		say("pkg/testkit is for tests only")
+	}
+	if own && to.service != "" && to.service != at.service {
+		say("no module reaches into service %s; ask it over gRPC", to.service)
+	}
+	if at.module == "sdk" && own && !strings.HasPrefix(imp, prefix+"sdk/") {
+		say("the SDK imports nothing of ours")
+	}
+	if !f.isTest() {
+		bad = append(bad, worldly(at, imp)...)
+	}
+	switch {
+	case at.module == "pkg" && own:
+		if text := badPkg(f, at, to); text != "" {
+			say("%s", text)
+		}
+	case at.layer != outside && own && !f.isTest():
+		if text := badService(at, to); text != "" {
+			say("%s", text)
+		}
+	}
+	return bad
+}
+
+// worldly watches who sees what comes from outside: protobuf, rows, and for a
+// subject everything that is not plain thought.
+func worldly(at place, imp string) []string {
+	var bad []string
+	if at.layer == subject && below(imp, forbiddenForSubjects) {
+		bad = append(bad, "a subject knows nothing of "+imp)
+	}
+	inService := at.layer != outside
+	if inService && below(imp, protobuf) && !below(imp, notProtobuf) && !seesProtobuf[at.name] {
+		bad = append(bad, "only rpc and upstream see protobuf")
+	}
+	if strings.HasPrefix(imp, "github.com/jackc/") {
+		switch {
+		case inService && at.name == "postgres", at.module == "deploy", at.module == "test":
+		case at.module == "pkg" && seesRows["pkg/"+at.name]:
+		default:
+			bad = append(bad, "only postgres sees rows")
+		}
+	}
+	return bad
+}
+
+func badPkg(f file, at, to place) string {
+	switch {
+	case to.module != "pkg":
+		return "pkg imports nothing above it"
+	case to.name == at.name, to.name == "fault", slices.Contains(pkgMay[at.name], to.name):
+		return ""
+	case f.isTest() && to.name == "testkit":
+		return ""
+	}
+	return fmt.Sprintf("pkg/%s does not import pkg/%s", at.name, to.name)
+}
+
+// badService is the arrow of the plan:
+// main → app → adapters → subjects → pkg/syntax, pkg/fault.
+func badService(at, to place) string {
+	if to.service == at.service {
+		return badSibling(at, to)
+	}
+	if to.module != "pkg" {
+		return "" // protobuf and other services have their own rules
+	}
+	switch at.layer {
+	case subject:
+		if !slices.Contains(subjectPkg, to.name) {
+			return fmt.Sprintf("a subject imports pkg/syntax and pkg/fault, not pkg/%s", to.name)
+		}
+	case adapter:
+		if !slices.Contains(everywhere, to.name) && !slices.Contains(adapters[at.name], to.name) {
+			return fmt.Sprintf("%s does not import pkg/%s", at.name, to.name)
+		}
+	case root, app, outside: // they put everything together
+	}
+	return ""
+}
+
+func badSibling(at, to place) string {
+	switch {
+	case to.layer == root, to.layer == app && at.layer != root && at.layer != app:
+		return fmt.Sprintf("%s is above %s", to.name, at.name)
+	case at.layer == root && to.layer != app:
+		return "main imports app only"
+	case at.name == to.name, at.layer < adapter:
+		return ""
+	case at.layer == adapter && to.layer == adapter:
+		return fmt.Sprintf("adapters never import each other: %s knows %s", at.name, to.name)
+	case at.layer == subject && to.layer == adapter:
+		return fmt.Sprintf("subject %s imports adapter %s", at.name, to.name)
+	case at.layer == subject && !slices.Contains(subjects[at.service][at.name], to.name):
+		return fmt.Sprintf("subject %s does not know subject %s", at.name, to.name)
+	}
+	return ""
+}

@@ -1,0 +1,89 @@
+package main
+
+// adapters lists the packages that touch the world, with what of pkg/ each may
+// import besides everywhere. Each network face has its own plumbing, and no
+// adapter knows another one's.
+var adapters = map[string][]string{
+	"edge":     {"web", "page", "limit"}, // limits are counted where requests enter
+	"rpc":      {"link", "limit"},        // and where a key is verified
+	"postgres": {"pg"},
+	"relay":    {"kv"},
+	"venue":    {},
+	"upstream": {"link", "kv"}, // answers of other services are kept in Redis
+	"partner":  {"kv"},
+}
+
+// everywhere may be imported by every part of a service that is no subject.
+var everywhere = []string{"syntax", "fault", "obs"}
+
+// subjectPkg is all that a subject may know of pkg/.
+var subjectPkg = []string{"syntax", "fault"}
+
+// subjects lists which subject may know which other one, per service. What is
+// not here is forbidden, so that the picture stays a tree one can draw.
+var subjects = map[string]map[string][]string{
+	"api": {
+		"resolve": {"score", "signal", "market"},
+		"board":   {"signal", "operator"},
+		"oracle":  {"signal", "operator"},
+		"signal":  {"market"},
+		"wire":    {"market"},
+	},
+	"hub": {
+		"grant":      {"caller"},
+		"caller":     {"operator"}, // a caller is an operator with scopes
+		"board":      {"operator"}, // a row shows an operator
+		"signal":     {"operator"}, // a call is filed with an operator's credential
+		"resolution": {"market"},   // a native market is a market
+	},
+	"clock": {},
+}
+
+// forbiddenForSubjects are the doors to the world. A name with a slash at the
+// end means everything below it.
+var forbiddenForSubjects = []string{
+	"net/http", "os", "os/", "database/sql",
+	"github.com/labstack/", "google.golang.org/grpc", "google.golang.org/grpc/",
+	"google.golang.org/protobuf/", "github.com/jackc/", "github.com/redis/",
+}
+
+// protobuf is seen by two adapters only.
+var (
+	protobuf     = []string{"google.golang.org/protobuf/", prefix + "proto/"}
+	seesProtobuf = map[string]bool{"rpc": true, "upstream": true}
+	// The machine-readable document is bytes, not protobuf.
+	notProtobuf = []string{prefix + "proto/openapi", prefix + "proto/openapi/"}
+)
+
+// seesRows lists the places outside the postgres adapters where pgx is known.
+var seesRows = map[string]bool{
+	"pkg/pg":      true, // the pool and the driver's errors
+	"pkg/localdb": true, // starts the private database
+	"pkg/testkit": true, // makes fresh databases
+	"pkg/obs":     true, // traces statements
+}
+
+// seesJSON lists the packages of a service that may carry JSON tags. What we
+// publish is defined in edge; the others read what somebody else defined.
+var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true}
+
+// pkgMay lists what a package under pkg/ may import besides fault, and why.
+var pkgMay = map[string][]string{
+	"web":     {"syntax"},                               // path and query words of the protocol
+	"testkit": {"localdb", "pg", "kv", "syntax", "run"}, // sets up what the others connect to
+}
+
+// seesTime are the packages of pkg/ that run things and so read the time of
+// day. Everything else is told the time by its caller.
+var seesTime = map[string]bool{
+	"run": true, "obs": true, "web": true, "link": true, "kv": true,
+	"limit": true, "pg": true, "localdb": true, "testkit": true,
+}
+
+// vague names gather what belongs elsewhere.
+var vague = map[string]bool{"common": true, "util": true, "utils": true, "helpers": true, "types": true, "models": true}
+
+const (
+	maxLines     = 400
+	maxMainLines = 50
+)

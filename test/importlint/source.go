@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// promise matches a note for later; ticket is the only form that is allowed.
+var (
+	promise = regexp.MustCompile(`\b(TODO|FIXME|XXX)\b(\(#\d+\))?`)
+	ticket  = regexp.MustCompile(`^TODO\(#\d+\)$`)
+)
+
+// lintText applies the rules that need no syntax: length and notes for later.
+func lintText(f file) []violation {
+	var found []violation
+	lines := strings.Split(strings.TrimSuffix(f.text, "\n"), "\n")
+	if len(lines) > maxLines {
+		found = append(found, violation{f.path, maxLines + 1, "size", fmt.Sprintf("%d lines, the limit is %d", len(lines), maxLines)})
+	}
+	if f.name() == "main.go" && placeOf(f.dir()).layer == root && len(lines) > maxMainLines {
+		found = append(found, violation{f.path, maxMainLines + 1, "size", fmt.Sprintf("main.go has %d lines, the limit is %d", len(lines), maxMainLines)})
+	}
+	for i, l := range remarks(f, lines) {
+		for _, m := range promise.FindAllString(l, -1) {
+			if !ticket.MatchString(m) {
+				found = append(found, violation{f.path, i + 1, "todo", m + " without a number: write TODO(#n) or do it"})
+			}
+		}
+	}
+	return found
+}
+
+// remarks gives the lines in which a note for later can stand: the comments
+// of Go, all of anything else.
+func remarks(f file, lines []string) map[int]string {
+	at := map[int]string{}
+	if f.syntax == nil {
+		for i, l := range lines {
+			at[i] = l
+		}
+		return at
+	}
+	for _, group := range f.syntax.Comments {
+		for _, c := range group.List {
+			for i, l := range strings.Split(c.Text, "\n") {
+				at[f.line(c.Pos())-1+i] += l
+			}
+		}
+	}
+	return at
+}
+
+// lintSource applies the rules that read Go: JSON tags and the time of day.
+func lintSource(f file) []violation {
+	if f.isTest() {
+		return nil
+	}
+	at := placeOf(f.dir())
+	tags := at.layer != outside && !seesJSON[at.name]
+	now := !mayReadTime(at)
+	if !tags && !now {
+		return nil
+	}
+	var found []violation
+	clock := importName(f, "time")
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field:
+			if tags && hasJSONTag(n) {
+				found = append(found, violation{f.path, f.line(n.Pos()), "json", "only edge types carry JSON tags"})
+			}
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); now && ok && x.Name == clock && readsTime[n.Sel.Name] {
+				found = append(found, violation{f.path, f.line(n.Pos()), "time", "time." + n.Sel.Name + " reads the time of day; take a Now func from the caller"})
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// readsTime are the functions of package time that look at the wall clock.
+var readsTime = map[string]bool{"Now": true, "Since": true, "Until": true}
+
+func mayReadTime(at place) bool {
+	switch {
+	case at.layer == root, at.layer == app:
+		return true
+	case at.module == "pkg":
+		return seesTime[at.name]
+	}
+	return at.layer == outside && at.module != "proto" && at.module != "sdk"
+}
+
+// importName is the name under which a file knows a package; empty when it
+// does not import it.
+func importName(f file, importPath string) string {
+	for _, s := range f.syntax.Imports {
+		if p, err := strconv.Unquote(s.Path.Value); err != nil || p != importPath {
+			continue
+		}
+		if s.Name != nil {
+			return s.Name.Name
+		}
+		return importPath
+	}
+	return ""
+}
+
+func hasJSONTag(field *ast.Field) bool {
+	if field.Tag == nil {
+		return false
+	}
+	tag, err := strconv.Unquote(field.Tag.Value)
+	if err != nil {
+		return false
+	}
+	_, ok := reflect.StructTag(tag).Lookup("json")
+	return ok
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// clientView gives the same document with one `default` error per operation
+// in place of every status of its own. The document names each status and
+// code because a reader wants them; generated code would turn each into one
+// more type, while a caller wants one error type for all of them.
+func clientView(doc []byte) ([]byte, error) {
+	var root map[string]any
+	if err := json.Unmarshal(doc, &root); err != nil {
+		return nil, err
+	}
+	components, _ := root["components"].(map[string]any)
+	schemas, _ := components["schemas"].(map[string]any)
+	if schemas["Error"] == nil {
+		return nil, fmt.Errorf("components.schemas.Error is missing")
+	}
+	components["responses"] = map[string]any{"Failed": map[string]any{
+		"description": "The request failed.",
+		"content": map[string]any{"application/json": map[string]any{
+			"schema": map[string]any{"$ref": "#/components/schemas/Error"},
+		}},
+	}}
+	for _, op := range operations(root) {
+		responses, _ := op.body["responses"].(map[string]any)
+		for status, r := range responses {
+			if strings.HasPrefix(status, "2") {
+				delete(asMap(r), "headers") // read from http.Response
+				continue
+			}
+			delete(responses, status)
+		}
+		responses["default"] = map[string]any{"$ref": "#/components/responses/Failed"}
+	}
+	return json.MarshalIndent(root, "", "  ")
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+
+	"go.yaml.in/yaml/v3"
+)
+
+func main() {
+	var f files
+	flag.StringVar(&f.in, "in", "", "the YAML document")
+	flag.StringVar(&f.errors, "errors", "", "the page that lists the error codes")
+	flag.StringVar(&f.out, "out", "", "the JSON file to write")
+	flag.StringVar(&f.client, "client", "", "the JSON file to write for the client generator")
+	flag.Parse()
+	if err := run(f); err != nil {
+		fmt.Fprintln(os.Stderr, "openapi:", err)
+		os.Exit(1)
+	}
+}
+
+// files are what one run reads and writes.
+type files struct{ in, errors, out, client string }
+
+func run(f files) error {
+	src, err := os.ReadFile(f.in)
+	if err != nil {
+		return fmt.Errorf("read the document: %w", err)
+	}
+	page, err := os.ReadFile(f.errors)
+	if err != nil {
+		return fmt.Errorf("read the error page: %w", err)
+	}
+	doc, err := convert(src)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
+	}
+	if err := check(doc, codesOf(page)); err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
+	}
+	client, err := clientView(doc)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
+	}
+	return errors.Join(put(f.out, doc), put(f.client, client))
+}
+
+// put writes a file only when its content changes: an untouched file keeps
+// its time, and nothing is rebuilt.
+func put(name string, content []byte) error {
+	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, content) {
+		return nil
+	}
+	if err := os.WriteFile(name, content, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+var codeCell = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\|")
+
+// codesOf reads the codes of the error page: the first cell of a table row.
+func codesOf(page []byte) map[string]bool {
+	codes := map[string]bool{}
+	for _, m := range codeCell.FindAllSubmatch(page, -1) {
+		codes[string(m[1])] = true
+	}
+	return codes
+}
+
+// convert writes the document as indented JSON with members in source order.
+func convert(src []byte) ([]byte, error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(src, &root); err != nil {
+		return nil, err
+	}
+	if len(root.Content) != 1 {
+		return nil, fmt.Errorf("want one document, have %d", len(root.Content))
+	}
+	var flat, nice bytes.Buffer
+	if err := write(&flat, root.Content[0]); err != nil {
+		return nil, err
+	}
+	if err := json.Indent(&nice, flat.Bytes(), "", "  "); err != nil {
+		return nil, err
+	}
+	nice.WriteByte('\n')
+	return nice.Bytes(), nil
+}
+
+func write(w *bytes.Buffer, n *yaml.Node) error {
+	switch n.Kind {
+	case yaml.AliasNode:
+		return write(w, n.Alias)
+	case yaml.MappingNode:
+		return writeMap(w, n)
+	case yaml.SequenceNode:
+		w.WriteByte('[')
+		for i, c := range n.Content {
+			if i > 0 {
+				w.WriteByte(',')
+			}
+			if err := write(w, c); err != nil {
+				return err
+			}
+		}
+		w.WriteByte(']')
+		return nil
+	case yaml.ScalarNode:
+		return writeScalar(w, n)
+	}
+	return fmt.Errorf("line %d: a node of kind %d has no JSON form", n.Line, n.Kind)
+}
+
+func writeMap(w *bytes.Buffer, n *yaml.Node) error {
+	seen := make(map[string]bool, len(n.Content)/2)
+	w.WriteByte('{')
+	for i := 0; i < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if seen[key.Value] || key.Tag == "!!merge" {
+			return fmt.Errorf("line %d: member %q twice or merged", key.Line, key.Value)
+		}
+		seen[key.Value] = true
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		if err := writeJSON(w, key.Value); err != nil {
+			return err
+		}
+		w.WriteByte(':')
+		if err := write(w, n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	w.WriteByte('}')
+	return nil
+}
+
+func writeScalar(w *bytes.Buffer, n *yaml.Node) error {
+	switch n.Tag {
+	case "!!null":
+		if n.Value == "" { // a comma in unquoted text makes such a member
+			return fmt.Errorf("line %d: an empty value", n.Line)
+		}
+		w.WriteString("null")
+		return nil
+	case "!!bool", "!!int", "!!float":
+		var v any
+		if err := n.Decode(&v); err != nil {
+			return fmt.Errorf("line %d: %w", n.Line, err)
+		}
+		return writeJSON(w, v)
+	case "!!str", "!!timestamp": // a bare date is meant as text
+		return writeJSON(w, n.Value)
+	}
+	return fmt.Errorf("line %d: tag %s has no JSON form", n.Line, n.Tag)
+}
+
+func writeJSON(w *bytes.Buffer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return nil
+}
