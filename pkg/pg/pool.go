@@ -3,6 +3,7 @@ package pg
 import (
 	"context"
 	"errors"
+	"maps"
 	"strconv"
 	"time"
 
@@ -21,7 +22,8 @@ type Config struct {
 	ConnectTimeout   time.Duration `env:"DB_CONNECT_TIMEOUT"   envDefault:"1s"`
 	StatementTimeout time.Duration `env:"DB_STATEMENT_TIMEOUT" envDefault:"30s"` // the server's own bound for one statement
 
-	Tracer pgx.QueryTracer `env:"-"` // optional
+	Tracer pgx.QueryTracer   `env:"-"` // optional
+	Params map[string]string `env:"-"` // further settings of every session
 }
 
 // Open prepares a pool without connecting, so that services and Postgres may
@@ -48,6 +50,9 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 	// A process that hangs inside a transaction must not hold its row locks.
 	params["idle_in_transaction_session_timeout"] = millis(30 * time.Second)
 	params["timezone"] = "UTC"
+	// Compiling costs more than any statement of ours runs.
+	params["jit"] = "off"
+	maps.Copy(params, cfg.Params)
 	return pgxpool.NewWithConfig(ctx, pc)
 }
 

@@ -69,8 +69,8 @@ var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true}
 
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{
-	"web":     {"syntax"},                               // path and query words of the protocol
-	"testkit": {"localdb", "pg", "kv", "syntax", "run"}, // sets up what the others connect to
+	"web":     {"syntax"},                      // path and query words of the protocol
+	"testkit": {"localdb", "pg", "kv", "link"}, // sets up what the others connect to
 }
 
 // seesTime are the packages of pkg/ that run things and so read the time of

@@ -878,11 +878,12 @@ type Handle = string
 
 // Health defines model for Health.
 type Health struct {
-	// Nonce Which process answered, when it was given one at start.
-	Nonce *string `json:"nonce,omitempty"`
+	// Failed Readiness only: what is missing.
+	Failed *[]string `json:"failed,omitempty"`
 
-	// Status Examples: ok
-	Status string `json:"status"`
+	// Nonce Which process answered, as it was told at start; may be empty.
+	Nonce string `json:"nonce"`
+	Ok    bool   `json:"ok"`
 }
 
 // KeyList defines model for KeyList.
@@ -2497,6 +2498,8 @@ type ClientInterface interface {
 
 	// GetHealth The process runs
 	//
+	// Pages of any origin may read it on the api and clock hosts.
+	//
 	// Corresponds with GET /healthz (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -2528,6 +2531,8 @@ type ClientInterface interface {
 	GetTimeline(ctx context.Context, params *GetTimelineParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetReadiness The process can serve
+	//
+	// Pages of any origin may read it on the api and clock hosts.
 	//
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3243,6 +3248,8 @@ func (c *Client) GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParam
 
 // GetHealth The process runs
 //
+// Pages of any origin may read it on the api and clock hosts.
+//
 // Corresponds with GET /healthz (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetHealthRequest(c.Server)
@@ -3334,6 +3341,8 @@ func (c *Client) GetTimeline(ctx context.Context, params *GetTimelineParams, req
 }
 
 // GetReadiness The process can serve
+//
+// Pages of any origin may read it on the api and clock hosts.
 //
 // Corresponds with GET /readyz (the `GetReadiness` operationId).
 func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5673,6 +5682,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetHealthWithResponse The process runs
 	//
+	// Pages of any origin may read it on the api and clock hosts.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /healthz (the `GetHealth` operationId).
@@ -5716,6 +5727,8 @@ type ClientWithResponsesInterface interface {
 	GetTimelineWithResponse(ctx context.Context, params *GetTimelineParams, reqEditors ...RequestEditorFn) (*GetTimelineResponse, error)
 
 	// GetReadinessWithResponse The process can serve
+	//
+	// Pages of any origin may read it on the api and clock hosts.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8087,6 +8100,8 @@ func (c *ClientWithResponses) GetDocsOpenapiWithResponse(ctx context.Context, pa
 
 // GetHealthWithResponse The process runs
 //
+// Pages of any origin may read it on the api and clock hosts.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /healthz (the `GetHealth` operationId).
@@ -8166,6 +8181,8 @@ func (c *ClientWithResponses) GetTimelineWithResponse(ctx context.Context, param
 }
 
 // GetReadinessWithResponse The process can serve
+//
+// Pages of any origin may read it on the api and clock hosts.
 //
 // Returns a wrapper object for the known response body format(s).
 //

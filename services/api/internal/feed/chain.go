@@ -70,7 +70,7 @@ func (c *Chain) Link(ctx context.Context, events []Event) ([]Message, error) {
 			links[j] = Link{Channel: ch, Prev: c.last[ch]}
 			c.last[ch] = e.Seq
 		}
-		out[i] = Message{Seq: e.Seq, Type: e.Type, At: e.At, Data: e.Data, Links: links}
+		out[i] = Message{ID: e.ID, Seq: e.Seq, Type: e.Type, At: e.At, Data: e.Data, Links: links}
 	}
 	c.seq = events[len(events)-1].Seq
 	return out, nil

@@ -61,6 +61,7 @@ type Link struct {
 
 // Message is an event as it travels: what a frame needs and nothing else.
 type Message struct {
+	ID    string
 	Seq   int64
 	Type  Type
 	At    time.Time

@@ -1,6 +1,7 @@
 package market
 
 import (
+	"context"
 	"encoding/base32"
 	"fmt"
 	"net/url"
@@ -39,6 +40,56 @@ type Draft struct {
 	ResolutionSource *string
 	InitialYes       syntax.Bps // 0: DefaultYes
 	CreatedBy        string     // operator id, or "admin"
+}
+
+// Native is a native market with what its creator proposes for its outcome.
+type Native struct {
+	Market   Market
+	Proposal *Proposal
+}
+
+// Proposal is a proposed outcome; it decides nothing.
+type Proposal struct {
+	Verdict  syntax.Verdict
+	ProofURL *string
+	At       time.Time
+}
+
+// ProposalLife is how long a proposal waits for a decision.
+const ProposalLife = 7 * 24 * time.Hour
+
+// NativeStatus filters native markets.
+type NativeStatus string
+
+// The filters; NativeOpen is every market without an outcome.
+const (
+	NativeOpen     NativeStatus = "open"
+	NativeClosed   NativeStatus = "closed"
+	NativeResolved NativeStatus = "resolved"
+	NativeAll      NativeStatus = "all"
+)
+
+// parseNativeStatus falls back to NativeOpen, as lists never fail.
+func parseNativeStatus(s string) NativeStatus {
+	switch f := NativeStatus(s); f {
+	case NativeClosed, NativeResolved, NativeAll:
+		return f
+	}
+	return NativeOpen
+}
+
+// ListNative lists native markets, newest first; due leaves those without an
+// outcome whose cutoff has passed. An unknown status is NativeOpen.
+func (s *Service) ListNative(ctx context.Context, status string, due bool, limit int) ([]Native, error) {
+	now := s.now()
+	list, err := s.store.ListNative(ctx, parseNativeStatus(status), due, max(limit, 1), now)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		list[i].Market = list[i].Market.Read(now, s.pastEnd)
+	}
+	return list, nil
 }
 
 func invalid(field, message string) error {

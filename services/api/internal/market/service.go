@@ -35,6 +35,12 @@ const (
 
 // Store keeps markets. Each method is one transaction.
 type Store interface {
+	Reads
+	Writes
+}
+
+// Reads find markets as they are stored.
+type Reads interface {
 	// FindMarket reads a market as it is stored.
 	FindMarket(ctx context.Context, id syntax.MarketID) (Market, bool, error)
 	// ListMarkets reads the markets that exist, in no order.
@@ -44,6 +50,12 @@ type Store interface {
 	ListAirable(ctx context.Context, now time.Time, lane syntax.Lane, limit int) ([]Market, error)
 	// ListPrices reads snapshots oldest first, thinned to at most limit.
 	ListPrices(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]Point, error)
+	// ListNative reads native markets, newest first.
+	ListNative(ctx context.Context, status NativeStatus, due bool, limit int, now time.Time) ([]Native, error)
+}
+
+// Writes keep what was learned or made.
+type Writes interface {
 	// ApplyRecords keeps venue answers; older answers and settled markets stay as
 	// they are. It gives the number of answers that were newer. With every, each
 	// price of an open market becomes a snapshot.

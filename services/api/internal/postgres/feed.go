@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -130,7 +132,21 @@ func scanFeedEvent(row pgx.CollectableRow) (feed.Event, error) {
 	err := row.Scan(&e.Seq, &e.ID, &e.Type, &e.At, &market, &provider, &lane, &handle, &public, &e.Data)
 	e.MarketID, e.Provider, e.Lane = orEmpty(market), orEmpty(provider), orEmpty(lane)
 	e.Handle, e.PublicID = orEmpty(handle), orEmpty(public)
+	if err != nil {
+		return e, err
+	}
+	e.Data, err = compact(e.Data)
 	return e, err
+}
+
+// compact takes out the spaces that Postgres writes into JSON.
+func compact(data []byte) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(len(data))
+	if err := json.Compact(&b, data); err != nil {
+		return nil, fmt.Errorf("event data: %w", err)
+	}
+	return b.Bytes(), nil
 }
 
 func orEmpty(s *string) string {
@@ -138,4 +154,29 @@ func orEmpty(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// ListenOutbox calls ring for every notification that the outbox has something.
+// It returns when the connection fails or ctx ends.
+func (s *Store) ListenOutbox(ctx context.Context, ring func()) error {
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return pg.Fault(fmt.Errorf("listen: %w", err))
+	}
+	// A connection that listens must not go back to the pool.
+	conn := pooled.Hijack()
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = conn.Close(closing)
+	}()
+	if _, err := conn.Exec(ctx, query("feed_listen")); err != nil {
+		return pg.Fault(fmt.Errorf("listen: %w", err))
+	}
+	for {
+		if _, err := conn.WaitForNotification(ctx); err != nil {
+			return pg.Fault(fmt.Errorf("listen: %w", err))
+		}
+		ring()
+	}
 }

@@ -86,7 +86,11 @@ func (s *Store) ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo
 	}
 	events, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (feed.Message, error) {
 		var m feed.Message
-		err := row.Scan(&m.Seq, &m.Type, &m.At, &m.Data)
+		if err := row.Scan(&m.Seq, &m.Type, &m.At, &m.Data); err != nil {
+			return m, err
+		}
+		var err error
+		m.Data, err = compact(m.Data)
 		return m, err
 	})
 	if err != nil {

@@ -48,6 +48,28 @@ func (s *Store) ListPrices(ctx context.Context, id syntax.MarketID, from time.Ti
 	return points, nil
 }
 
+// ListNative reads native markets, newest first.
+func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due bool, limit int, now time.Time) ([]market.Native, error) {
+	rows, err := s.pool.Query(ctx, query("market_natives"), string(status), due, now, now.Add(-market.ProposalLife), limit)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list native markets: %w", err))
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n market.Native, err error) {
+		var verdict *syntax.Verdict
+		var proof *string
+		var at *time.Time
+		err = row.Scan(append(marketFields(&n.Market), &verdict, &proof, &at)...)
+		if verdict != nil && at != nil {
+			n.Proposal = &market.Proposal{Verdict: *verdict, ProofURL: proof, At: *at}
+		}
+		return n, err
+	})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list native markets: %w", err))
+	}
+	return list, nil
+}
+
 func (s *Store) markets(ctx context.Context, name string, args ...any) ([]market.Market, error) {
 	rows, err := s.pool.Query(ctx, query(name), args...)
 	if err != nil {
@@ -61,12 +83,19 @@ func (s *Store) markets(ctx context.Context, name string, args ...any) ([]market
 }
 
 func scanMarket(row pgx.CollectableRow) (m market.Market, err error) {
-	err = row.Scan(&m.ID, &m.Provider, &m.Title, &m.Description, &m.EndDate, &m.Status, &m.Provisional, &m.Disputed,
+	err = row.Scan(marketFields(&m)...)
+	return m, err
+}
+
+// marketFields are the places of the columns that every market statement lists.
+func marketFields(m *market.Market) []any {
+	return []any{
+		&m.ID, &m.Provider, &m.Title, &m.Description, &m.EndDate, &m.Status, &m.Provisional, &m.Disputed,
 		&m.ClosedAt, &m.ProvisionalAt, &m.FinalVerdict, &m.FinalAt, &m.FinalPayout, &m.Verdict, &m.ClosePrice,
 		&m.Lane, &m.Category, &m.Slug, &m.EventKey, &m.EventTitle, &m.ConditionID, &m.ClobTokenID, &m.YesIndex,
 		&m.Outcomes, &m.ImageURL, &m.URL, &m.VolumeUnit, &m.Yes, &m.PricedAt,
 		&m.Volume, &m.VolumeUSD, &m.Volume24h, &m.Liquidity, &m.FetchedAt, &m.CreatedAt, &m.UpdatedAt,
 		&m.ResolvesBy, &m.ResolutionSource, &m.InitialYes, &m.CreatedBy,
-		&m.YesCount, &m.NoCount, &m.CrowdYes, &m.CrowdNo, &m.Takes)
-	return m, err
+		&m.YesCount, &m.NoCount, &m.CrowdYes, &m.CrowdNo, &m.Takes,
+	}
 }

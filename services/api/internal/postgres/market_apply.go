@@ -84,9 +84,9 @@ func keepMarkets(ctx context.Context, tx pgx.Tx, byID map[string]*market.Record,
 
 // quoteColumns are the arrays of the quote statement, one element a market.
 type quoteColumns struct {
-	id                      []string
-	at                      []time.Time
-	yes                     []*int32
+	id                       []string
+	at                       []time.Time
+	yes                      []*int32
 	volume, usd, day, liquid []*float64
 }
 
@@ -110,12 +110,12 @@ const labelBreak = "\x1f"
 // marketColumns are the arrays of the keep statement, one element a market.
 type marketColumns struct {
 	id, provider, title, description, status, lane, category, slug, eventKey []string
-	eventTitle, condition, token, labels, image, url, unit                  []string
-	at                                                                      []time.Time
-	end                                                                     []*time.Time
-	provisional                                                             []bool
-	verdict, payout                                                         []*string
-	yesIndex                                                                []int16
+	eventTitle, condition, token, labels, image, url, unit                   []string
+	at                                                                       []time.Time
+	end                                                                      []*time.Time
+	provisional                                                              []bool
+	verdict, payout                                                          []*string
+	yesIndex                                                                 []int16
 }
 
 func (c *marketColumns) add(r *market.Record) {

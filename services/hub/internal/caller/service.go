@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Limits per minute, each over all front doors together.
+// Limits in any minute, each over all front doors together.
 const (
 	KeyLimit     = 60
 	SessionLimit = 120
@@ -22,13 +22,14 @@ type Standing struct {
 	Allowed   bool
 	Limit     int
 	Remaining int
-	Reset     time.Duration // until a call leaves the window
+	Retry     time.Duration // until a refused call would be taken
+	Reset     time.Duration // until the oldest call leaves the window
 }
 
-// Limiter counts calls by name over all processes. It never fails: without
-// its store it allows this process's share.
+// Limiter counts calls by kind of credential and by whose it is, over all
+// processes. It never fails: without its store it allows this process's share.
 type Limiter interface {
-	Count(ctx context.Context, name string, limit int) Standing
+	Count(ctx context.Context, kind Kind, whose string) Standing
 }
 
 // Logins verifies identity-provider tokens. Faults: unauthenticated,
@@ -157,7 +158,7 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *St
 	known := s.keys.hasExisted(hash)
 	var standing *Standing
 	if known {
-		st, err := s.count(ctx, "key:"+hex.EncodeToString(hash[:16]), KeyLimit)
+		st, err := s.count(ctx, Key, hex.EncodeToString(hash[:16]))
 		if err != nil || r.InCall {
 			return c, st, err
 		}
@@ -175,7 +176,7 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *St
 		return c, standing, nil
 	}
 	s.keys.accept(hash, s.now())
-	standing, err = s.count(ctx, "key:"+hex.EncodeToString(hash[:16]), KeyLimit)
+	standing, err = s.count(ctx, Key, hex.EncodeToString(hash[:16]))
 	return c, standing, err
 }
 
@@ -196,7 +197,7 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 	if r.Unsafe && !r.SameOrigin {
 		return Caller{}, nil, ErrForbidden.Say("a session acts from its own origin only")
 	}
-	standing, err := s.count(ctx, "session:"+string(signed.Operator), SessionLimit)
+	standing, err := s.count(ctx, Session, string(signed.Operator))
 	if err != nil {
 		return Caller{}, standing, err
 	}
@@ -223,7 +224,7 @@ func (s *Service) login(ctx context.Context, raw string) (Caller, *Standing, err
 		return Caller{}, nil, err
 	}
 	sum := sha256.Sum256([]byte(who.Issuer + "|" + who.Subject))
-	standing, err := s.count(ctx, "login:"+hex.EncodeToString(sum[:16]), LoginLimit)
+	standing, err := s.count(ctx, Login, hex.EncodeToString(sum[:16]))
 	return Caller{Kind: Login, Identity: who}, standing, err
 }
 
@@ -251,10 +252,10 @@ func (s *Service) secret(r Request) (Caller, error) {
 	return Caller{Kind: kind}, nil
 }
 
-func (s *Service) count(ctx context.Context, name string, limit int) (*Standing, error) {
-	st := s.limiter.Count(ctx, name, limit)
+func (s *Service) count(ctx context.Context, kind Kind, whose string) (*Standing, error) {
+	st := s.limiter.Count(ctx, kind, whose)
 	if !st.Allowed {
-		return &st, Limited(st.Limit, st.Reset)
+		return &st, Limited(st.Limit, st.Retry)
 	}
 	return &st, nil
 }

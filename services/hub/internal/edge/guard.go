@@ -18,7 +18,7 @@ func (s *server) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who, standing, err := s.callers.Resolve(c.Request().Context(), s.credentials(c, r))
 		if standing != nil {
-			showStanding(c.Response().Header(), "hub", *standing)
+			showStanding(c.Response().Header(), *standing)
 		}
 		if err != nil {
 			return err

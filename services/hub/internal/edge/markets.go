@@ -62,15 +62,15 @@ type ledgerSignalJSON struct {
 }
 
 type crowdJSON struct {
-	MarketID          string        `json:"marketId"`
-	YesCount          int64         `json:"yesCount"`
-	NoCount           int64         `json:"noCount"`
-	TotalSignals      int64         `json:"totalSignals"`
-	YesPercent        *int64        `json:"yesPercent"`
-	NoPercent         *int64        `json:"noPercent"`
-	TopForecasters    *topJSON      `json:"topForecasters"`
+	MarketID          string         `json:"marketId"`
+	YesCount          int64          `json:"yesCount"`
+	NoCount           int64          `json:"noCount"`
+	TotalSignals      int64          `json:"totalSignals"`
+	YesPercent        *int64         `json:"yesPercent"`
+	NoPercent         *int64         `json:"noPercent"`
+	TopForecasters    *topJSON       `json:"topForecasters"`
 	CurrentUserSignal *ownSignalJSON `json:"currentUserSignal"`
-	UpdatedAt         string        `json:"updatedAt"`
+	UpdatedAt         string         `json:"updatedAt"`
 }
 
 type topJSON struct {

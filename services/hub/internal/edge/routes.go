@@ -113,8 +113,12 @@ func words(who caller.Take) []string {
 		take caller.Take
 		name string
 	}{
-		{caller.TakeNone, "public"}, {caller.TakeSession, "session"}, {caller.TakeKey, "key"},
-		{caller.TakeLogin, "jwt"}, {caller.TakeAdmin, "admin"}, {caller.TakeCron, "cron"},
+		{caller.TakeNone, "public"},
+		{caller.TakeSession, "session"},
+		{caller.TakeKey, "key"},
+		{caller.TakeLogin, "jwt"},
+		{caller.TakeAdmin, "admin"},
+		{caller.TakeCron, "cron"},
 	} {
 		if who.Has(w.take) {
 			out = append(out, w.name)

@@ -39,15 +39,6 @@ const (
 	ByManual Resolver = "manual"
 )
 
-// ParseResolver reads a resolver exactly.
-func ParseResolver(s string) (Resolver, bool) {
-	switch r := Resolver(s); r {
-	case ByAdmin, ByOracle, ByManual:
-		return r, true
-	}
-	return "", false
-}
-
 // Bounds of what a director writes.
 const (
 	MaxReason = 500
@@ -139,7 +130,8 @@ type Ledger interface {
 	Finalize(ctx context.Context, f Finalize) (Outcome, Tally, error)
 	Force(ctx context.Context, id syntax.MarketID, verdict syntax.Verdict) (Outcome, Tally, error)
 	Scan(ctx context.Context) (Scan, error)
-	Dispute(ctx context.Context, d Dispute) (o Outcome, scored int64, err error)
+	// Dispute gives the record as it stands, nil when nothing is left of it.
+	Dispute(ctx context.Context, d Dispute) (o *Outcome, scored int64, err error)
 	// Outcome is nil when there is neither claim nor flag.
 	Outcome(ctx context.Context, id syntax.MarketID) (*Outcome, error)
 	Native(ctx context.Context, f NativeFilter) ([]Native, error)

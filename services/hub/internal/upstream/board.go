@@ -26,7 +26,7 @@ func (b *Boards) Broadcast(ctx context.Context, q board.Query, limit int) (board
 		Operators: q.Operators, Lane: string(q.Lane), Window: q.Window, Limit: int32(limit),
 	})
 	if err != nil {
-		return board.Board{}, failed(err)
+		return board.Board{}, err
 	}
 	rows := make([]board.Row, 0, len(r.GetRows()))
 	for _, row := range r.GetRows() {

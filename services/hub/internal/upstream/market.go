@@ -26,7 +26,7 @@ func NewMarkets(cc grpc.ClientConnInterface) *Markets {
 func (m *Markets) Market(ctx context.Context, id syntax.MarketID) (market.Market, error) {
 	r, err := m.read.GetMarket(ctx, &marketv1.GetMarketRequest{Id: string(id)})
 	if err != nil {
-		return market.Market{}, failed(err)
+		return market.Market{}, err
 	}
 	return marketOf(r.GetMarket()), nil
 }
@@ -38,7 +38,7 @@ func (m *Markets) Create(ctx context.Context, d market.Draft) (market.Market, er
 		Lane: string(d.Lane), ResolutionSource: d.ResolutionSource, InitialYesBps: int32(d.InitialYes), CreatedBy: d.CreatedBy,
 	})
 	if err != nil {
-		return market.Market{}, failed(err)
+		return market.Market{}, err
 	}
 	return marketOf(r.GetMarket()), nil
 }

@@ -27,7 +27,7 @@ func NewOperators(cc grpc.ClientConnInterface) *Operators {
 func (o *Operators) VerifyKey(ctx context.Context, hash caller.KeyHash) (operator.Operator, error) {
 	r, err := o.read.VerifyKey(ctx, &operatorv1.VerifyKeyRequest{KeyHash: hash[:]})
 	if err != nil {
-		return operator.Operator{}, failed(err)
+		return operator.Operator{}, err
 	}
 	return operatorOf(r.GetOperator()), nil
 }
@@ -36,7 +36,7 @@ func (o *Operators) VerifyKey(ctx context.Context, hash caller.KeyHash) (operato
 func (o *Operators) OperatorByID(ctx context.Context, id operator.ID) (operator.Operator, error) {
 	r, err := o.read.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Id{Id: string(id)}})
 	if err != nil {
-		return operator.Operator{}, failed(err)
+		return operator.Operator{}, err
 	}
 	return operatorOf(r.GetOperator()), nil
 }
@@ -47,7 +47,7 @@ func (o *Operators) SignIn(ctx context.Context, who operator.Identity) (operator
 		Issuer: who.Issuer, Subject: who.Subject, Primary: who.Primary, Username: who.Username, Name: who.Name,
 	})
 	if err != nil {
-		return operator.Operator{}, false, failed(err)
+		return operator.Operator{}, false, err
 	}
 	return operatorOf(r.GetOperator()), r.GetIsNew(), nil
 }
@@ -58,7 +58,7 @@ func (o *Operators) MintKey(ctx context.Context, owner operator.ID, d operator.K
 		OperatorId: string(owner), Label: d.Label, Permissions: d.Permissions, Prefix: d.Prefix,
 	})
 	if err != nil {
-		return "", operator.Key{}, failed(err)
+		return "", operator.Key{}, err
 	}
 	return r.GetPlaintext(), keyOf(r.GetKey()), nil
 }
@@ -67,7 +67,7 @@ func (o *Operators) MintKey(ctx context.Context, owner operator.ID, d operator.K
 func (o *Operators) ListKeys(ctx context.Context, owner operator.ID) ([]operator.Key, error) {
 	r, err := o.read.ListKeys(ctx, &operatorv1.ListKeysRequest{OperatorId: string(owner)})
 	if err != nil {
-		return nil, failed(err)
+		return nil, err
 	}
 	keys := make([]operator.Key, 0, len(r.GetKeys()))
 	for _, k := range r.GetKeys() {
@@ -80,7 +80,7 @@ func (o *Operators) ListKeys(ctx context.Context, owner operator.ID) ([]operator
 func (o *Operators) RevokeKey(ctx context.Context, owner operator.ID, keyID string) (operator.Key, error) {
 	r, err := o.write.RevokeKey(ctx, &operatorv1.RevokeKeyRequest{OperatorId: string(owner), KeyId: keyID})
 	if err != nil {
-		return operator.Key{}, failed(err)
+		return operator.Key{}, err
 	}
 	return keyOf(r.GetKey()), nil
 }
@@ -91,7 +91,7 @@ func (o *Operators) Classify(ctx context.Context, c operator.Class) (operator.Op
 		Handle: string(c.Handle), OperatorType: (*string)(c.Type), House: c.House, Actor: c.Actor,
 	})
 	if err != nil {
-		return operator.Operator{}, failed(err)
+		return operator.Operator{}, err
 	}
 	return operatorOf(r.GetOperator()), nil
 }

@@ -29,7 +29,7 @@ func (p *Programs) Program(ctx context.Context, q program.Query) (program.Progra
 	}
 	r, err := p.read.GetProgram(ctx, req)
 	if err != nil {
-		return program.Program{}, failed(err)
+		return program.Program{}, err
 	}
 	return programOf(r.GetProgram()), nil
 }

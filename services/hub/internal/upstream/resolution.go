@@ -42,7 +42,7 @@ func (s *Resolutions) Force(ctx context.Context, id syntax.MarketID, v syntax.Ve
 func (s *Resolutions) Scan(ctx context.Context) (resolution.Scan, error) {
 	r, err := s.write.Scan(ctx, &resolutionv1.ScanRequest{})
 	if err != nil {
-		return resolution.Scan{}, failed(err)
+		return resolution.Scan{}, err
 	}
 	scan := resolution.Scan{
 		Busy: r.GetBusy(), Scanned: r.GetScanned(), Resolved: r.GetResolved(), Scored: r.GetScored(),
@@ -55,34 +55,30 @@ func (s *Resolutions) Scan(ctx context.Context) (resolution.Scan, error) {
 }
 
 // Dispute implements resolution.Ledger.
-func (s *Resolutions) Dispute(ctx context.Context, d resolution.Dispute) (resolution.Outcome, int64, error) {
+func (s *Resolutions) Dispute(ctx context.Context, d resolution.Dispute) (*resolution.Outcome, int64, error) {
 	r, err := s.write.Dispute(ctx, &resolutionv1.DisputeRequest{
 		MarketId: string(d.MarketID), Disputed: d.Disputed, Reason: d.Reason,
 	})
 	if err != nil {
-		return resolution.Outcome{}, 0, failed(err)
+		return nil, 0, err
 	}
-	return outcomeOf(r.GetOutcome()), r.GetScored(), nil
+	return recordOf(r.GetOutcome()), r.GetScored(), nil
 }
 
 // Outcome implements resolution.Ledger.
 func (s *Resolutions) Outcome(ctx context.Context, id syntax.MarketID) (*resolution.Outcome, error) {
 	r, err := s.read.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
 	if err != nil {
-		return nil, failed(err)
+		return nil, err
 	}
-	if r.GetOutcome() == nil {
-		return nil, nil
-	}
-	o := outcomeOf(r.GetOutcome())
-	return &o, nil
+	return recordOf(r.GetOutcome()), nil
 }
 
 // Native implements resolution.Ledger.
 func (s *Resolutions) Native(ctx context.Context, f resolution.NativeFilter) ([]resolution.Native, error) {
 	r, err := s.read.ListNative(ctx, &resolutionv1.ListNativeRequest{Status: f.Status, Due: f.Due, Limit: int32(f.Limit)})
 	if err != nil {
-		return nil, failed(err)
+		return nil, err
 	}
 	out := make([]resolution.Native, 0, len(r.GetMarkets()))
 	for _, n := range r.GetMarkets() {
@@ -99,7 +95,7 @@ func (s *Resolutions) Native(ctx context.Context, f resolution.NativeFilter) ([]
 
 func claimOf(r *resolutionv1.ClaimResponse, err error) (resolution.Outcome, resolution.Tally, error) {
 	if err != nil {
-		return resolution.Outcome{}, resolution.Tally{}, failed(err)
+		return resolution.Outcome{}, resolution.Tally{}, err
 	}
 	t := r.GetTally()
 	return outcomeOf(r.GetOutcome()), resolution.Tally{
@@ -107,10 +103,16 @@ func claimOf(r *resolutionv1.ClaimResponse, err error) (resolution.Outcome, reso
 	}, nil
 }
 
-func outcomeOf(o *resolutionv1.Outcome) resolution.Outcome {
+// recordOf is nil when there is neither claim nor flag.
+func recordOf(o *resolutionv1.Outcome) *resolution.Outcome {
 	if o == nil {
-		return resolution.Outcome{}
+		return nil
 	}
+	out := outcomeOf(o)
+	return &out
+}
+
+func outcomeOf(o *resolutionv1.Outcome) resolution.Outcome {
 	return resolution.Outcome{
 		Outcome: o.Outcome, Resolver: o.Resolver, Source: o.Source, ProofURL: o.ProofUrl,
 		ResolvedAt: at(o.GetResolvedAt()), Disputed: o.GetDisputed(),

@@ -36,7 +36,7 @@ func (s *Signals) File(ctx context.Context, by operator.Actor, d signal.Draft) (
 	}
 	r, err := s.write.File(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft})
 	if err != nil {
-		return "", failed(err)
+		return "", err
 	}
 	return r.GetId(), nil
 }
@@ -47,7 +47,7 @@ func (s *Signals) Append(ctx context.Context, by operator.Actor, d signal.EventD
 		Caller: callerOf(by), SignalId: d.SignalID, Type: string(d.Type), Payload: string(d.Payload), EventId: d.ID,
 	})
 	if err != nil {
-		return signal.Event{}, failed(err)
+		return signal.Event{}, err
 	}
 	return eventOf(r.GetEvent()), nil
 }
@@ -56,7 +56,7 @@ func (s *Signals) Append(ctx context.Context, by operator.Actor, d signal.EventD
 func (s *Signals) Signal(ctx context.Context, id string) (signal.Signal, error) {
 	r, err := s.read.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
-		return signal.Signal{}, failed(err)
+		return signal.Signal{}, err
 	}
 	return signalOf(r.GetSignal()), nil
 }
@@ -65,7 +65,7 @@ func (s *Signals) Signal(ctx context.Context, id string) (signal.Signal, error) 
 func (s *Signals) Events(ctx context.Context, id string) ([]signal.Event, error) {
 	r, err := s.read.ListEvents(ctx, &signalv1.ListEventsRequest{SignalId: id})
 	if err != nil {
-		return nil, failed(err)
+		return nil, err
 	}
 	events := make([]signal.Event, 0, len(r.GetEvents()))
 	for _, e := range r.GetEvents() {
@@ -78,7 +78,7 @@ func (s *Signals) Events(ctx context.Context, id string) ([]signal.Event, error)
 func (s *Signals) Feed(ctx context.Context, kind signal.FeedType, limit int) ([]signal.Signal, error) {
 	r, err := s.read.ListFeed(ctx, &signalv1.ListFeedRequest{Type: string(kind), Limit: int32(limit)})
 	if err != nil {
-		return nil, failed(err)
+		return nil, err
 	}
 	return signalsOf(r.GetSignals()), nil
 }
@@ -87,7 +87,7 @@ func (s *Signals) Feed(ctx context.Context, kind signal.FeedType, limit int) ([]
 func (s *Signals) MarketLedger(ctx context.Context, id syntax.MarketID, limit int, cursor string) (signal.Ledger, error) {
 	r, err := s.read.ListLedger(ctx, &signalv1.ListLedgerRequest{MarketId: string(id), Limit: int32(limit), Cursor: cursor})
 	if err != nil {
-		return signal.Ledger{}, failed(err)
+		return signal.Ledger{}, err
 	}
 	return signal.Ledger{
 		Yes: r.GetYes(), No: r.GetNo(), Signals: signalsOf(r.GetSignals()), NextCursor: r.GetNextCursor(),
@@ -98,7 +98,7 @@ func (s *Signals) MarketLedger(ctx context.Context, id syntax.MarketID, limit in
 func (s *Signals) Crowd(ctx context.Context, id syntax.MarketID, own operator.ID) (signal.Crowd, error) {
 	r, err := s.read.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(id), OperatorId: string(own)})
 	if err != nil {
-		return signal.Crowd{}, failed(err)
+		return signal.Crowd{}, err
 	}
 	c := signal.Crowd{Yes: r.GetYes(), No: r.GetNo(), UpdatedAt: at(r.GetUpdatedAt())}
 	if r.TopYesPercent != nil {

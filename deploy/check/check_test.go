@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func read(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestOurFileIsHardened(t *testing.T) {
+	t.Parallel()
+	for _, f := range check(t.Context(), []byte(read(t))) {
+		t.Error(f)
+	}
+}
+
+func TestEachRuleCanFail(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct{ old, new, want string }{
+		"a file system that can be written": {"read_only: true", "read_only: false", "its file system can be written"},
+		"capabilities":                      {"cap_drop: [ALL]", "cap_drop: [NET_RAW]", "it keeps capabilities"},
+		"a capability given back":           {"cap_drop: [ALL]", "cap_drop: [ALL]\n  cap_add: [SYS_ADMIN]", "it keeps capabilities"},
+		"privileges to gain":                {"no-new-privileges:true", "no-new-privileges:false", "it can gain privileges"},
+		"privileged":                        {"read_only: true", "read_only: true\n  privileged: true", "it is privileged"},
+		"root":                              {`user: "65532:65532"`, `user: "0:0"`, "it runs as root"},
+		"nobody named":                      {`  user: "65532:65532"` + "\n", "", "it runs as root"},
+		"no memory limit":                   {"  mem_limit: 512m\n", "", "it has no memory limit"},
+		"no process limit":                  {"  pids_limit: 256\n", "", "it has no process limit"},
+		"no health check":                   {"    healthcheck: *service-health\n", "", "it has no health check"},
+		"a migration for ever":              {"restart: on-failure", "restart: always", "it has no health check"},
+		"an image built by Compose":         {"image: ${HUB_IMAGE:-signalcast/hub:local}\n    command: [\"serve\"]", "build: .\n    command: [\"serve\"]", "it has no image of its own"},
+		"the host's network":                {"    networks: [data, front]\n    ports: [\"127.0.0.1:${HUB", "    network_mode: host\n    ports: [\"127.0.0.1:${HUB", "it shares a namespace of the host"},
+		"a port for everybody":              {`"127.0.0.1:${API_PORT`, `"${API_PORT`, "is open to the world"},
+		"a folder of the host":              {"pgdata:/var/lib/signalcast", "/srv:/var/lib/signalcast", "it mounts /srv of the host"},
+		"a default secret":                  {"${ADMIN_SECRET:?at least 32 characters}", "${ADMIN_SECRET:-letmein}", "ADMIN_SECRET is a secret"},
+		"a secret that may be empty":        {"${CRON_SECRET:?at least 32 characters}", "${CRON_SECRET}", "CRON_SECRET is a secret"},
+		"a secret in the file":              {"${ADMIN_SECRET:?at least 32 characters}", "letmein", "ADMIN_SECRET has a value in the file"},
+		"data with a way out":               {"data: { internal: true }", "data: {}", "network data is not internal"},
+		"a part that is gone":               {"  redis:\n    <<: *hardened", "  cache:\n    <<: *hardened", "does not load"},
+		"the hub is gone":                   {"  hub:\n    <<: *hardened", "  door:\n    <<: *hardened", "hub is missing"},
+		"a demand that nothing makes":       {"x-hardened", "# ${LOST:?x}\nx-hardened", "LOST is marked as required"},
+		"a top-level name":                  {"services:\n", "name: signalcast\nservices:\n", "a top-level name"},
+		"a syntax line":                     {"x-hardened", "# syntax=docker/dockerfile:1\nx-hardened", "a syntax line"},
+		"not a compose file":                {"services:\n", "servces:\n", "does not load"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := read(t)
+			if !strings.Contains(text, row.old) {
+				t.Fatalf("compose.yaml has no %q to change", row.old)
+			}
+			found := strings.Join(check(t.Context(), []byte(strings.Replace(text, row.old, row.new, 1))), "\n")
+			if !strings.Contains(found, row.want) {
+				t.Fatalf("found:\n%s\nwant %q", found, row.want)
+			}
+		})
+	}
+}

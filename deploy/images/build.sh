@@ -1,0 +1,70 @@
+#!/bin/sh
+# Builds the images of compose.yaml with local tags.
+#
+#   deploy/images/build.sh            services and data
+#   deploy/images/build.sh services   the three services only; needs no network
+#   deploy/images/build.sh data       database and cache only
+#
+# Settings: TAG (local), BASE of the services (scratch), DATA_BASE (a Debian 12
+# image; without one signalcast/debian:12 is made with debootstrap, as root).
+set -eu
+
+cd "$(dirname "$0")/../.."
+TAG=${TAG:-local}
+what=${1:-all}
+ctx=$(mktemp -d)
+trap 'rm -rf "$ctx"' EXIT
+
+# The classic builder needs no frontend image and no second daemon.
+export DOCKER_BUILDKIT=0
+
+certificates() {
+	for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem; do
+		[ -s "$f" ] && cp "$f" "$ctx/ca-certificates.crt" && return 0
+	done
+	echo "build: no certificate bundle on this machine; install ca-certificates" >&2
+	return 1
+}
+
+services() {
+	certificates
+	arch=$(docker version --format '{{.Server.Arch}}')
+	for s in api clock hub; do
+		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags '-s -w' -o "$ctx/$s" "./services/$s"
+		docker build -f deploy/images/service.Dockerfile --build-arg "BASE=${BASE:-scratch}" \
+			--build-arg "BINARY=$s" -t "signalcast/$s:$TAG" "$ctx"
+	done
+}
+
+debian() {
+	if docker image inspect signalcast/debian:12 >/dev/null 2>&1; then
+		return 0
+	fi
+	command -v debootstrap >/dev/null 2>&1 || {
+		echo "build: set DATA_BASE to a Debian 12 image, or install debootstrap" >&2
+		return 1
+	}
+	debootstrap --variant=minbase bookworm "$ctx/debian" ${DEBIAN_MIRROR:-}
+	tar -C "$ctx/debian" -c . | docker import - signalcast/debian:12 >/dev/null
+}
+
+data() {
+	[ -n "${DATA_BASE:-}" ] || debian
+	mkdir "$ctx/data"
+	cp deploy/images/data-entry.sh "$ctx/data/"
+	docker build --network host -f deploy/images/data.Dockerfile \
+		--build-arg "BASE=${DATA_BASE:-signalcast/debian:12}" -t "signalcast/data:$TAG" "$ctx/data"
+}
+
+case "$what" in
+all)
+	services
+	data
+	;;
+services) services ;;
+data) data ;;
+*)
+	sed -n '2,9p' "$0" >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,281 @@
+package pg_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/localdb"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+func TestInTx(t *testing.T) {
+	t.Parallel()
+	pool := testkit.Pool(t, testkit.Postgres(t, demo(files(one))).URL("demo_rw"))
+	add := func(id int, out error) error {
+		return pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), "INSERT INTO notes VALUES ($1, '')", id); err != nil {
+				return err
+			}
+			return out
+		})
+	}
+	if err := add(1, nil); err != nil {
+		t.Fatal(err)
+	}
+	closed := fault.New(fault.Conflict, "market_closed", "")
+	if err := add(2, closed); !errors.Is(err, closed) || pg.InDoubt(err) {
+		t.Fatal(err)
+	}
+	if err := add(1, nil); !pg.IsUnique(err, "notes_pkey") || fault.Of(err).Kind != fault.Internal || pg.InDoubt(err) {
+		t.Fatal(err)
+	}
+	var n int
+	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM notes").Scan(&n); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = pg.InTx(t.Context(), pool, func(pgx.Tx) error { panic("bug") })
+	}()
+	if got := pool.Stat().AcquiredConns(); got != 0 {
+		t.Fatalf("%d connections were not given back", got)
+	}
+}
+
+func TestOpenNamesTheSettingNotItsValue(t *testing.T) {
+	for _, url := range []string{"", "postgres://u:hunter2@127.0.0.1:notaport/x"} {
+		_, err := pg.Open(t.Context(), pg.Config{URL: url})
+		if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", url, err)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		err         error
+		unavailable bool
+		doubt       bool
+	}{
+		"refused":            {&pgconn.ConnectError{}, true, false},
+		"shutdown":           {&pgconn.PgError{Code: "57P01", SeverityUnlocalized: "FATAL"}, true, true},
+		"too many":           {&pgconn.PgError{Code: "53300", SeverityUnlocalized: "FATAL"}, true, true},
+		"statement timeout":  {&pgconn.PgError{Code: "57014", SeverityUnlocalized: "ERROR"}, true, false},
+		"deadlock":           {&pgconn.PgError{Code: "40P01", SeverityUnlocalized: "ERROR"}, true, false},
+		"deadline":           {context.DeadlineExceeded, true, true},
+		"unique":             {&pgconn.PgError{Code: "23505", SeverityUnlocalized: "ERROR"}, false, false},
+		"syntax":             {&pgconn.PgError{Code: "42601", SeverityUnlocalized: "ERROR"}, false, false},
+		"none":               {pgx.ErrNoRows, false, false},
+		"a fault of a store": {fault.New(fault.Conflict, "already_predicted", ""), false, false},
+	} {
+		got := pg.Fault(c.err)
+		if errors.Is(got, pg.ErrUnavailable) != c.unavailable {
+			t.Errorf("%s: became %v", name, got)
+		}
+		if !c.unavailable && !errors.Is(got, c.err) {
+			t.Errorf("%s: changed to %v", name, got)
+		}
+		if pg.InDoubt(got) != c.doubt {
+			t.Errorf("%s: in doubt %v, want %v", name, !c.doubt, c.doubt)
+		}
+	}
+	if got := pg.Fault(context.Canceled); errors.Is(got, pg.ErrUnavailable) || !errors.Is(got, context.Canceled) {
+		t.Error("a caller that left became", got)
+	}
+	if pg.ErrUnavailable.Extra["retryAfterMs"] == nil {
+		t.Error("no retryAfterMs")
+	}
+}
+
+func TestRefusedPostgresIsUnavailableAtOnce(t *testing.T) {
+	t.Parallel()
+	server := testkit.PostgresServer(t, localdb.PostgresConfig{})
+	pool := testkit.Pool(t, server.URL())
+	db := pg.Bound(pool, pg.ReadBudget)
+	var n int
+	if err := db.QueryRow(t.Context(), "SELECT 1").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop(t.Context())
+	began := time.Now()
+	err := db.QueryRow(t.Context(), "SELECT 1").Scan(&n)
+	if !errors.Is(err, pg.ErrUnavailable) || time.Since(began) > time.Second {
+		t.Fatal(err, time.Since(began))
+	}
+	// Connections that were open die with a statement in doubt; after them nothing is sent.
+	testkit.Eventually(t, 5*time.Second, func() bool {
+		_, err := db.Exec(t.Context(), "SELECT 1")
+		return errors.Is(err, pg.ErrUnavailable) && !pg.InDoubt(err)
+	})
+}
+
+// C5: a Postgres that hangs frees its callers, and its return needs no restart.
+func TestHungPostgresFreesItsCallers(t *testing.T) {
+	server := testkit.PostgresServer(t, localdb.PostgresConfig{})
+	pool := testkit.Pool(t, server.URL())
+	db := pg.Bound(pool, pg.ReadBudget)
+	read := func() (time.Duration, error) {
+		began := time.Now()
+		var n int
+		err := db.QueryRow(t.Context(), "SELECT count(*) FROM generate_series(1, 10)").Scan(&n)
+		return time.Since(began), err
+	}
+	var warm sync.WaitGroup
+	for range 10 {
+		warm.Go(func() { _, _ = read() })
+	}
+	warm.Wait()
+	resume := testkit.Hang(t, server.PID())
+	var slowest, late atomic.Int64
+	var wg sync.WaitGroup
+	for range 60 { // three times the pool
+		wg.Go(func() {
+			took, err := read()
+			if !errors.Is(err, pg.ErrUnavailable) {
+				t.Errorf("a hung Postgres answered %v", err)
+			}
+			for {
+				old := slowest.Load()
+				if int64(took) <= old || slowest.CompareAndSwap(old, int64(took)) {
+					break
+				}
+			}
+			if took > 400*time.Millisecond {
+				late.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if late.Load() > 0 {
+		t.Errorf("%d of 60 readers waited longer than 400 ms, the slowest %v", late.Load(), time.Duration(slowest.Load()))
+	}
+	resume()
+	began := time.Now()
+	testkit.Eventually(t, 5*time.Second, func() bool { _, err := read(); return err == nil })
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("back to normal after %v", took)
+	}
+	t.Logf("slowest %v", time.Duration(slowest.Load()))
+}
+
+// A commit whose answer never came is in doubt; a failure before it is not.
+func TestOnlyCommitsAreInDoubt(t *testing.T) {
+	t.Parallel()
+	server := testkit.PostgresServer(t, localdb.PostgresConfig{})
+	pool := testkit.Pool(t, server.URL())
+	inTx := func(before func(ctx context.Context, tx pgx.Tx) error) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		return pg.InTx(ctx, pool, func(tx pgx.Tx) error { return before(ctx, tx) })
+	}
+	var resume func()
+	err := inTx(func(ctx context.Context, tx pgx.Tx) error {
+		resume = testkit.Hang(t, server.PID())
+		_, err := tx.Exec(ctx, "CREATE TABLE never ()")
+		return err
+	})
+	if !errors.Is(err, pg.ErrUnavailable) || pg.InDoubt(err) {
+		t.Fatalf("in doubt %v: %v", pg.InDoubt(err), err)
+	}
+	resume()
+	testkit.Eventually(t, 5*time.Second, func() bool {
+		return inTx(func(context.Context, pgx.Tx) error { return nil }) == nil
+	})
+	err = inTx(func(ctx context.Context, tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "CREATE TABLE perhaps ()")
+		resume = testkit.Hang(t, server.PID())
+		return err
+	})
+	if !errors.Is(err, pg.ErrUnavailable) || !pg.InDoubt(err) {
+		t.Fatalf("in doubt %v: %v", pg.InDoubt(err), err)
+	}
+	resume()
+}
+
+func TestBoundRowsGiveTheirConnectionBack(t *testing.T) {
+	t.Parallel()
+	pool := testkit.Pool(t, testkit.Postgres(t).Admin)
+	db := pg.Bound(pool, 5*time.Second)
+	rows, err := db.Query(t.Context(), "SELECT n FROM generate_series(1, 3) n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil || len(got) != 3 {
+		t.Fatal(got, err)
+	}
+	var n int
+	if err := db.QueryRow(t.Context(), "SELECT 1 WHERE false").Scan(&n); !errors.Is(err, pgx.ErrNoRows) {
+		t.Fatal(err)
+	}
+	if err := db.QueryRow(t.Context(), "SELECT 'no number'").Scan(&n); err == nil {
+		t.Fatal("text went into a number")
+	}
+	if _, err := db.Query(t.Context(), "SELEKT"); err == nil {
+		t.Fatal("no syntax error")
+	}
+	short := pg.Bound(pool, 50*time.Millisecond)
+	if _, err := short.Exec(t.Context(), "SELECT pg_sleep(5)"); !errors.Is(err, pg.ErrUnavailable) || !pg.InDoubt(err) {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, 5*time.Second, func() bool { return pool.Stat().AcquiredConns() == 0 })
+}
+
+func TestLeaderIsOneAndIsReplaced(t *testing.T) {
+	t.Parallel()
+	server := testkit.PostgresServer(t, localdb.PostgresConfig{})
+	var leading, most atomic.Int32
+	var terms atomic.Int32
+	work := func(ctx context.Context) error {
+		most.Store(max(most.Load(), leading.Add(1)))
+		terms.Add(1)
+		<-ctx.Done()
+		leading.Add(-1)
+		return nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	start := func(ctx context.Context) *pgxpool.Pool {
+		pool := testkit.Pool(t, server.URL())
+		wg.Go(func() { pg.Leader(ctx, pool, 7, work) })
+		return pool
+	}
+	first, stopFirst := context.WithCancel(ctx)
+	start(first)
+	testkit.Eventually(t, 5*time.Second, func() bool { return leading.Load() == 1 })
+	start(ctx)
+	start(ctx)
+
+	stopFirst() // the leader leaves: another takes over
+	testkit.Eventually(t, 5*time.Second, func() bool { return terms.Load() == 2 && leading.Load() == 1 })
+
+	testkit.Kill(t, server.PID()) // the session is gone: nobody leads
+	<-server.Done()
+	testkit.Eventually(t, 5*time.Second, func() bool { return leading.Load() == 0 })
+	if err := server.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool { return leading.Load() == 1 })
+
+	resume := testkit.Hang(t, server.PID()) // a server that hangs ends the term too
+	testkit.Eventually(t, 10*time.Second, func() bool { return leading.Load() == 0 })
+	resume()
+	testkit.Eventually(t, 15*time.Second, func() bool { return leading.Load() == 1 })
+
+	cancel()
+	wg.Wait()
+	if leading.Load() != 0 || most.Load() != 1 {
+		t.Fatalf("leading %d, at most %d at once", leading.Load(), most.Load())
+	}
+}

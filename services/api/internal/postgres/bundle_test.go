@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// noon is when the tests of this package begin.
+var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+
+// bundle is a ledger of its own with a clock set by hand.
+type bundle struct {
+	*Store
+	t     *testing.T
+	admin *pgxpool.Pool
+	rw    *pgxpool.Pool
+	clock *testkit.Clock
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	return setupRules(t, Rules{PriceToleranceBps: 1000, PastEndIsProvisional: true, ResolveChunk: 100_000})
+}
+
+func setupRules(t *testing.T, rules Rules) *bundle {
+	t.Helper()
+	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: Migrations()})
+	b := &bundle{t: t, clock: testkit.NewClock(noon), admin: testkit.Pool(t, db.Admin), rw: testkit.Pool(t, db.URL("api_rw"))}
+	b.Store = New(b.rw, rules, b.clock.Now)
+	t.Cleanup(b.Store.Close)
+	return b
+}
+
+// exec runs a statement as the administrator, inside schema api.
+func (b *bundle) exec(sql string, args ...any) {
+	b.t.Helper()
+	if _, err := b.admin.Exec(b.t.Context(), sql, args...); err != nil {
+		b.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// count runs a query that answers one number.
+func (b *bundle) count(sql string, args ...any) int {
+	b.t.Helper()
+	var n int
+	if err := b.admin.QueryRow(b.t.Context(), sql, args...).Scan(&n); err != nil {
+		b.t.Fatalf("%s: %v", sql, err)
+	}
+	return n
+}
+
+// operator signs somebody in and mints a key; it gives the id and the key's hash.
+func (b *bundle) operator(name string) (id string, hash []byte) {
+	b.t.Helper()
+	s := operator.NewService(b.Store, "0123456789abcdef0123456789abcdef", b.clock.Now)
+	o, _, err := s.SignIn(b.t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	plaintext, _, err := s.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return o.ID, operator.Hash(plaintext)
+}
+
+// venueMarket puts an open market of the primary venue at a price.
+func (b *bundle) venueMarket(id string, yesBps int) {
+	b.t.Helper()
+	now := b.clock.Now()
+	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, end_date, lane, fetched_at, created_at, updated_at)
+		VALUES ($1, 'polymarket', 'Will it hold?', 'open', $2, 'SCIENCE', $3, $3, $3)`, id, now.Add(24*time.Hour), now)
+	b.exec(`INSERT INTO api.market_quotes (market_id, yes_bps, at) VALUES ($1, $2, $3)`, id, yesBps, now)
+	b.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) VALUES ($1, $2, $3)`, id, now, yesBps)
+}
+
+// nativeMarket puts an open market of the service's own.
+func (b *bundle) nativeMarket(id string, prior int) {
+	b.t.Helper()
+	now := b.clock.Now()
+	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, end_date, lane, initial_yes_bps, created_at, updated_at)
+		VALUES ($1, 'manual', 'Will the gauge rise?', 'open', $2, 'SCIENCE', $3, $4, $4)`, id, now.Add(24*time.Hour), prior, now)
+	b.exec(`INSERT INTO api.market_quotes (market_id, yes_bps, at) VALUES ($1, $2, $3)`, id, prior, now)
+	b.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) VALUES ($1, $2, $3)`, id, now, prior)
+}
+
+func newDraft(market string, side syntax.Side, price int) signal.Draft {
+	return signal.Draft{
+		ID: uuid.Must(uuid.NewV7()).String(), MarketID: syntax.MarketID(market), Side: side, Price: syntax.Bps(price), Source: "web",
+	}
+}
+
+// file files a call that must be accepted and gives its id.
+func (b *bundle) file(hash []byte, market string, side syntax.Side, price int) string {
+	b.t.Helper()
+	d := newDraft(market, side, price)
+	if got := b.try(signal.Caller{KeyHash: hash}, d); got.Verdict != signal.VerdictFiled {
+		b.t.Fatalf("filing on %s: %+v", market, got)
+	}
+	return d.ID
+}
+
+func (b *bundle) try(c signal.Caller, d signal.Draft) signal.Filing {
+	b.t.Helper()
+	f, err := b.File(b.t.Context(), c, d)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return f
+}
+
+// operators makes n operators and gives their key hashes.
+func (b *bundle) operators(n int) [][]byte {
+	b.t.Helper()
+	list := make([][]byte, n)
+	for i := range n {
+		_, list[i] = b.operator(fmt.Sprintf("op%d", i))
+	}
+	return list
+}
+
+// seedSignals files n calls as n operators straight into the tables, with the
+// counters that the filing statement would have moved.
+func (b *bundle) seedSignals(ctx context.Context, market string, n int) {
+	b.t.Helper()
+	b.exec(`INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
+		SELECT ('018f0000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'seed', 'seed' || i, 'op_' || lpad(to_hex(i), 16, '0'), 'seed' || i, 'Seed', $2
+		FROM generate_series(1, $1) i ON CONFLICT DO NOTHING`, n, noon)
+	b.exec(`INSERT INTO api.operator_scores (user_id) SELECT id FROM api.users ON CONFLICT DO NOTHING`)
+	b.exec(`INSERT INTO api.operator_totals (user_id) SELECT id FROM api.users ON CONFLICT DO NOTHING`)
+	b.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, crowd_yes_bps, created_at, market_title, source)
+		SELECT gen_random_uuid(), $1, u.id, i % 2 = 0, i % 10001, i % 10001, true, 4000, $3, 'seed', 'web'
+		FROM generate_series(1, $2) i JOIN api.users u ON u.provider_id = 'seed' || i AND u.issuer = 'seed'`, market, n, noon)
+	b.exec(`INSERT INTO api.market_totals (market_id, yes, no) SELECT $1, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes)
+		FROM api.signals WHERE market_id = $1`, market)
+}

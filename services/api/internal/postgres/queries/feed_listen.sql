@@ -1,0 +1,2 @@
+-- Woken by every writer of the outbox.
+LISTEN sc_outbox

@@ -1,0 +1,271 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/score"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// The SQL that scores equals package score for every price, side and verdict.
+func TestScoringEqualsTheDefinition(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := resolve.NewService(b.Store, b.clock.Now)
+	closing := syntax.Bps(7100)
+	for i, verdict := range []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid} {
+		market := fmt.Sprint(100 + i)
+		b.venueMarket(market, int(closing))
+		b.seedSignals(t.Context(), market, 20002)
+		b.clock.Advance(time.Second)
+		r, err := s.Force(t.Context(), market, verdict)
+		if err != nil || r.Tally.Scored != 20002 || r.Rest {
+			t.Fatalf("%s: %+v, %v", verdict, r, err)
+		}
+		b.compareScores(market, verdict, &closing)
+	}
+	if n := b.count(`SELECT count(*) FROM api.operator_scores c JOIN (
+			SELECT user_id, count(*) FILTER (WHERE status = 'won') AS won, count(*) FILTER (WHERE status = 'lost') AS lost,
+				count(*) FILTER (WHERE status = 'void') AS void, sum(score) AS score, sum(clv_bps) AS clv, count(clv_bps) AS clvs
+			FROM api.signal_results GROUP BY user_id) r USING (user_id)
+		WHERE (c.won, c.lost, c.void, c.score, c.clv_sum, c.clv_count) IS DISTINCT FROM (r.won, r.lost, r.void, r.score, r.clv, r.clvs)`); n != 0 {
+		t.Errorf("%d operators are counted wrong", n)
+	}
+}
+
+func (b *bundle) compareScores(market string, verdict syntax.Verdict, closing *syntax.Bps) {
+	b.t.Helper()
+	rows, err := b.admin.Query(b.t.Context(), `SELECT s.yes, s.score_basis_bps, s.crowd_yes_bps, r.status, r.score, r.clv_bps, r.outcome, r.beat_crowd,
+		r.scoring_version, r.scoring_vertical FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id WHERE s.market_id = $1`, market)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var (
+		yes, beat         bool
+		basis             syntax.Bps
+		crowd             *syntax.Bps
+		status            syntax.SignalStatus
+		points            int
+		clv               *int
+		outcome           *syntax.Side
+		version, vertical string
+		n                 int
+	)
+	_, err = pgx.ForEachRow(rows, []any{&yes, &basis, &crowd, &status, &points, &clv, &outcome, &beat, &version, &vertical}, func() error {
+		n++
+		want := score.Of(sideOf(yes), basis, verdict, closing)
+		if status != want.Status || points != want.Score || !same(clv, want.CLV) || !same(outcome, want.Outcome) ||
+			beat != score.BeatCrowd(sideOf(yes), status, crowd) || version != score.Version || vertical != "SCIENCE" {
+			return fmt.Errorf("%s at %d under %s: %s %d %v, want %+v", sideOf(yes), basis, verdict, status, points, clv, want)
+		}
+		return nil
+	})
+	if err != nil || n != 20002 {
+		b.t.Errorf("%d compared: %v", n, err)
+	}
+}
+
+func same[T comparable](a, b *T) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+func TestOneOutcomeUnderRaces(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("60", 5000)
+	hashes := b.operators(10)
+	for _, h := range hashes {
+		b.file(h, "60", syntax.Yes, 5000)
+	}
+	s := resolve.NewService(b.Store, b.clock.Now)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	claimed := 0
+	for i := range 50 {
+		wg.Go(func() {
+			r, err := s.Force(context.Background(), "60", []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[i%3])
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				claimed++
+				if r.Tally.Scored != 10 {
+					t.Errorf("scored %d", r.Tally.Scored)
+				}
+			case !errors.Is(err, resolve.ErrResolved):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := b.count(`SELECT count(*) FROM api.signal_results`); claimed != 1 || n != 10 {
+		t.Errorf("%d claims, %d results", claimed, n)
+	}
+}
+
+// No call slips in behind a claim: what was accepted is scored.
+func TestFilingAgainstClaim(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hashes := b.operators(30)
+	s := resolve.NewService(b.Store, b.clock.Now)
+	for round := range 10 {
+		market := fmt.Sprint(900 + round)
+		b.venueMarket(market, 5000)
+		var wg sync.WaitGroup
+		for _, h := range hashes {
+			wg.Go(func() {
+				f := b.try(signal.Caller{KeyHash: h}, newDraft(market, syntax.Yes, 5000))
+				if f.Verdict != signal.VerdictFiled && f.Verdict != signal.VerdictSettled {
+					t.Errorf("%+v", f)
+				}
+			})
+		}
+		wg.Go(func() {
+			if _, err := s.Force(context.Background(), market, syntax.VerdictYes); err != nil {
+				t.Error(err)
+			}
+		})
+		wg.Wait()
+	}
+	if n := b.count(`SELECT count(*) FROM api.signals s WHERE NOT EXISTS (SELECT FROM api.signal_results r WHERE r.signal_id = s.id)`); n != 0 {
+		t.Errorf("%d accepted calls are not scored", n)
+	}
+}
+
+func TestChunksAndDispute(t *testing.T) {
+	t.Parallel()
+	b := setupRules(t, Rules{PriceToleranceBps: 1000, PastEndIsProvisional: true, ResolveChunk: 100})
+	b.venueMarket("70", 7100)
+	b.seedSignals(t.Context(), "70", 1000)
+	r, err := b.Claim(t.Context(), resolve.Claim{MarketID: "70", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, noon.Add(time.Second))
+	if err != nil || !r.Rest || r.Tally.Scored != 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for range 3 {
+		if tally, more, err := b.DrainOnce(t.Context(), "70"); err != nil || !more || tally.Scored != 100 {
+			t.Fatalf("%+v %v %v", tally, more, err)
+		}
+	}
+	s := resolve.NewService(b.Store, b.clock.Now)
+	reason := "the source is wrong"
+	o, _, err := s.Dispute(t.Context(), "70", true, &reason)
+	if err != nil || !o.Disputed || o.Verdict == nil || *o.DisputeReason != reason {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if tally, more, err := b.DrainOnce(t.Context(), "70"); err != nil || more || tally.Scored != 0 {
+		t.Fatalf("while disputed: %+v %v %v", tally, more, err)
+	}
+	if _, err := s.Force(t.Context(), "70", syntax.VerdictNo); !errors.Is(err, resolve.ErrResolved) {
+		t.Errorf("claimed again: %v", err)
+	}
+	before := b.count(`SELECT count(*) FROM api.signal_results`)
+	o, tally, err := s.Dispute(t.Context(), "70", false, nil)
+	if err != nil || o.Disputed || tally.Scored != 700 || before != 300 {
+		t.Fatalf("%+v %+v %d, %v", o, tally, before, err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.score_drains`); n != 0 {
+		t.Errorf("%d drains left", n)
+	}
+	if n := b.count(`SELECT count(DISTINCT signal_id) FROM api.signal_results WHERE scoring_version = '1.0'`); n != 1000 {
+		t.Errorf("%d results", n)
+	}
+}
+
+func TestDisputeBeforeClaim(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("71", 5000)
+	s := resolve.NewService(b.Store, b.clock.Now)
+	first, second := "first", "second"
+	if _, _, err := s.Dispute(t.Context(), "404", true, &first); !errors.Is(err, resolve.ErrNotFound) {
+		t.Errorf("unknown market: %v", err)
+	}
+	o, _, err := s.Dispute(t.Context(), "71", true, &first)
+	if err != nil || !o.Disputed || o.Verdict != nil || o.ResolvedAt != nil {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	at := *o.DisputedAt
+	b.clock.Advance(time.Minute)
+	if o, _, err = s.Dispute(t.Context(), "71", true, &second); err != nil || !o.DisputedAt.Equal(at) || *o.DisputeReason != second {
+		t.Errorf("repeat: %+v, %v", o, err)
+	}
+	if _, err := s.Force(t.Context(), "71", syntax.VerdictYes); !errors.Is(err, resolve.ErrDisputed) {
+		t.Errorf("claim: %v", err)
+	}
+	if _, _, err := s.Dispute(t.Context(), "71", false, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := s.Outcome(t.Context(), "71"); found || err != nil {
+		t.Errorf("a cleared flag without claim is no record: %v %v", found, err)
+	}
+	if _, err := s.Force(t.Context(), "71", syntax.VerdictYes); err != nil {
+		t.Errorf("claim after clearing: %v", err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE subject = '71'`); n != 3 {
+		t.Errorf("%d audit rows", n)
+	}
+}
+
+func TestResolvedEventIsReadFromTheResult(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("72", 7100)
+	_, hash := b.operator("caller")
+	id := b.file(hash, "72", syntax.Yes, 6190)
+	b.clock.Advance(time.Minute)
+	s := resolve.NewService(b.Store, b.clock.Now)
+	if _, err := s.Claim(t.Context(), resolve.Claim{MarketID: "72", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := b.ListEvents(t.Context(), id)
+	if err != nil || len(list) != 1 || list[0].Type != "resolved" || *list[0].Actor != "polymarket" || !list[0].CreatedAt.Equal(b.clock.Now()) {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	r, err := b.GetSignal(t.Context(), id)
+	if err != nil || r.Status != syntax.Won || *r.Score != 38 || *r.CLV != 910 || *r.ClosePrice != 7100 || *r.Outcome != syntax.Yes {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// The writing role cannot change the record, and the owner cannot either.
+func TestTheRecordIsAppendOnly(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("80", 5000)
+	_, hash := b.operator("locked")
+	b.file(hash, "80", syntax.Yes, 5000)
+	if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), "80", syntax.VerdictYes); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"signals", "signal_results", "market_resolutions"} {
+		for _, sql := range []string{"DELETE FROM api." + table, "TRUNCATE api." + table, "UPDATE api." + table + " SET market_id = market_id", "DROP TABLE api." + table} {
+			if table == "signal_results" && sql[:6] == "UPDATE" {
+				sql = "UPDATE api.signal_results SET score = 99"
+			}
+			if _, err := b.rw.Exec(t.Context(), sql); err == nil {
+				t.Errorf("as the writing role: %s was done", sql)
+			}
+			if sql[:4] == "DROP" {
+				continue
+			}
+			if _, err := b.admin.Exec(t.Context(), "SET ROLE api_migrator; "+sql); err == nil {
+				t.Errorf("as the owner: %s was done", sql)
+			}
+		}
+	}
+	for _, sql := range []string{"SET session_replication_role = replica", "ALTER TABLE api.signals DISABLE TRIGGER ALL", "CREATE TABLE api.x (i int)"} {
+		if _, err := b.rw.Exec(t.Context(), sql); err == nil {
+			t.Errorf("as the writing role: %s was done", sql)
+		}
+	}
+}

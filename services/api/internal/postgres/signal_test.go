@@ -1,0 +1,310 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+func TestEveryStatementPrepares(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	conn, err := b.rw.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	for name := range queries {
+		if _, err := conn.Conn().Prepare(t.Context(), "", query(name)); err != nil {
+			t.Errorf("queries/%s.sql: %v", name, err)
+		}
+	}
+}
+
+// The filing statement prices a call exactly as the pure functions say.
+func TestFilingPricesAsDefined(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	n := 0
+	for _, snap := range []int{0, 1, 3000, 5000, 7777, 10000} {
+		for _, side := range []syntax.Side{syntax.Yes, syntax.No} {
+			for _, price := range []int{0, 1, 100, 3000, 5000, 6850, 9999, 10000} {
+				n++
+				market := fmt.Sprint(700000 + n)
+				b.venueMarket(market, snap)
+				_, hash := b.operator(fmt.Sprintf("pricer%d", n))
+				id := b.file(hash, market, side, price)
+				s := syntax.Bps(snap)
+				paid := signal.Repair(side, syntax.Bps(price), &s)
+				basis := signal.Basis(side, paid, &s, 1000)
+				got := b.count(`SELECT price_bps * 100000 + score_basis_bps FROM api.signals WHERE id = $1`, id)
+				if want := int(paid)*100000 + int(basis); got != want {
+					t.Errorf("%s at %d, snapshot %d: stored %d/%d, want %d/%d", side, price, snap, got/100000, got%100000, paid, basis)
+				}
+				r, err := b.GetSignal(t.Context(), id)
+				if err != nil || r.CrowdYes == nil || *r.CrowdYes != s || r.TimeToResolution == nil || *r.TimeToResolution != 86400 {
+					t.Errorf("captured %v %v, %v", r.CrowdYes, r.TimeToResolution, err)
+				}
+			}
+		}
+	}
+}
+
+func TestAnOldSnapshotIsNotUsed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("7", 3000)
+	_, hash := b.operator("late")
+	b.clock.Advance(15*time.Minute + time.Second)
+	id := b.file(hash, "7", syntax.No, 3000)
+	if got := b.count(`SELECT score_basis_bps FROM api.signals WHERE id = $1 AND NOT price_verified AND crowd_yes_bps IS NULL`, id); got != 3000 {
+		t.Errorf("basis %d, want the price as sent", got)
+	}
+}
+
+func TestFirstCallIsLockedUnderRaces(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("8", 5000)
+	operatorID, hash := b.operator("racer")
+	var wg sync.WaitGroup
+	results := make([]signal.Filing, 50)
+	drafts := make([]signal.Draft, len(results))
+	for i := range results {
+		drafts[i] = newDraft("8", []syntax.Side{syntax.Yes, syntax.No}[i%2], 5000)
+		wg.Go(func() {
+			caller := signal.Caller{KeyHash: hash}
+			if i%3 == 0 {
+				caller = signal.Caller{OperatorID: operatorID}
+			}
+			results[i] = b.try(caller, drafts[i])
+		})
+	}
+	wg.Wait()
+	won := ""
+	for i, r := range results {
+		if r.Verdict == signal.VerdictFiled {
+			if won != "" {
+				t.Error("two calls were accepted")
+			}
+			won = drafts[i].ID
+		}
+	}
+	for i, r := range results {
+		if r.Verdict != signal.VerdictFiled && (r.Verdict != signal.VerdictDuplicate || r.FirstID != won) {
+			t.Errorf("call %d: %+v, want duplicate of %s", i, r, won)
+		}
+	}
+	if n := b.count(`SELECT count(*) FROM api.signals`); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+	if n := b.count(`SELECT yes + no FROM api.market_totals WHERE market_id = '8'`); n != 1 {
+		t.Errorf("counted %d", n)
+	}
+	if n := b.count(`SELECT total FROM api.operator_totals WHERE user_id = $1`, operatorID); n != 1 {
+		t.Errorf("operator counted %d", n)
+	}
+}
+
+func TestTheSameDraftIsTheSameCall(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("9", 5000)
+	_, hash := b.operator("doubter")
+	d := newDraft("9", syntax.Yes, 5000)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if f := b.try(signal.Caller{KeyHash: hash}, d); f.Verdict != signal.VerdictFiled && (f.Verdict != signal.VerdictReplay || f.FirstID != d.ID) {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+	wg.Wait()
+	if n := b.count(`SELECT yes FROM api.market_totals WHERE market_id = '9'`); n != 1 {
+		t.Errorf("counted %d", n)
+	}
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, m := range []string{"10", "11"} {
+		b.venueMarket(m, 5000)
+	}
+	_, hash := b.operator("careful")
+	key, body, other := "once", sha256.Sum256([]byte("a")), sha256.Sum256([]byte("b"))
+	keyed := func(market string, sum [32]byte) signal.Draft {
+		d := newDraft(market, syntax.Yes, 5000)
+		d.IdempotencyKey, d.BodyHash = &key, sum[:]
+		return d
+	}
+	first := keyed("10", body)
+	if f := b.try(signal.Caller{KeyHash: hash}, first); f.Verdict != signal.VerdictFiled {
+		t.Fatalf("%+v", f)
+	}
+	if f := b.try(signal.Caller{KeyHash: hash}, keyed("10", body)); f.Verdict != signal.VerdictReplay || f.FirstID != first.ID {
+		t.Errorf("same key, same body: %+v", f)
+	}
+	if f := b.try(signal.Caller{KeyHash: hash}, keyed("11", other)); f.Verdict != signal.VerdictReused {
+		t.Errorf("same key, other body: %+v", f)
+	}
+	b.clock.Advance(25 * time.Hour)
+	b.exec(`UPDATE api.markets SET end_date = $1 WHERE market_id = '11'`, b.clock.Now().Add(time.Hour))
+	if f := b.try(signal.Caller{KeyHash: hash}, keyed("11", other)); f.Verdict != signal.VerdictFiled {
+		t.Errorf("a day later: %+v", f)
+	}
+}
+
+func TestFilingRefusals(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, hash := b.operator("asker")
+	states := map[string]string{
+		"20": `UPDATE api.markets SET status = 'closed' WHERE market_id = $1`,
+		"21": `UPDATE api.markets SET provisional = true WHERE market_id = $1`,
+		"22": `UPDATE api.markets SET disputed = true WHERE market_id = $1`,
+		"23": `UPDATE api.markets SET end_date = '2020-01-01' WHERE market_id = $1`,
+		"24": `UPDATE api.markets SET status = 'unknown' WHERE market_id = $1`,
+		"25": `UPDATE api.markets SET status = 'resolved', resolution_value = 'YES' WHERE market_id = $1`,
+	}
+	for market, change := range states {
+		b.venueMarket(market, 5000)
+		b.exec(change, market)
+		want := signal.VerdictProvisional
+		if market == "25" {
+			want = signal.VerdictSettled
+		}
+		if f := b.try(signal.Caller{KeyHash: hash}, newDraft(market, syntax.Yes, 5000)); f.Verdict != want {
+			t.Errorf("%s: %+v, want %s", market, f, want)
+		}
+	}
+	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("404", syntax.Yes, 5000)); f.Verdict != signal.VerdictUnknown {
+		t.Errorf("%+v", f)
+	}
+	if f := b.try(signal.Caller{KeyHash: make([]byte, 32)}, newDraft("20", syntax.Yes, 5000)); f.Verdict != signal.VerdictUnauthenticated {
+		t.Errorf("%+v", f)
+	}
+	b.exec(`UPDATE api.markets SET status = 'unknown', fetched_at = NULL, end_date = NULL WHERE market_id = '24'`)
+	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("24", syntax.Yes, 5000)); f.Verdict != signal.VerdictFiled {
+		t.Errorf("venue unreachable, nothing kept: %+v", f)
+	}
+}
+
+// A locked call stays locked when its market closes, and says so first.
+func TestAlreadyPredictedWinsOverMarketClosed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("30", 5000)
+	_, hash := b.operator("early")
+	id := b.file(hash, "30", syntax.Yes, 5000)
+	b.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = '30'`)
+	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("30", syntax.No, 5000)); f.Verdict != signal.VerdictDuplicate || f.FirstID != id {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestARevokedKeyFilesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("31", 5000)
+	_, hash := b.operator("gone")
+	b.exec(`UPDATE api.operator_keys SET revoked_at = $1`, b.clock.Now())
+	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("31", syntax.Yes, 5000)); f.Verdict != signal.VerdictUnauthenticated {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestNativePriceFollowsTheCrowd(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.nativeMarket("native-aaaaaaaaaa", 5000)
+	for i, side := range []syntax.Side{syntax.Yes, syntax.Yes, syntax.Yes, syntax.No} {
+		_, hash := b.operator(fmt.Sprintf("voter%d", i))
+		b.clock.Advance(time.Second)
+		b.file(hash, "native-aaaaaaaaaa", side, 5000)
+	}
+	if got := b.count(`SELECT yes_bps FROM api.market_quotes WHERE market_id = 'native-aaaaaaaaaa'`); got != 5833 {
+		t.Errorf("quote %d, want 5833", got)
+	}
+	if got := b.count(`SELECT yes_bps FROM api.market_prices WHERE market_id = 'native-aaaaaaaaaa' ORDER BY at DESC LIMIT 1`); got != 5833 {
+		t.Errorf("snapshot %d, want 5833", got)
+	}
+}
+
+func TestOneBadRowFailsAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("40", 5000)
+	hashes := b.operators(6)
+	bad := newDraft("40", syntax.Yes, 5000)
+	bad.ID = "not a uuid"
+	var wg sync.WaitGroup
+	for i, h := range hashes {
+		d := newDraft("40", syntax.Yes, 5000)
+		if i == 3 {
+			d = bad
+		}
+		wg.Go(func() {
+			f, err := b.File(context.Background(), signal.Caller{KeyHash: h}, d)
+			if (err != nil) != (i == 3) || err == nil && f.Verdict != signal.VerdictFiled {
+				t.Errorf("call %d: %+v, %v", i, f, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("50", 5000)
+	_, hash := b.operator("owner")
+	_, stranger := b.operator("stranger")
+	id := b.file(hash, "50", syntax.Yes, 5000)
+	s := signal.NewService(b.Store, nil, b.clock.Now)
+	event := func() string { return uuid.Must(uuid.NewV7()).String() }
+	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, event(), "note", `{"text":"steady"}`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: stranger}, id, event(), "note", `{}`); !errors.Is(err, signal.ErrForbidden) {
+		t.Errorf("stranger: %v", err)
+	}
+	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, event(), event(), "note", `{}`); !errors.Is(err, signal.ErrNotFound) {
+		t.Errorf("unknown signal: %v", err)
+	}
+	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, id, event(), "note", `{}`); !errors.Is(err, signal.ErrUnauthenticated) {
+		t.Errorf("unknown key: %v", err)
+	}
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			for range 25 {
+				_, err := s.AppendEvent(context.Background(), signal.Caller{KeyHash: hash}, id, event(), "reaffirm", `{}`)
+				if err != nil && !errors.Is(err, signal.ErrEventLimit) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := b.count(`SELECT count(*) FROM api.signal_events`); n != signal.MaxEvents {
+		t.Errorf("%d events, want %d", n, signal.MaxEvents)
+	}
+	list, err := b.ListEvents(t.Context(), id)
+	if err != nil || len(list) != signal.MaxEvents || list[0].Type != "note" {
+		t.Errorf("%d events, %v", len(list), err)
+	}
+	if _, err := b.ListEvents(t.Context(), event()); !errors.Is(err, signal.ErrNotFound) {
+		t.Errorf("events of nothing: %v", err)
+	}
+}

@@ -1,0 +1,147 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+)
+
+const (
+	readWait   = time.Second            // one blocking read of the stream
+	pollEvery  = 250 * time.Millisecond // of the database, while Redis is away
+	retryRedis = time.Second            // after Redis failed
+)
+
+// Source is the feed as a follower reads it.
+type Source interface {
+	feed.Heads
+	ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error)
+	FeedHead(ctx context.Context) (int64, error)
+}
+
+// Follower brings every event of the feed to the hub of this process.
+type Follower struct {
+	source Source
+	redis  *redis.Client
+	hub    *live.Hub
+	now    func() time.Time
+	log    *slog.Logger
+	chain  *feed.Chain
+}
+
+// NewFollower makes a follower; Close ends its own connections.
+func NewFollower(source Source, c *kv.Client, hub *live.Hub, now func() time.Time, log *slog.Logger) *Follower {
+	return &Follower{source: source, redis: c.Blocking(), hub: hub, now: now, log: log, chain: feed.NewChain(source)}
+}
+
+// Close ends the connections to Redis; call it after Run has returned.
+func (f *Follower) Close() error { return f.redis.Close() }
+
+// Run follows until ctx ends. It outlives the loss of Redis and of the database.
+func (f *Follower) Run(ctx context.Context) error {
+	for !f.start(ctx) {
+		if pause(ctx, pollEvery); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	var redisAgain time.Time
+	for ctx.Err() == nil {
+		if f.now().Before(redisAgain) {
+			f.poll(ctx)
+			pause(ctx, pollEvery)
+			continue
+		}
+		messages, err := nextEvents(ctx, f.redis, f.hub.Head(), readWait)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			redisAgain = f.now().Add(retryRedis)
+		case len(messages) == 0:
+			// A stream that lost something is silent, too.
+			f.poll(ctx)
+		default:
+			f.deliver(ctx, messages)
+		}
+	}
+	return ctx.Err()
+}
+
+// start fills the hub's memory and makes it ready.
+func (f *Follower) start(ctx context.Context) bool {
+	head, err := f.source.FeedHead(ctx)
+	if err != nil {
+		f.log.WarnContext(ctx, "the feed cannot be read", "error", err)
+		return false
+	}
+	if f.hub.Head() == 0 {
+		f.hub.Start(max(0, head-f.hub.Memory()))
+	}
+	if !f.poll(ctx) {
+		return false
+	}
+	f.hub.SetReady()
+	return true
+}
+
+// deliver hands on messages of the stream and fills holes from the database.
+func (f *Follower) deliver(ctx context.Context, messages []feed.Message) {
+	for _, m := range messages {
+		err := f.hub.Deliver(m)
+		var hole *live.HoleError
+		if errors.As(err, &hole) {
+			if !f.poll(ctx) {
+				pause(ctx, pollEvery)
+				return // read again from where the hub is
+			}
+			err = f.hub.Deliver(m)
+		}
+		if err != nil {
+			f.log.WarnContext(ctx, "an event was left for the next read", "seq", m.Seq, "error", err)
+			pause(ctx, pollEvery)
+			return
+		}
+	}
+}
+
+// poll brings everything that the database has behind the hub.
+func (f *Follower) poll(ctx context.Context) bool {
+	for {
+		n, err := f.page(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				f.log.WarnContext(ctx, "the feed cannot be read", "error", err)
+			}
+			return false
+		}
+		if n < pageSize {
+			return true
+		}
+	}
+}
+
+func (f *Follower) page(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepBudget)
+	defer cancel()
+	events, err := f.source.ListFeedAfter(ctx, f.hub.Head(), pageSize)
+	if err != nil {
+		return 0, err
+	}
+	messages, err := f.chain.Link(ctx, events)
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range messages {
+		if err := f.hub.Deliver(m); err != nil {
+			return 0, fmt.Errorf("deliver: %w", err)
+		}
+	}
+	return len(messages), nil
+}

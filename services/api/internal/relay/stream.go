@@ -1,0 +1,131 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+const (
+	// streamLength is how many events the stream keeps, about.
+	streamLength = 10_000
+	// streamLife removes the stream of a service that was switched off.
+	streamLife = 24 * time.Hour
+	// addSize keeps one pipeline well within the time of one command.
+	addSize = 100
+)
+
+var streamKey = kv.Key("feed")
+
+// addEvents appends messages under their own numbers. Redis refuses a number
+// that is not above the last one, so nothing can be added twice.
+func addEvents(ctx context.Context, c *kv.Client, messages []feed.Message) error {
+	for len(messages) > 0 {
+		n := min(len(messages), addSize)
+		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for i := range messages[:n] {
+				p.XAdd(ctx, &redis.XAddArgs{
+					Stream: streamKey, MaxLen: streamLength, Approx: true,
+					ID: entryID(messages[i].Seq), Values: fields(&messages[i]),
+				})
+			}
+			p.Expire(ctx, streamKey, streamLife)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("add to stream: %w", err)
+		}
+		messages = messages[n:]
+	}
+	return nil
+}
+
+// lastEvent is the newest message of the stream; zero when it is empty.
+func lastEvent(ctx context.Context, c *kv.Client) (feed.Message, error) {
+	found, err := c.XRevRangeN(ctx, streamKey, "+", "-", 1).Result()
+	if err != nil || len(found) == 0 {
+		return feed.Message{}, err
+	}
+	return parseEntry(found[0])
+}
+
+// nextEvents waits up to wait for messages behind a number.
+func nextEvents(ctx context.Context, c *redis.Client, after int64, wait time.Duration) ([]feed.Message, error) {
+	// Redis that hangs does not end its own wait.
+	ctx, cancel := context.WithTimeout(ctx, wait+wait/2)
+	defer cancel()
+	found, err := c.XRead(ctx, &redis.XReadArgs{
+		Streams: []string{streamKey, entryID(after)}, Count: pageSize, Block: wait,
+	}).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []feed.Message
+	for _, s := range found {
+		for _, entry := range s.Messages {
+			m, err := parseEntry(entry)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+func entryID(seq int64) string { return strconv.FormatInt(seq, 10) + "-0" }
+
+// fields are the message as the stream holds it: i id, t type, a time in
+// microseconds, d data, c one line a channel with the number before.
+func fields(m *feed.Message) []string {
+	var links strings.Builder
+	for i, l := range m.Links {
+		if i > 0 {
+			links.WriteByte('\n')
+		}
+		links.WriteString(string(l.Channel))
+		links.WriteByte(' ')
+		links.WriteString(strconv.FormatInt(l.Prev, 10))
+	}
+	return []string{
+		"i", m.ID, "t", string(m.Type), "a", strconv.FormatInt(m.At.UnixMicro(), 10),
+		"d", string(m.Data), "c", links.String(),
+	}
+}
+
+func parseEntry(entry redis.XMessage) (feed.Message, error) {
+	text := func(name string) string {
+		s, _ := entry.Values[name].(string)
+		return s
+	}
+	number, _, _ := strings.Cut(entry.ID, "-")
+	seq, err := strconv.ParseInt(number, 10, 64)
+	micros, atErr := strconv.ParseInt(text("a"), 10, 64)
+	if err = errors.Join(err, atErr); err != nil {
+		return feed.Message{}, fmt.Errorf("stream entry %s: %w", entry.ID, err)
+	}
+	m := feed.Message{ID: text("i"), Seq: seq, Type: feed.Type(text("t")), At: time.UnixMicro(micros).UTC(), Data: []byte(text("d"))}
+	for line := range strings.SplitSeq(text("c"), "\n") {
+		if line == "" {
+			continue
+		}
+		channel, before, _ := strings.Cut(line, " ")
+		prev, err := strconv.ParseInt(before, 10, 64)
+		if err != nil {
+			return feed.Message{}, fmt.Errorf("stream entry %s: %w", entry.ID, err)
+		}
+		m.Links = append(m.Links, feed.Link{Channel: feed.Channel(channel), Prev: prev})
+	}
+	return m, nil
+}

@@ -1,0 +1,68 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Price is a number in units of 10^-12, read from decimal text without a
+// float. Digits beyond the twelfth decimal are cut, which cannot change how a
+// price rounds to basis points.
+type Price int64
+
+// Units of a price.
+const (
+	One       Price = 1_000_000_000_000
+	perBps          = One / 10_000
+	decimals        = 12
+	mostWhole       = 6 // digits before the point: prices are near 0 to 1
+	mostText        = 128
+	mostShift       = 64
+)
+
+// ParsePrice reads decimal text, with an exponent too.
+func ParsePrice(text string) (Price, bool) {
+	if text == "" || len(text) > mostText {
+		return 0, false
+	}
+	mantissa, shift := text, 0
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		n, err := strconv.Atoi(text[i+1:])
+		if err != nil || n < -mostShift || n > mostShift {
+			return 0, false
+		}
+		mantissa, shift = text[:i], n
+	}
+	mantissa, negative := strings.CutPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := whole + fraction
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	point := len(whole) + shift // position of the decimal point in digits
+	if zeros := len(digits) - len(strings.TrimLeft(digits, "0")); point-zeros > mostWhole && zeros < len(digits) {
+		return 0, false
+	}
+	value := Price(0)
+	for i := range max(point+decimals, 0) {
+		value *= 10
+		if i < len(digits) {
+			value += Price(digits[i] - '0')
+		}
+	}
+	if negative {
+		value = -value
+	}
+	return value, true
+}
+
+// Bps scales to basis points, half up, held to 0 and 10000.
+func (p Price) Bps() int {
+	return int(min(max(p, 0)+perBps/2, One+perBps/2-1) / perBps)
+}
+
+// Near says whether p is within tolerance of q.
+func (p Price) Near(q, tolerance Price) bool {
+	d := p - q
+	return d <= tolerance && -d <= tolerance
+}

@@ -1,0 +1,325 @@
+package edge
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// noon is in slot 2933988, two minutes after its start.
+var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
+// studio is the face over hand-set facts and time.
+type studio struct {
+	*Edge
+	clock *testkit.Clock
+
+	mu       sync.Mutex
+	pool     *program.Pool
+	rundown  *program.Rundown
+	degraded []string
+}
+
+func (s *studio) Pool() *program.Pool       { s.mu.Lock(); defer s.mu.Unlock(); return s.pool }
+func (s *studio) Rundown() *program.Rundown { s.mu.Lock(); defer s.mu.Unlock(); return s.rundown }
+
+func (s *studio) set(pool *program.Pool, rundown *program.Rundown) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pool, s.rundown = pool, rundown
+}
+
+func setup(t *testing.T) *studio {
+	t.Helper()
+	t.Parallel()
+	s := &studio{clock: testkit.NewClock(noon)}
+	desk := program.NewService(s, s, program.DefaultLanes(), s.clock.Now)
+	health := web.NewHealth("nonce", s.clock.Now)
+	health.Up()
+	s.Edge = New(Config{
+		Desk: desk, Health: health, Log: slog.New(slog.DiscardHandler), Now: s.clock.Now, PerAddr: 600,
+		Degraded: func(route, source string) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.degraded = append(s.degraded, route+" "+source)
+		},
+	})
+	t.Cleanup(s.Close)
+	s.set(program.NewPool(markets(), noon, 1), &program.Rundown{Entries: entries(), LoadedAt: noon, Version: 1})
+	return s
+}
+
+func markets() []program.Market {
+	open := program.Market{Provider: syntax.Polymarket, Status: syntax.MarketOpen, Yes: 3150, Volume: 182000, DayVolume: 9100}
+	gauge, bare, closed := open, open, open
+	gauge.ID, gauge.Title, gauge.Lane, gauge.EventKey = "701122", `Will "the gauge" read <6 m & fall?`, "crypto", "ostrava-flood"
+	gauge.End = time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC).UnixMilli()
+	gauge.Signals, gauge.Tapes, gauge.Takes, gauge.Streams = 42, 3, 6, 1
+	bare.ID, bare.Title, bare.Lane, bare.Provider = "kalshi-ABC", "Who knows?", "sports", syntax.Kalshi
+	bare.End, bare.Yes, bare.Volume, bare.DayVolume = noon.Add(30*time.Minute).UnixMilli(), 5000, program.Unknown, program.Unknown
+	closed.ID, closed.Title, closed.Lane, closed.Status, closed.Yes = "5", "Is it over?", "tv", syntax.MarketResolved, program.NoPrice
+	return []program.Market{gauge, bare, closed}
+}
+
+func entries() []program.Entry {
+	k := program.SlotAt(noon)
+	var out []program.Entry
+	for _, m := range markets() {
+		for d := range program.Slot(2) {
+			out = append(out, program.Entry{Lane: m.Lane, Slot: k + d, Market: m.ID, Title: m.Title, EventKey: m.EventKey, End: m.End})
+		}
+	}
+	return out
+}
+
+func (s *studio) get(t *testing.T, target string, header ...string) *http.Response {
+	t.Helper()
+	return s.send(t, http.MethodGet, target, header...)
+}
+
+func (s *studio) send(t *testing.T, method, target string, header ...string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(method, target, nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func body(t *testing.T, r *http.Response) []byte {
+	t.Helper()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestGolden(t *testing.T) {
+	s := setup(t)
+	for name, target := range map[string]string{
+		"timeline":     "/program/timeline?limit=7",
+		"hot":          "/program/channel?preset=hot&limit=2",
+		"spec":         "/program/channel?limit=4&spec=" + url.QueryEscape(`{"categories":["SPORT"],"minVolume":0}`),
+		"spec_none":    "/program/channel?spec=" + url.QueryEscape(`{"categories":["economy"]}`),
+		"now":          "/program/now",
+		"now_sports":   "/program/now?lane=sports",
+		"now_tv":       "/program/now?lane=ENTERTAINMENT",
+		"now_empty":    "/program/now?lane=economy",
+		"next":         "/program/next",
+		"next_hot":     "/program/next?preset=hot",
+		"invalid_spec": "/program/channel?spec=" + url.QueryEscape(`{"minYes":60,"maxYes":40}`),
+		"not_found":    "/program/later",
+	} {
+		testkit.Golden(t, name+".json", body(t, s.get(t, target)))
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	s := setup(t)
+	for target, want := range map[string]struct {
+		status int
+		cache  string
+	}{
+		"/program/timeline":                           {200, "public, s-maxage=30, stale-while-revalidate=60"},
+		"/program/channel?preset=close":               {200, "public, s-maxage=30, stale-while-revalidate=60"},
+		"/program/channel?preset=nonsense&limit=x":    {200, "public, s-maxage=30, stale-while-revalidate=60"},
+		"/program/now":                                {200, "public, s-maxage=5"},
+		"/program/next?lane=nonsense":                 {200, "public, s-maxage=5"},
+		"/program/channel?spec=%7B":                   {400, "no-store"},
+		"/program/channel?spec=" + long(2049):         {400, "no-store"},
+		"/program/channel?spec=" + long(5000):         {400, "no-store"},
+		"/healthz":                                    {200, "no-store"},
+		"/readyz":                                     {200, "no-store"},
+		"/program/timeline?limit=0&preset=hot&spec=x": {200, "public, s-maxage=30, stale-while-revalidate=60"},
+	} {
+		for range 2 { // built, then ready
+			r := s.get(t, target)
+			if got := r.Header.Get("Cache-Control"); r.StatusCode != want.status || got != want.cache {
+				t.Errorf("%.60s: %d %q, want %d %q", target, r.StatusCode, got, want.status, want.cache)
+			}
+			if r.Header.Get("Access-Control-Allow-Origin") != "*" || r.Header.Get("Access-Control-Allow-Methods") != "GET, OPTIONS" ||
+				r.Header.Get("Access-Control-Max-Age") != "86400" || r.Header.Get("X-Request-Id") == "" {
+				t.Errorf("%.60s: headers %v", target, r.Header)
+			}
+		}
+	}
+	if r := s.send(t, http.MethodPost, "/program/now"); r.StatusCode != 405 || r.Header.Get("Allow") != "GET, HEAD, OPTIONS" ||
+		r.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("POST: %d %v", r.StatusCode, r.Header)
+	}
+	if r := s.send(t, http.MethodOptions, "/program/now"); r.StatusCode != 204 || r.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("OPTIONS: %d %v", r.StatusCode, r.Header)
+	}
+	id := "0199f0a4-0000-7000-8000-000000000001"
+	for range 2 {
+		if r := s.get(t, "/program/timeline?limit=3", "X-Request-Id", id); r.Header.Get("X-Request-Id") != id {
+			t.Errorf("request id %q", r.Header.Get("X-Request-Id"))
+		}
+	}
+}
+
+func long(n int) string { return `{"pad":"` + strings.Repeat("x", n-10) + `"}` }
+
+func TestRevalidation(t *testing.T) {
+	s := setup(t)
+	for _, target := range []string{"/program/timeline", "/program/channel?preset=hot", "/program/now", "/program/next?lane=crypto"} {
+		first := s.get(t, target)
+		tag := first.Header.Get("Etag")
+		s.clock.Advance(500 * time.Millisecond)
+		again := s.get(t, target, "If-None-Match", tag)
+		if tag == "" || again.StatusCode != http.StatusNotModified || len(body(t, again)) != 0 {
+			t.Errorf("%s: %q, then %d", target, tag, again.StatusCode)
+		}
+		if r := s.get(t, target, "If-None-Match", `"other"`); r.StatusCode != http.StatusOK || len(body(t, r)) == 0 {
+			t.Errorf("%s: %d for another tag", target, r.StatusCode)
+		}
+	}
+	if r := s.get(t, "/program/timeline", "Accept-Encoding", "gzip"); r.Header.Get("Content-Encoding") != "gzip" {
+		t.Error("a long page is not compressed")
+	}
+}
+
+// TestCacheEndsAtTheBoundary reads around the end of the slot.
+func TestCacheEndsAtTheBoundary(t *testing.T) {
+	s := setup(t)
+	end := program.SlotAt(noon).End()
+	for before, want := range map[time.Duration]string{
+		5 * time.Second: "public, s-maxage=5", 4999 * time.Millisecond: "public, s-maxage=4",
+		time.Second: "public, s-maxage=1", time.Millisecond: "public, s-maxage=0",
+	} {
+		s.clock.Set(end.Add(-before))
+		s.set(program.NewPool(markets(), s.clock.Now(), 1), s.Rundown())
+		if got := s.get(t, "/program/now").Header.Get("Cache-Control"); got != want {
+			t.Errorf("%s before the boundary: %q, want %q", before, got, want)
+		}
+	}
+	for at, want := range map[time.Duration]string{-time.Millisecond: "default:crypto:2933988:c", 0: "default:crypto:2933989:b", 10 * time.Second: "default:crypto:2933989:c"} {
+		s.clock.Set(end.Add(at))
+		var got onAirJSON
+		if err := json.Unmarshal(body(t, s.get(t, "/program/now")), &got); err != nil || got.Segment == nil || got.Segment.SegmentID != want {
+			t.Errorf("%s after the boundary: %+v, %v, want %s", at, got.Segment, err, want)
+		}
+	}
+}
+
+func TestDegraded(t *testing.T) {
+	s := setup(t)
+	check := func(name, source string, empty bool, targets ...string) {
+		t.Helper()
+		for _, target := range targets {
+			r := s.get(t, target)
+			b := body(t, r)
+			if r.StatusCode != 200 || r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("X-Degraded") != source ||
+				r.Header.Get("Access-Control-Allow-Origin") != "*" {
+				t.Errorf("%s: %s: %d %v", name, target, r.StatusCode, r.Header)
+			}
+			bare := strings.Contains(string(b), `"segments":[]`) && strings.Contains(string(b), `"lanes":[]`) ||
+				strings.Contains(string(b), `"segment":null`)
+			if bare != empty || !json.Valid(b) {
+				t.Errorf("%s: %s: %s", name, target, b)
+			}
+		}
+	}
+	s.set(nil, nil)
+	check("nothing", "postgres", true, "/program/timeline", "/program/now", "/program/next", "/program/channel")
+	check("nothing", "api", true, "/program/channel?preset=hot", "/program/now?preset=close", "/program/channel?spec={}")
+	s.set(nil, &program.Rundown{Entries: entries(), LoadedAt: noon, Version: 2})
+	check("no ledger", "api", false, "/program/timeline", "/program/now")
+	var got onAirJSON
+	if err := json.Unmarshal(body(t, s.get(t, "/program/now?lane=crypto")), &got); err != nil || got.Segment == nil || got.Segment.YesPrice != nil ||
+		got.Segment.Volume != nil || got.Segment.Title == "" {
+		t.Errorf("now without the ledger: %+v, %v", got.Segment, err)
+	}
+	s.set(program.NewPool(markets(), noon.Add(-2*time.Minute), 3), &program.Rundown{Entries: entries(), LoadedAt: noon, Version: 2})
+	check("old markets", "api", false, "/program/timeline", "/program/now", "/program/channel?preset=hot")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, want := range []string{"/program/timeline postgres", "/program/channel api", "/program/now api"} {
+		if !slices.Contains(s.degraded, want) {
+			t.Errorf("%q was not counted in %q", want, s.degraded)
+		}
+	}
+}
+
+// TestRecovery shows that nothing of an outage outlives it.
+func TestRecovery(t *testing.T) {
+	s := setup(t)
+	pool, rundown := s.Pool(), s.Rundown()
+	for i := range 3 {
+		s.set(nil, nil)
+		if r := s.get(t, "/program/channel?preset=hot"); i == 0 && r.Header.Get("X-Degraded") != "api" {
+			t.Errorf("outage: %v", r.Header)
+		}
+		s.set(pool, rundown)
+		if r := s.get(t, "/program/channel?preset=hot"); r.Header.Get("X-Degraded") != "" || !strings.Contains(string(body(t, r)), "701122") {
+			t.Errorf("after outage %d: %v", i, r.Header)
+		}
+	}
+}
+
+func TestLimitPerAddress(t *testing.T) {
+	s := setup(t)
+	targets := []string{"/program/timeline", "/program/now", "/program/channel?preset=hot", "/nowhere"}
+	for i := range 600 {
+		if r := s.get(t, targets[i%len(targets)]); r.StatusCode == http.StatusTooManyRequests {
+			t.Fatalf("request %d is refused", i+1)
+		}
+	}
+	for _, target := range targets {
+		r := s.get(t, target)
+		var got struct {
+			Error        string
+			Limit        int
+			RetryAfterMs int64
+		}
+		err := json.Unmarshal(body(t, r), &got)
+		if r.StatusCode != 429 || got.Error != "rate_limited" || got.Limit != 600 || got.RetryAfterMs != 60000 || err != nil ||
+			r.Header.Get("Retry-After") != "60" || target != "/nowhere" && r.Header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s: %d %+v %v", target, r.StatusCode, got, r.Header)
+		}
+	}
+	if r := s.get(t, "/healthz"); r.StatusCode != 200 {
+		t.Errorf("health is limited: %d", r.StatusCode)
+	}
+	s.clock.Advance(time.Minute)
+	if r := s.get(t, "/program/now"); r.StatusCode != 200 {
+		t.Errorf("a minute later: %d", r.StatusCode)
+	}
+}
+
+// TestRoutes keeps the list honest.
+func TestRoutes(t *testing.T) {
+	s := setup(t)
+	var got []string
+	for _, rt := range s.Table() {
+		if rt.CORS != web.Open || rt.Method != http.MethodGet || len(rt.Who) != 1 || rt.Who[0] != "public" {
+			t.Errorf("%s %s is not a public read", rt.Method, rt.Path)
+		}
+		if strings.HasPrefix(rt.Path, "/program/") && (rt.Empty == nil || rt.Cache == "") {
+			t.Errorf("%s has no empty value or no cache rule", rt.Path)
+		}
+		got = append(got, rt.Path)
+	}
+	if fmt.Sprint(got) != "[/healthz /readyz /program/timeline /program/channel /program/now /program/next]" {
+		t.Errorf("routes %v", got)
+	}
+}

@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+// market airs for the next days, counted from now.
+func market(n int, lane program.Lane, now time.Time) program.Market {
+	id := syntax.MarketID(fmt.Sprint(n))
+	return program.Market{
+		ID: id, Provider: syntax.Polymarket, Title: "Will " + string(id) + "?", Lane: lane,
+		End: now.Add(time.Duration(100+n) * time.Hour).UnixMilli(), Yes: 3150, Volume: 5000, DayVolume: 50, Status: syntax.MarketOpen,
+	}
+}
+
+// desk is a hand-held copy of the markets.
+type desk struct {
+	mu   sync.Mutex
+	pool *program.Pool
+}
+
+func (d *desk) Pool() *program.Pool { d.mu.Lock(); defer d.mu.Unlock(); return d.pool }
+
+func (d *desk) set(p *program.Pool) { d.mu.Lock(); defer d.mu.Unlock(); d.pool = p }
+
+func fill(t *testing.T, k *program.Keeper, changed, aired int) {
+	t.Helper()
+	done, err := k.Fill(t.Context())
+	if err != nil || done.Changed != changed || done.Aired != aired {
+		t.Fatalf("fill: %+v, %v, want %d changed, %d aired", done, err, changed, aired)
+	}
+}
+
+func TestKeeperFills(t *testing.T) {
+	b := setup(t)
+	clock := testkit.NewClock((b.slot + 3).Start().Add(5 * time.Second)) // in a bumper ahead of the database
+	markets := &desk{}
+	k := program.NewKeeper(b.Store, markets, program.DefaultLanes(), clock.Now)
+	fill(t, k, 0, 0)
+	if r := k.Rundown(); r == nil || len(r.Entries) != 0 {
+		t.Fatalf("rundown %+v", r)
+	}
+	now := clock.Now()
+	list := []program.Market{market(1, "sports", now), market(2, "sports", now), market(3, "crypto", now), market(4, "science", now)}
+	markets.set(program.NewPool(list, now.Add(-time.Minute), 1))
+	fill(t, k, 0, 0) // that copy is too old to plan from
+	markets.set(program.NewPool(list, now, 1))
+	const all = 2 * (program.Ahead + 1) // sports and crypto; science is not on the default channel
+	fill(t, k, all, 0)
+	fill(t, k, 0, 0)
+	if n := len(k.Rundown().Entries); n != all {
+		t.Fatalf("%d entries, want %d", n, all)
+	}
+	if got := fmt.Sprint(k.Needed()); got != "[1 2 3]" {
+		t.Errorf("needed %s", got)
+	}
+
+	clock.Advance(10 * time.Second) // the content starts
+	fill(t, k, 0, 2)
+	fill(t, k, 0, 0)
+	clock.Advance(program.SlotLength + 2*time.Minute) // the next start was not watched
+	markets.set(program.NewPool(list, clock.Now(), 1))
+	fill(t, k, 2, 2)
+	var seen, unseen int
+	err := b.pool.QueryRow(t.Context(), `SELECT count(yes_bps_start), count(*) - count(yes_bps_start) FROM airings`).Scan(&seen, &unseen)
+	if err != nil || seen != 2 || unseen != 2 {
+		t.Errorf("%d airings with and %d without a price, %v", seen, unseen, err)
+	}
+
+	// A replica that starts now sees the same and has nothing left to do.
+	other := program.NewKeeper(New(b.pool), markets, program.DefaultLanes(), clock.Now)
+	fill(t, other, 0, 0)
+	if a, o := k.Rundown(), other.Rundown(); a.Version != o.Version {
+		t.Errorf("two replicas hold rundowns %d and %d", a.Version, o.Version)
+	}
+
+	list[0].Status = syntax.MarketClosed
+	markets.set(program.NewPool(list, clock.Now(), 2))
+	if done, err := other.Fill(t.Context()); err != nil || done.Changed < program.Ahead/2 {
+		t.Errorf("refill: %+v, %v", done, err)
+	}
+	if err := k.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range k.Rundown().Entries {
+		if e.Market == "1" && e.Slot > program.SlotAt(clock.Now()) {
+			t.Errorf("slot %d still airs the closed market", e.Slot)
+		}
+	}
+}
+
+func TestKeeperKeepsItsCopy(t *testing.T) {
+	b := setup(t)
+	b.apply(t, 1, put("sports", b.slot+2, "1", ""))
+	pool, err := pg.Open(t.Context(), pg.Config{URL: b.pool.Config().ConnString()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := program.NewKeeper(New(pool), &desk{}, program.DefaultLanes(), func() time.Time { return b.now })
+	if err := k.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pool.Close()
+	if err := k.Load(t.Context()); err == nil {
+		t.Fatal("a closed pool loads")
+	}
+	if _, err := k.Fill(t.Context()); err == nil {
+		t.Fatal("a closed pool fills")
+	}
+	if r := k.Rundown(); r == nil || len(r.Entries) != 1 {
+		t.Errorf("the last copy is lost: %+v", r)
+	}
+}

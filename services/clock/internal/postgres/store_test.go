@@ -1,0 +1,229 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+type bundle struct {
+	*Store
+	pool  *pgxpool.Pool
+	admin *pgxpool.Pool
+	now   time.Time
+	slot  program.Slot // running by the database's clock, and not about to end
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	t.Parallel()
+	db := testkit.Postgres(t, Schema(""))
+	b := &bundle{pool: testkit.Pool(t, db.URL("clock_rw")), admin: testkit.Pool(t, db.Admin)}
+	b.Store = New(b.pool)
+	if err := b.pool.QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&b.now); err != nil {
+		t.Fatal(err)
+	}
+	b.slot = program.SlotAt(b.now)
+	return b
+}
+
+func (b *bundle) apply(t *testing.T, want int, changes ...program.Change) {
+	t.Helper()
+	got, err := b.ApplySlots(t.Context(), "default", changes, b.now)
+	if err != nil || got != want {
+		t.Fatalf("apply: %d changed, %v, want %d", got, err, want)
+	}
+}
+
+func (b *bundle) list(t *testing.T) []program.Entry {
+	t.Helper()
+	got, err := b.ListSlots(t.Context(), "default", b.slot-5, b.slot+50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func put(lane program.Lane, slot program.Slot, market, old string) program.Change {
+	return program.Change{
+		Entry: program.Entry{Lane: lane, Slot: slot, Market: syntax.MarketID(market), Title: "Will " + market + "?", EventKey: "key-" + market, End: 1790000000123},
+		Old:   syntax.MarketID(old),
+	}
+}
+
+func cleared(lane program.Lane, slot program.Slot, old string) program.Change {
+	return program.Change{Entry: program.Entry{Lane: lane, Slot: slot}, Old: syntax.MarketID(old)}
+}
+
+func TestEveryStatementPrepares(t *testing.T) {
+	b := setup(t)
+	files, err := queryFiles.ReadDir("queries")
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%d statements, %v", len(files), err)
+	}
+	conn, err := b.pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name(), ".sql")
+		if _, err := conn.Conn().Prepare(t.Context(), name, query(name)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := b.Ready(t.Context()); err != nil {
+		t.Errorf("ready: %v", err)
+	}
+}
+
+func TestApplySlots(t *testing.T) {
+	b := setup(t)
+	k := b.slot + 2
+	plain := put("crypto", k, "9", "")
+	plain.EventKey, plain.End = "", 0
+	b.apply(t, 3, put("sports", k, "1", ""), put("sports", k+1, "2", ""), plain)
+	want := []program.Entry{plain.Entry, put("sports", k, "1", "").Entry, put("sports", k+1, "2", "").Entry}
+	if diff := cmp.Diff(want, b.list(t)); diff != "" {
+		t.Fatalf("stored (-want +got):\n%s", diff)
+	}
+	b.apply(t, 0, put("sports", k, "3", ""))  // taken
+	b.apply(t, 0, put("sports", k, "3", "2")) // not what the planner saw
+	b.apply(t, 0, cleared("sports", k, "2"))  // nor that
+	b.apply(t, 2, put("sports", k, "3", "1"), cleared("sports", k+1, "2"))
+	want = []program.Entry{plain.Entry, put("sports", k, "3", "").Entry}
+	if diff := cmp.Diff(want, b.list(t)); diff != "" {
+		t.Fatalf("stored (-want +got):\n%s", diff)
+	}
+	if other, err := b.ListSlots(t.Context(), "station", k, k); err != nil || len(other) != 0 {
+		t.Errorf("another channel holds %v, %v", other, err)
+	}
+}
+
+// TestStartedSlotStands lets the database's clock decide, whatever the caller
+// believes and whoever he is.
+func TestStartedSlotStands(t *testing.T) {
+	b := setup(t)
+	b.apply(t, 2, put("sports", b.slot, "1", ""), put("sports", b.slot+2, "2", ""))
+	before := b.list(t)
+	for name, changes := range map[string][]program.Change{
+		"refill":             {put("sports", b.slot, "3", "1")},
+		"clear":              {cleared("sports", b.slot, "1")},
+		"with a future slot": {put("sports", b.slot+2, "4", "2"), put("sports", b.slot, "3", "1")},
+	} {
+		if n, err := b.ApplySlots(t.Context(), "default", changes, b.now); !refused(err) {
+			t.Errorf("%s of a started slot: %d, %v", name, n, err)
+		}
+	}
+	for _, c := range []struct {
+		who  *pgxpool.Pool
+		stmt string
+	}{
+		{b.pool, "UPDATE program_slots SET title = 'x' WHERE slot = $1"},
+		{b.pool, "DELETE FROM program_slots WHERE slot = $1"},
+		{b.pool, "UPDATE program_slots SET slot = slot - 5 WHERE slot = $1 + 2"},
+		{b.pool, "UPDATE program_slots SET lane = 'music' WHERE slot = $1 + 2"},
+		{b.admin, "UPDATE clock.program_slots SET market_id = '7' WHERE slot = $1"},
+		{b.admin, "DELETE FROM clock.program_slots WHERE slot = $1"},
+	} {
+		if _, err := c.who.Exec(t.Context(), c.stmt, int64(b.slot)); !refused(err) {
+			t.Errorf("%s: %v", c.stmt, err)
+		}
+	}
+	if _, err := b.admin.Exec(t.Context(), "TRUNCATE clock.program_slots CASCADE"); !refused(err) {
+		t.Errorf("truncate: %v", err)
+	}
+	if diff := cmp.Diff(before, b.list(t)); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+}
+
+func TestWriterMayNotTouchAirings(t *testing.T) {
+	b := setup(t)
+	b.apply(t, 1, put("sports", b.slot, "1", ""))
+	a := program.Airing{
+		SegmentID: program.SegmentID("default", "sports", b.slot, program.Content), Lane: "sports", Slot: b.slot, Market: "1",
+		StartedAt: b.slot.Content(), EndedAt: b.slot.End(), Yes: 3150,
+	}
+	for want := range 2 {
+		if n, err := b.AddAirings(t.Context(), "default", []program.Airing{a}); err != nil || n != 1-want {
+			t.Fatalf("add: %d, %v", n, err)
+		}
+		a.Yes = program.NoPrice // the first one counts
+	}
+	var yes int
+	if err := b.pool.QueryRow(t.Context(), "SELECT yes_bps_start FROM airings WHERE segment_id = $1", a.SegmentID).Scan(&yes); err != nil || yes != 3150 {
+		t.Errorf("price at the start %d, %v", yes, err)
+	}
+	for _, stmt := range []string{"UPDATE airings SET yes_bps_start = 1", "DELETE FROM airings", "TRUNCATE program_slots", "DROP TABLE airings"} {
+		if _, err := b.pool.Exec(t.Context(), stmt); !refused(err) {
+			t.Errorf("%s: %v", stmt, err)
+		}
+	}
+	a.SegmentID, a.Slot = "default:sports:1:c", 1
+	if _, err := b.AddAirings(t.Context(), "default", []program.Airing{a}); err == nil {
+		t.Error("an airing of a slot that was never stored is logged")
+	}
+}
+
+func TestRacingFillers(t *testing.T) {
+	b := setup(t)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	added := 0
+	for i := range 20 {
+		wg.Go(func() {
+			var changes []program.Change
+			for d := range program.Slot(10) {
+				changes = append(changes, put("sports", b.slot+2+d, string(rune('1'+i%9)), ""))
+			}
+			n, err := b.ApplySlots(context.Background(), "default", changes, b.now)
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			added += n
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	if got := len(b.list(t)); got != 10 || added != 10 {
+		t.Errorf("%d slots stored, %d added, want 10", got, added)
+	}
+}
+
+func TestStoreAway(t *testing.T) {
+	b := setup(t)
+	gone := New(testkit.Pool(t, "postgres://clock_rw@127.0.0.1:1/nowhere"))
+	for name, err := range map[string]error{
+		"list":  second(gone.ListSlots(t.Context(), "default", 1, 2)),
+		"apply": second(gone.ApplySlots(t.Context(), "default", []program.Change{put("sports", b.slot+2, "1", "")}, b.now)),
+		"add":   second(gone.AddAirings(t.Context(), "default", nil)),
+		"ready": gone.Ready(t.Context()),
+	} {
+		if f := fault.Of(err); f == nil || f.Kind != fault.Unavailable {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func refused(err error) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && pgErr.Code == "42501"
+}

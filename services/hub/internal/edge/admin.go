@@ -1,0 +1,207 @@
+package edge
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/resolution"
+)
+
+type scanJSON struct {
+	OK       bool             `json:"ok"`
+	Mode     string           `json:"mode"`
+	Busy     bool             `json:"busy,omitempty"`
+	Scanned  int64            `json:"scanned"`
+	Resolved int64            `json:"resolved"`
+	Scored   int64            `json:"scored"`
+	Skipped  map[string]int64 `json:"skipped"`
+	Errors   []scanErrorJSON  `json:"errors"`
+	TookMs   int64            `json:"tookMs"`
+}
+
+type scanErrorJSON struct {
+	MarketID string `json:"marketId"`
+	Error    string `json:"error"`
+}
+
+type forcedJSON struct {
+	OK       bool        `json:"ok"`
+	Mode     string      `json:"mode"`
+	MarketID string      `json:"marketId"`
+	Outcome  outcomeJSON `json:"outcome"`
+	Scored   int64       `json:"scored"`
+	Won      int64       `json:"won"`
+	Lost     int64       `json:"lost"`
+	Void     int64       `json:"void"`
+}
+
+type createdMarketJSON struct {
+	OK       bool   `json:"ok"`
+	MarketID string `json:"marketId"`
+}
+
+type classifiedJSON struct {
+	OK       bool      `json:"ok"`
+	Operator classJSON `json:"operator"`
+}
+
+type classJSON struct {
+	Handle       string `json:"handle"`
+	OperatorType string `json:"operatorType"`
+	Tier         string `json:"tier"`
+}
+
+// resolveSignals is POST /api/admin/resolve-signals: with a body a forced
+// claim, without one a scan.
+func (s *server) resolveSignals(c echo.Context) error {
+	o, given, err := web.DecodeOptional(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	if !given {
+		return s.scan(c)
+	}
+	id := readMarketID(o, "marketId")
+	verdict := syntax.Verdict(readVerdict(o, "outcome"))
+	if err := o.Err(); err != nil {
+		return err
+	}
+	var out forcedJSON
+	detail := map[string]any{"verdict": verdict}
+	err = s.audited(c, act{target: string(id), detail: detail}, func(ctx context.Context) error {
+		record, t, err := s.resolutions.Force(ctx, id, verdict)
+		out = forcedJSON{
+			OK: true, Mode: "force", MarketID: string(id), Outcome: showOutcome(record),
+			Scored: t.Scored, Won: t.Won, Lost: t.Lost, Void: t.Void,
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return web.OK(c, out)
+}
+
+// scan is GET /api/admin/resolve-signals and POST without a body.
+func (s *server) scan(c echo.Context) error {
+	var scan resolution.Scan
+	err := s.audited(c, act{}, func(ctx context.Context) (err error) {
+		scan, err = s.resolutions.Scan(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	out := scanJSON{
+		OK: true, Mode: "scan", Busy: scan.Busy, Scanned: scan.Scanned, Resolved: scan.Resolved, Scored: scan.Scored,
+		Skipped: scan.Skipped, Errors: make([]scanErrorJSON, 0, len(scan.Errors)), TookMs: int64(scan.Took / time.Millisecond),
+	}
+	if out.Skipped == nil {
+		out.Skipped = map[string]int64{}
+	}
+	for _, e := range scan.Errors {
+		out.Errors = append(out.Errors, scanErrorJSON{MarketID: e.MarketID, Error: e.Code})
+	}
+	return web.OK(c, out)
+}
+
+// createMarket is POST /api/admin/markets.
+func (s *server) createMarket(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	d := readMarketDraft(o)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	if err := d.CheckDates(s.now()); err != nil {
+		return err
+	}
+	var made market.Market
+	err = s.audited(c, act{detail: d}, func(ctx context.Context) (err error) {
+		made, err = s.markets.Create(ctx, d)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusCreated, createdMarketJSON{OK: true, MarketID: string(made.ID)})
+}
+
+func readMarketDraft(o web.Object) market.Draft {
+	d := market.Draft{Question: o.String("question", market.MaxQuestion, true), CreatedBy: "admin"}
+	if d.Question != "" && len([]rune(d.Question)) < market.MinQuestion {
+		o.Invalid("question", "must have at least 10 characters")
+	}
+	d.CutoffAt = readTime(o, "cutoffAt", true)
+	lanes := make([]string, 0, len(syntax.Lanes))
+	for _, l := range syntax.Lanes {
+		lanes = append(lanes, string(l))
+	}
+	d.Lane = syntax.Lane(o.Enum("lane", lanes...))
+	d.Description = o.String("description", market.MaxDescription, false)
+	d.ResolvesBy = readTime(o, "resolvesBy", false)
+	if source := readHTTPS(o, "resolutionSource", market.MaxSource); source != "" {
+		d.ResolutionSource = &source
+	}
+	d.InitialYes = market.DefaultYes
+	if yes := o.OptInt("initialYesBps", market.MinYes, market.MaxYes); yes != nil {
+		d.InitialYes = syntax.Bps(*yes)
+	}
+	return d
+}
+
+// readTime reads an RFC 3339 time; the zero time when it is not there.
+func readTime(o web.Object, name string, required bool) time.Time {
+	raw := o.String(name, 64, required)
+	if raw == "" {
+		return time.Time{}
+	}
+	t, ok := syntax.ParseStamp(raw)
+	if !ok {
+		o.Invalid(name, "must be an RFC 3339 time")
+	}
+	return t
+}
+
+// classify is POST /api/admin/operators.
+func (s *server) classify(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	class := operator.Class{Actor: actorName(callerOf(c).Kind)}
+	if raw := o.String("handle", web.BodyLimit, true); raw != "" {
+		handle, err := syntax.ParseHandle(raw)
+		if err != nil {
+			o.Invalid("handle", "must be 2 to 32 of a-z, 0-9 and _")
+		}
+		class.Handle = handle
+	}
+	if kind := syntax.OperatorType(o.OptEnum("operatorType", string(syntax.Human), string(syntax.AIAgent), string(syntax.SystemBot))); kind != "" {
+		class.Type = &kind
+	}
+	class.House = o.OptBool("house")
+	if err := o.Err(); err != nil {
+		return err
+	}
+	var op operator.Operator
+	err = s.audited(c, act{target: string(class.Handle), detail: class}, func(ctx context.Context) (err error) {
+		op, err = s.operators.Classify(ctx, class)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return web.OK(c, classifiedJSON{OK: true, Operator: classJSON{
+		Handle: string(op.Handle), OperatorType: string(op.Type), Tier: string(op.Tier),
+	}})
+}

@@ -1,0 +1,100 @@
+package edge
+
+import (
+	"context"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+)
+
+type boardJSON struct {
+	Leaderboard []boardRowJSON `json:"leaderboard"`
+	Count       int            `json:"count"`
+	Operators   string         `json:"operators"`
+	Window      string         `json:"window"`
+	UpdatedAt   string         `json:"updatedAt"`
+}
+
+type boardRowJSON struct {
+	Rank             int32          `json:"rank"`
+	Handle           string         `json:"handle"`
+	DisplayName      string         `json:"displayName"`
+	OperatorPublicID string         `json:"operatorPublicId"`
+	AvatarURL        *string        `json:"avatarUrl"`
+	Tier             string         `json:"tier"`
+	OperatorType     string         `json:"operatorType"`
+	IsAI             bool           `json:"isAi"`
+	BroadcastScore   int32          `json:"broadcastScore"`
+	Components       componentsJSON `json:"components"`
+	Score            int64          `json:"score"`
+	Accuracy         int32          `json:"accuracy"`
+	Total            int64          `json:"total"`
+	Won              int64          `json:"won"`
+	Lost             int64          `json:"lost"`
+	Pending          int64          `json:"pending"`
+	Followers        int64          `json:"followers"`
+	Live             bool           `json:"live"`
+	Href             string         `json:"href"`
+}
+
+type componentsJSON struct {
+	Skill    float64 `json:"skill"`
+	Activity float64 `json:"activity"`
+	Reach    float64 `json:"reach"`
+}
+
+// boardQuery is the normal form of a board request.
+type boardQuery struct {
+	board.Query
+	limit int
+}
+
+var boardParams = params("operators", "window", "lane", "limit")
+
+func readBoard(rawQuery string) boardQuery {
+	v := page.Query(rawQuery, boardParams)
+	return boardQuery{board.ParseQuery(v[0], v[1], v[2]), syntax.Limit(v[3], board.Default, board.Max)}
+}
+
+func (q boardQuery) key() string {
+	return joinKey(q.Operators, q.Window, string(q.Lane), keyOf(q.limit))
+}
+
+// board is GET /api/operator/leaderboard.
+func (s *server) board(c echo.Context) error {
+	q := readBoard(c.Request().URL.RawQuery)
+	return s.boardPages.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
+		b, err := s.boards.Broadcast(ctx, q.Query, q.limit)
+		if err != nil {
+			return nil, err
+		}
+		return web.Marshal(s.showBoard(q, b))
+	})
+}
+
+func (s *server) emptyBoard(c echo.Context) any {
+	return s.showBoard(readBoard(c.Request().URL.RawQuery), board.Board{UpdatedAt: s.now()})
+}
+
+func (s *server) showBoard(q boardQuery, b board.Board) boardJSON {
+	out := boardJSON{
+		Leaderboard: make([]boardRowJSON, 0, len(b.Rows)), Count: len(b.Rows),
+		Operators: q.Operators, Window: q.Window, UpdatedAt: syntax.Stamp(b.UpdatedAt),
+	}
+	for _, r := range b.Rows {
+		o := r.Operator
+		out.Leaderboard = append(out.Leaderboard, boardRowJSON{
+			Rank: r.Rank, Handle: string(o.Handle), DisplayName: o.DisplayName, OperatorPublicID: string(o.PublicID),
+			AvatarURL: orNull(o.AvatarURL), Tier: string(o.Tier), OperatorType: string(o.Type), IsAI: o.IsAI(),
+			BroadcastScore: r.BroadcastScore,
+			Components:     componentsJSON{Skill: r.Skill, Activity: r.Activity, Reach: r.Reach},
+			Score:          r.Score, Accuracy: r.Accuracy, Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending,
+			Followers: r.Followers, Live: r.Live, Href: s.hubURL + "/u/" + string(o.Handle),
+		})
+	}
+	return out
+}

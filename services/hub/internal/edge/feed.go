@@ -1,0 +1,89 @@
+package edge
+
+import (
+	"context"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+type feedJSON struct {
+	Type    string `json:"type"`
+	Count   int    `json:"count"`
+	Signals []any  `json:"signals"` // feedSignalJSON, or openSignalJSON in the open feed
+}
+
+type feedSignalJSON struct {
+	OperatorPublicID  string  `json:"operatorPublicId"`
+	MarketID          string  `json:"marketId"`
+	MarketTitle       string  `json:"marketTitle"`
+	Direction         string  `json:"direction"`
+	PriceAtPrediction int     `json:"priceAtPrediction"`
+	CrowdYesAtSignal  *int32  `json:"crowdYesAtSignal"`
+	Score             *int32  `json:"score"`
+	Status            string  `json:"status"`
+	CreatedAt         string  `json:"createdAt"`
+	ResolvedAt        *string `json:"resolvedAt"`
+	TextTake          *string `json:"textTake"`
+	Handle            *string `json:"handle"`
+}
+
+// openSignalJSON carries the live mark, null where the market has no price.
+type openSignalJSON struct {
+	feedSignalJSON
+	LiveYesBps *int32 `json:"liveYesBps"`
+	MoveBps    *int32 `json:"moveBps"`
+}
+
+// feedQuery is the normal form of a feed request.
+type feedQuery struct {
+	kind  signal.FeedType
+	limit int
+}
+
+var feedParams = params("type", "limit")
+
+func readFeed(rawQuery string) feedQuery {
+	v := page.Query(rawQuery, feedParams)
+	return feedQuery{signal.ParseFeedType(v[0]), syntax.Limit(v[1], signal.FeedDefault, signal.FeedMax)}
+}
+
+func (q feedQuery) key() string { return joinKey(string(q.kind), keyOf(q.limit)) }
+
+// feed is GET /api/signals/feed.
+func (s *server) feed(c echo.Context) error {
+	q := readFeed(c.Request().URL.RawQuery)
+	return s.feeds.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
+		list, err := s.reads.Feed(ctx, q.kind, q.limit)
+		if err != nil {
+			return nil, err
+		}
+		return web.Marshal(showFeed(q.kind, list))
+	})
+}
+
+func (s *server) emptyFeed(c echo.Context) any {
+	return showFeed(readFeed(c.Request().URL.RawQuery).kind, nil)
+}
+
+func showFeed(kind signal.FeedType, list []signal.Signal) feedJSON {
+	out := feedJSON{Type: string(kind), Count: len(list), Signals: make([]any, 0, len(list))}
+	for _, s := range list {
+		row := feedSignalJSON{
+			OperatorPublicID: string(s.PublicID), MarketID: string(s.MarketID), MarketTitle: s.MarketTitle,
+			Direction: string(s.Direction), PriceAtPrediction: int(s.Price), CrowdYesAtSignal: s.CrowdYes,
+			Score: s.Score, Status: string(s.Status), CreatedAt: syntax.Stamp(s.CreatedAt),
+			ResolvedAt: syntax.StampOrNull(s.ResolvedAt), TextTake: s.TextTake, Handle: orNull(s.Handle),
+		}
+		if kind == signal.FeedOpen {
+			out.Signals = append(out.Signals, openSignalJSON{row, s.LiveYes, s.Move})
+			continue
+		}
+		out.Signals = append(out.Signals, row)
+	}
+	return out
+}

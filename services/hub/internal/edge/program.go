@@ -1,0 +1,155 @@
+package edge
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+)
+
+type programOffJSON struct {
+	Enabled bool `json:"enabled"`
+}
+
+type programJSON struct {
+	Enabled     bool            `json:"enabled"`
+	GeneratedAt string          `json:"generatedAt"`
+	Total       int32           `json:"total"`
+	Lanes       *[]laneJSON     `json:"lanes,omitempty"` // left out with lanes=0
+	Segments    []segmentJSON   `json:"segments"`
+	Spec        json.RawMessage `json:"spec"`
+}
+
+type laneJSON struct {
+	Key   string        `json:"key"`
+	Label string        `json:"label"`
+	Segs  []segmentJSON `json:"segs"`
+}
+
+type segmentJSON struct {
+	SegmentID     string   `json:"segmentId"`
+	Kind          string   `json:"kind"`
+	ID            string   `json:"id"` // of the market
+	Category      string   `json:"category"`
+	Title         string   `json:"title"`
+	StartsAt      string   `json:"startsAt"`
+	EndDate       string   `json:"endDate"` // of the segment
+	MarketEndDate *string  `json:"marketEndDate"`
+	EndsInMs      *int64   `json:"endsInMs"`
+	YesPrice      *float64 `json:"yesPrice"`
+	NoPrice       *float64 `json:"noPrice"`
+	Volume        *float64 `json:"volume"`
+	Bucket        string   `json:"bucket"`
+	Status        string   `json:"status"`
+	Signals       int64    `json:"signals"`
+	Tapes         int64    `json:"tapes"`
+	Takes         int64    `json:"takes"`
+	Streams       int32    `json:"streams"`
+	EventKey      *string  `json:"eventKey"`
+	Provider      string   `json:"provider"`
+	Route         string   `json:"route"`
+}
+
+var (
+	broadcastParams = params("preset", "limit", "lanes")
+	networkParams   = params("preset", "spec", "providers", "categories", "maxResolveHours", "minVolume", "maxVolume",
+		"minYes", "maxYes", "topPerCategory", "limit", "lanes")
+)
+
+func readBroadcast(rawQuery string) program.Query { return readProgram(rawQuery, broadcastParams) }
+
+func readNetwork(rawQuery string) program.Query { return readProgram(rawQuery, networkParams) }
+
+func readProgram(rawQuery string, known []page.Param) program.Query {
+	values := page.Query(rawQuery, known)
+	return program.ParseQuery(func(name string) string {
+		for i := range known {
+			if known[i].Name == name {
+				return values[i]
+			}
+		}
+		return ""
+	})
+}
+
+func programKey(q program.Query) string {
+	return joinKey(q.Preset, q.Spec, q.Providers, keyOf(q.Limit), strconv.FormatBool(q.Lanes))
+}
+
+// broadcastProgram is GET /api/broadcast/program.
+func (s *server) broadcastProgram(c echo.Context) error {
+	return s.program(c, readBroadcast(c.Request().URL.RawQuery))
+}
+
+// networkProgram is GET /api/network/program.
+func (s *server) networkProgram(c echo.Context) error {
+	return s.program(c, readNetwork(c.Request().URL.RawQuery))
+}
+
+// program answers with the clock's programme or a copy of the last minutes.
+// Without a clock the programme is off; with one that is away it is off, too,
+// and no cache keeps that.
+func (s *server) program(c echo.Context, q program.Query) error {
+	if s.clock == nil {
+		return web.OK(c, programOffJSON{})
+	}
+	err := s.programs.Serve(c.Response(), c.Request(), programKey(q), func(ctx context.Context) ([]byte, error) {
+		p, err := s.clock.Program(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return web.Marshal(showProgram(p, q.Lanes))
+	})
+	if err == nil || c.Request().Context().Err() != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Cache-Control", cacheNever)
+	h.Set("X-Degraded", "clock")
+	s.log.WarnContext(c.Request().Context(), "programme is off", "code", fault.Of(err).Code, "error", err)
+	return web.OK(c, programOffJSON{})
+}
+
+func showProgram(p program.Program, withLanes bool) programJSON {
+	out := programJSON{
+		Enabled: true, GeneratedAt: syntax.Stamp(p.GeneratedAt), Total: p.Total,
+		Segments: make([]segmentJSON, 0, len(p.Segments)), Spec: json.RawMessage("{}"),
+	}
+	if json.Valid(p.Spec) {
+		out.Spec = p.Spec
+	}
+	for _, seg := range p.Segments {
+		out.Segments = append(out.Segments, showSegment(seg))
+	}
+	if !withLanes {
+		return out
+	}
+	lanes := make([]laneJSON, 0, len(p.Lanes))
+	for _, l := range p.Lanes {
+		lane := laneJSON{Key: l.Key, Label: l.Label, Segs: make([]segmentJSON, 0, len(l.Segments))}
+		for _, i := range l.Segments {
+			lane.Segs = append(lane.Segs, out.Segments[i])
+		}
+		lanes = append(lanes, lane)
+	}
+	out.Lanes = &lanes
+	return out
+}
+
+func showSegment(s program.Segment) segmentJSON {
+	return segmentJSON{
+		SegmentID: s.ID, Kind: s.Kind, ID: s.MarketID, Category: s.Category, Title: s.Title,
+		StartsAt: syntax.Stamp(s.StartsAt), EndDate: syntax.Stamp(s.EndsAt),
+		MarketEndDate: syntax.StampOrNull(s.MarketEndDate), EndsInMs: s.EndsInMs,
+		YesPrice: s.YesPrice, NoPrice: s.NoPrice, Volume: s.Volume, Bucket: s.Bucket, Status: s.Status,
+		Signals: s.Signals, Tapes: s.Tapes, Takes: s.Takes, Streams: s.Streams,
+		EventKey: orNull(s.EventKey), Provider: s.Provider, Route: s.Route,
+	}
+}

@@ -1,0 +1,156 @@
+package edge
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/audit"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+	"github.com/signalcast/signalcast/services/hub/internal/resolution"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// Config is what the edge has to be told.
+type Config struct {
+	HubURL  string // public base of this host, without a slash at the end
+	Origin  string // scheme and host of HubURL, as a browser sends it
+	Secure  bool   // cookies travel over https alone
+	Social  string // the fourth signal source
+	OpenAPI []byte // the machine-readable description
+	Trusted []netip.Prefix
+}
+
+// Deps is what the edge asks and tells.
+type Deps struct {
+	Callers     *caller.Service
+	Sessions    *caller.Sessions
+	Operators   operator.Ledger
+	Signals     *signal.Service
+	Reads       signal.Reader
+	Markets     market.Ledger
+	Resolutions resolution.Ledger
+	Boards      board.Ledger
+	Clock       program.Clock // nil: there is none
+	Audit       audit.Log
+	Addresses   *limit.Local // calls of one address
+	Health      *web.Health
+	Log         *slog.Logger
+	Now         func() time.Time
+	NewID       func() string
+	// Carry puts the request id where outgoing calls find it.
+	Carry    func(ctx context.Context, requestID string) context.Context
+	Observe  func(method, route string, status int, took time.Duration)
+	Degraded func(route, source string)
+}
+
+// server holds the handlers; edge.Server is what others see of it.
+type server struct {
+	hubURL, origin string
+	secure         bool
+	social         string
+	trusted        []netip.Prefix
+
+	callers     *caller.Service
+	sessions    *caller.Sessions
+	operators   operator.Ledger
+	signals     *signal.Service
+	reads       signal.Reader
+	markets     market.Ledger
+	resolutions resolution.Ledger
+	boards      board.Ledger
+	clock       program.Clock
+	audit       audit.Log
+	addresses   *limit.Local
+	log         *slog.Logger
+	now         func() time.Time
+	newID       func() string
+	carry       func(context.Context, string) context.Context
+
+	feeds, boardPages, programs *page.Book
+	description                 *page.Page
+}
+
+// Server is the HTTP face of the hub.
+type Server struct {
+	edge    *web.Edge
+	handler http.Handler
+	inner   *server
+}
+
+// New builds the face with all its routes. Close ends its page books.
+func New(cfg Config, d Deps) *Server {
+	s := &server{
+		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, trusted: cfg.Trusted,
+		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, signals: d.Signals, reads: d.Reads,
+		markets: d.Markets, resolutions: d.Resolutions, boards: d.Boards, clock: d.Clock, audit: d.Audit,
+		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry,
+		description: page.Make(cfg.OpenAPI, d.Now()),
+	}
+	s.openBooks()
+	e := web.New(web.Config{
+		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,
+		Observe: d.Observe, Degraded: d.Degraded,
+	})
+	e.Use(s.perAddress)
+	s.mount(e)
+	return &Server{edge: e, handler: s.front(e, d.Observe), inner: s}
+}
+
+// Echo is where the pages are mounted: behind the limit per address.
+func (s *Server) Echo() *echo.Echo { return s.edge.Echo }
+
+// Table lists the mounted routes.
+func (s *Server) Table() []web.Route { return s.edge.Table() }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Close ends the builds of pages and waits for them.
+func (s *Server) Close() {
+	for _, book := range []*page.Book{s.inner.feeds, s.inner.boardPages, s.inner.programs} {
+		book.Close()
+	}
+}
+
+func (s *server) mount(e *web.Edge) {
+	var table []web.Route
+	for _, r := range s.routes() {
+		table = append(table, web.Route{
+			Method: r.method, Path: r.path, Who: words(r.who), CORS: r.cors, Cache: r.cache,
+			Handler: s.guard(r), EmptyFor: r.empty, Timeout: r.timeout,
+		})
+	}
+	for _, r := range s.retired() { // gone for everybody, whatever they carry
+		table = append(table, web.Route{
+			Method: r.method, Path: r.path, Who: words(r.who), CORS: r.cors, Handler: r.handler,
+		})
+	}
+	web.Mount(e, table)
+}
+
+// perAddress counts every request against its address, before anything is
+// known about the caller, and lets the request id travel on.
+func (s *server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		d := s.addresses.Allow(addressKey(c.RealIP()))
+		if !d.Allowed {
+			d.SetHeaders(c.Response().Header())
+			return d.Fault()
+		}
+		r := c.Request()
+		c.SetRequest(r.WithContext(s.carry(r.Context(), web.RequestID(r.Context()))))
+		return next(c)
+	}
+}
