@@ -30,14 +30,10 @@ func (b *breaker) DialHook(next redis.DialHook) redis.DialHook { return next }
 // ProcessHook guards one command.
 func (b *breaker) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if !b.admit() {
-			cmd.SetErr(ErrDown)
-			return ErrDown
+		err := b.guard(ctx, func(ctx context.Context) error { return next(ctx, cmd) })
+		if errors.Is(err, ErrDown) {
+			cmd.SetErr(err)
 		}
-		capped, cancel := context.WithTimeout(ctx, b.timeout)
-		defer cancel()
-		err := next(capped, cmd)
-		b.note(ctx, err)
 		return err
 	}
 }
@@ -45,18 +41,32 @@ func (b *breaker) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // ProcessPipelineHook guards a pipeline as one command.
 func (b *breaker) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if !b.admit() {
+		err := b.guard(ctx, func(ctx context.Context) error { return next(ctx, cmds) })
+		if errors.Is(err, ErrDown) {
 			for _, cmd := range cmds {
-				cmd.SetErr(ErrDown)
+				cmd.SetErr(err)
 			}
-			return ErrDown
 		}
-		capped, cancel := context.WithTimeout(ctx, b.timeout)
-		defer cancel()
-		err := next(capped, cmds)
-		b.note(ctx, err)
 		return err
 	}
+}
+
+// guarded marks the context of a command that was let through: the handshake of
+// a new connection passes the hook again, inside of that command.
+type guarded struct{}
+
+func (b *breaker) guard(ctx context.Context, do func(context.Context) error) error {
+	if ctx.Value(guarded{}) != nil {
+		return do(ctx)
+	}
+	if !b.admit() {
+		return ErrDown
+	}
+	capped, cancel := context.WithTimeout(context.WithValue(ctx, guarded{}, true), b.timeout)
+	defer cancel()
+	err := do(capped)
+	b.note(ctx, err)
+	return err
 }
 
 // admit lets everything through while Redis is up, else one command a second.

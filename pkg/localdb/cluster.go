@@ -224,6 +224,9 @@ func serverSettings(port int, cfg PostgresConfig) map[string]string {
 	if cfg.Durable {
 		s["shared_buffers"] = "256MB"
 		s["max_wal_size"] = "2GB"
+	} else {
+		// Inside the data directory, so that a killed test server leaves nothing behind.
+		s["dynamic_shared_memory_type"] = "mmap"
 	}
 	if len(cfg.Preload) > 0 {
 		s["shared_preload_libraries"] = strings.Join(cfg.Preload, ",")

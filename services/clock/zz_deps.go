@@ -1,3 +1,5 @@
+//go:build deps
+
 package deps
 import (
 	_ "github.com/signalcast/signalcast/pkg"

@@ -1466,6 +1466,9 @@ type WhoAmI struct {
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// IfNoneMatch defines model for IfNoneMatch.
+type IfNoneMatch = string
+
 // LaneFilter Examples: SCIENCE
 type LaneFilter = string
 
@@ -1625,12 +1628,14 @@ type ListScoreBoardParams struct {
 
 // GetDocsOpenapiParams defines parameters for GetDocsOpenapi.
 type GetDocsOpenapiParams struct {
-	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+	// IfNoneMatch An `ETag` of before.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetOpenapiParams defines parameters for GetOpenapi.
 type GetOpenapiParams struct {
-	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+	// IfNoneMatch An `ETag` of before.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetChannelParams defines parameters for GetChannel.
@@ -1645,7 +1650,7 @@ type GetChannelParams struct {
 
 // GetNextParams defines parameters for GetNext.
 type GetNextParams struct {
-	// Lane A lane key, as in `lanes[].key`. Without it the lane that airs first.
+	// Lane A lane key, as in `lanes[].key`, or a content lane. Without it the lane that airs first.
 	Lane *string `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Preset An unknown value is `default`.
@@ -1654,7 +1659,7 @@ type GetNextParams struct {
 
 // GetNowParams defines parameters for GetNow.
 type GetNowParams struct {
-	// Lane A lane key, as in `lanes[].key`. Without it the lane that airs first.
+	// Lane A lane key, as in `lanes[].key`, or a content lane. Without it the lane that airs first.
 	Lane *string `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Preset An unknown value is `default`.

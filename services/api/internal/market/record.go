@@ -83,11 +83,10 @@ func (r *Record) clean(classify Classify) {
 	if r.Yes != nil && !r.Yes.Valid() {
 		r.Yes = nil
 	}
-	lane, category := classify(r.Lane, r.Title, r.Tags)
-	r.Lane = lane
-	if r.Category == "" {
-		r.Category = category
+	if _, known := syntax.ParseLane(string(r.Lane)); !known || r.Lane == syntax.LaneOther {
+		r.Lane = classify.Lane(r.Title, r.Tags)
 	}
+	r.Category = classify.Category(r.Lane, r.Title, r.Tags)
 }
 
 // cleanText cuts a text and takes out control characters, which the database

@@ -251,7 +251,7 @@ func (s *Service) CreateNative(ctx context.Context, d Draft) (Market, error) {
 	if err != nil {
 		return Market{}, err
 	}
-	_, category := s.classify(d.Lane, d.Question, nil)
+	category := s.classify.Category(d.Lane, d.Question, nil)
 	end, zero := d.CutoffAt.UTC().Truncate(time.Millisecond), 0.0
 	m := Market{
 		ID: id, Provider: syntax.Manual, Title: d.Question, Description: d.Description, EndDate: &end,

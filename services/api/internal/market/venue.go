@@ -20,8 +20,8 @@ type Record struct {
 	Verdict     *syntax.Verdict
 	Payout      *string
 	Lane        syntax.Lane // by the venue's own tags; OTHER: they do not tell
-	Category    string      // programme lane; empty: Classify finds it
 	Tags        []string
+	Category    string // programme lane, found by Classify
 	Slug        string
 	EventKey    string
 	EventTitle  string
@@ -55,6 +55,10 @@ type Venue interface {
 // Venues are the venues that are connected, by provider.
 type Venues map[syntax.Provider]Venue
 
-// Classify finds the content lane and the programme lane of a market from its
-// venue's lane, its title and its tags (contract 4.16.3).
-type Classify func(venueLane syntax.Lane, title string, tags []string) (lane syntax.Lane, category string)
+// Classify sorts markets into lanes (contract 4.16.3).
+type Classify struct {
+	// Lane finds the content lane where the venue's own tags do not tell it.
+	Lane func(title string, tags []string) syntax.Lane
+	// Category finds the programme lane of a market of a content lane.
+	Category func(lane syntax.Lane, title string, tags []string) string
+}

@@ -105,17 +105,22 @@ func assemble(channel, spec string, cells []cell, now time.Time) *Program {
 // Compute lays out a computed channel: slot k of a lane airs pick k mod n, for
 // the running slot and the next eleven.
 func Compute(q *Query, picks Picks, pool *Pool, now time.Time) *Program {
-	cells := make([]cell, 0, len(picks)*computedSlots)
 	running := SlotAt(now)
+	return assemble(q.Channel(), q.Spec.Canonical(), turns(picks, pool, running, running+computedSlots-1), now)
+}
+
+// turns lets the picks of each lane take turns from one slot to another.
+func turns(picks Picks, pool *Pool, from, to Slot) []cell {
+	cells := make([]cell, 0, len(picks)*int(to-from+1))
 	for i := range picks {
 		n := Slot(len(picks[i].Markets))
-		for k := running; k < running+computedSlots; k++ {
+		for k := from; k <= to; k++ {
 			if m := pool.Find(picks[i].Markets[(k%n+n)%n]); m != nil {
 				cells = append(cells, cell{slot: k, lane: picks[i].Lane, market: m})
 			}
 		}
 	}
-	return assemble(q.Channel(), q.Spec.Canonical(), cells, now)
+	return cells
 }
 
 // Show lays out the stored rundown from the running slot on. A slot that has

@@ -12,54 +12,45 @@ const (
 )
 
 // failures remembers wrong secrets by address: ten in any minute, then no
-// secret from there is looked at, the right one neither.
+// secret from there is looked at, the right one neither. The logs live in two
+// generations of bounded size: under an attack from very many addresses the
+// oldest are forgotten, and each of those still has the limit per address.
 type failures struct {
-	mu   sync.Mutex
-	byIP map[string][]time.Time // oldest first, at most maxFailures
+	mu       sync.Mutex
+	cur, old map[string][]time.Time // oldest first, at most maxFailures
 }
 
 func newFailures() *failures {
-	return &failures{byIP: make(map[string][]time.Time)}
+	return &failures{cur: make(map[string][]time.Time)}
 }
 
 // wait is how long the address has to stay away; zero means come in.
 func (f *failures) wait(ip string, now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	log := recent(f.byIP[ip], now)
+	log := f.log(ip, now)
 	if len(log) < maxFailures {
 		return 0
 	}
 	return log[0].Add(failureWindow).Sub(now)
 }
 
-// note adds a failure. A full table forgets what has run out and then any
-// one address: memory stays bounded under a spread attack, and each of its
-// addresses still has to pass the limit per address.
+// note adds a failure.
 func (f *failures) note(ip string, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, known := f.byIP[ip]; !known && len(f.byIP) >= maxFailureAddrs {
-		f.shrink(now)
+	log := append(f.log(ip, now), now)
+	if len(f.cur) >= maxFailureAddrs {
+		f.old, f.cur = f.cur, make(map[string][]time.Time)
 	}
-	f.byIP[ip] = append(recent(f.byIP[ip], now), now)
+	f.cur[ip] = log
 }
 
-func (f *failures) shrink(now time.Time) {
-	for ip, log := range f.byIP {
-		if len(recent(log, now)) == 0 {
-			delete(f.byIP, ip)
-		}
+func (f *failures) log(ip string, now time.Time) []time.Time {
+	log, ok := f.cur[ip]
+	if !ok {
+		log = f.old[ip]
 	}
-	for ip := range f.byIP {
-		if len(f.byIP) < maxFailureAddrs {
-			return
-		}
-		delete(f.byIP, ip)
-	}
-}
-
-func recent(log []time.Time, now time.Time) []time.Time {
 	for len(log) > 0 && (len(log) > maxFailures || now.Sub(log[0]) >= failureWindow) {
 		log = log[1:]
 	}

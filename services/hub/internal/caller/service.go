@@ -182,17 +182,11 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *St
 
 // session weighs the cookie pair: signature and age here, the version
 // against the ledger's. On a public route a session that is not good (any
-// more) is nobody.
+// more), or that nobody can judge now, is nobody.
 func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, error) {
-	nobody := func(err error) (Caller, *Standing, error) {
-		if r.Take.Has(TakeNone) {
-			return Caller{}, nil, nil
-		}
-		return Caller{}, nil, err
-	}
 	signed, ok := s.sessions.Read(r.UID, r.Sig)
 	if !ok {
-		return nobody(ErrUnauthenticated)
+		return Caller{}, nil, unless(r.Take.Has(TakeNone), ErrUnauthenticated)
 	}
 	if r.Unsafe && !r.SameOrigin {
 		return Caller{}, nil, ErrForbidden.Say("a session acts from its own origin only")
@@ -202,18 +196,21 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 		return Caller{}, standing, err
 	}
 	op, err := s.ledger.OperatorByID(ctx, signed.Operator)
-	switch f := fault.Of(err); {
-	case f == nil:
-	case f.Kind == fault.NotFound:
-		return nobody(ErrUnauthenticated)
-	default:
-		c, _, err := nobody(err)
-		return c, standing, err
+	gone := err != nil && fault.Of(err).Kind == fault.NotFound
+	if gone || err == nil && op.SessionVersion != signed.Version {
+		err = ErrUnauthenticated
 	}
-	if op.SessionVersion != signed.Version {
-		return nobody(ErrUnauthenticated)
+	if err != nil {
+		return Caller{}, standing, unless(r.Take.Has(TakeNone), err)
 	}
 	return Caller{Kind: Session, Operator: &op}, standing, nil
+}
+
+func unless(forgiven bool, err error) error {
+	if forgiven {
+		return nil
+	}
+	return err
 }
 
 // login weighs an identity-provider token: verified first, so that only real

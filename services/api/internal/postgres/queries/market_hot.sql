@@ -4,7 +4,7 @@
 WITH lined AS (
     SELECT m.market_id, row_number() OVER (PARTITION BY m.category ORDER BY m.end_date, m.market_id) AS place
     FROM markets m JOIN market_quotes q ON q.market_id = m.market_id
-    WHERE m.provider = $1 AND m.status = 'open' AND NOT m.provisional AND m.category <> ''
+    WHERE m.provider = $1 AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
         AND m.end_date > $2::timestamptz + interval '10 minutes' AND q.yes_bps IS NOT NULL AND q.volume_usd >= 1000
 ), hot AS (
     SELECT market_id FROM lined WHERE place <= 24

@@ -1,0 +1,134 @@
+package obs
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+	"google.golang.org/grpc"
+)
+
+// TraceConfig says where traces go. An empty Endpoint exports nothing, but a
+// caller's traceparent still travels on.
+type TraceConfig struct {
+	Endpoint string  `env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
+	Ratio    float64 `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"0.05"` // of traces that are kept
+}
+
+// Tracing makes the traced forms of handlers, servers and clients.
+type Tracing struct {
+	provider trace.TracerProvider
+	prop     propagation.TextMapPropagator
+	export   bool
+	stop     func(context.Context) error
+}
+
+// NewTracing connects lazily: an absent collector delays and fails nothing.
+func NewTracing(ctx context.Context, c TraceConfig, service, version string, log *slog.Logger) (*Tracing, error) {
+	t := &Tracing{
+		provider: noop.NewTracerProvider(),
+		prop:     propagation.TraceContext{},
+		stop:     func(context.Context) error { return nil },
+	}
+	if c.Endpoint == "" {
+		return t, nil
+	}
+	exp, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(traceURL(c.Endpoint)))
+	if err != nil {
+		return nil, err
+	}
+	// Exporters report failures only through this handler, which would
+	// otherwise print to standard error in a form of its own.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces", "error", err.Error()) }))
+	t.use(sdk.NewBatchSpanProcessor(exp), c.Ratio, service, version)
+	return t, nil
+}
+
+// traceURL follows the convention for OTEL_EXPORTER_OTLP_ENDPOINT: a base to
+// which the path of the signal is added.
+func traceURL(base string) string {
+	for len(base) > 0 && base[len(base)-1] == '/' {
+		base = base[:len(base)-1]
+	}
+	return base + "/v1/traces"
+}
+
+func (t *Tracing) use(p sdk.SpanProcessor, ratio float64, service, version string) {
+	// The caller's own "sampled" flag is not obeyed: strangers could fill the
+	// collector. The decision follows from the trace id alone, so all
+	// services make the same one.
+	keep := sdk.TraceIDRatioBased(ratio)
+	provider := sdk.NewTracerProvider(
+		sdk.WithSpanProcessor(p),
+		sdk.WithSampler(sdk.ParentBased(keep, sdk.WithRemoteParentSampled(keep), sdk.WithRemoteParentNotSampled(sdk.NeverSample()))),
+		sdk.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", service),
+			attribute.String("service.version", version),
+		)),
+	)
+	t.provider, t.export, t.stop = provider, true, provider.Shutdown
+}
+
+// Stop sends what waits, while ctx lasts.
+func (t *Tracing) Stop(ctx context.Context) error { return t.stop(ctx) }
+
+// Provider is for instrumentation of drivers.
+func (t *Tracing) Provider() trace.TracerProvider { return t.provider }
+
+// Exporting reports whether spans are made at all.
+func (t *Tracing) Exporting() bool { return t.export }
+
+// HTTP traces a handler. Without an exporter it only reads traceparent.
+func (t *Tracing) HTTP(next http.Handler) http.Handler {
+	if !t.export {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header["Traceparent"] != nil {
+				r = r.WithContext(t.prop.Extract(r.Context(), propagation.HeaderCarrier(r.Header)))
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	return otelhttp.NewHandler(next, "http",
+		otelhttp.WithTracerProvider(t.provider),
+		otelhttp.WithPropagators(t.prop),
+		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method }),
+		otelhttp.WithFilter(func(r *http.Request) bool { return r.URL.Path != "/healthz" && r.URL.Path != "/readyz" }),
+	)
+}
+
+// NameSpan names the running span after the route, once that is known.
+func NameSpan(ctx context.Context, method, route string) {
+	span := trace.SpanFromContext(ctx)
+	if route != "" && span.IsRecording() {
+		span.SetName(method + " " + route)
+		span.SetAttributes(attribute.String("http.route", route))
+	}
+}
+
+// ServerOptions trace a gRPC server.
+func (t *Tracing) ServerOptions() []grpc.ServerOption {
+	if t.export {
+		return []grpc.ServerOption{grpc.StatsHandler(otelgrpc.NewServerHandler(
+			otelgrpc.WithTracerProvider(t.provider), otelgrpc.WithPropagators(t.prop)))}
+	}
+	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(t.unaryServer), grpc.ChainStreamInterceptor(t.streamServer)}
+}
+
+// DialOptions trace a gRPC client.
+func (t *Tracing) DialOptions() []grpc.DialOption {
+	if t.export {
+		return []grpc.DialOption{grpc.WithStatsHandler(otelgrpc.NewClientHandler(
+			otelgrpc.WithTracerProvider(t.provider), otelgrpc.WithPropagators(t.prop)))}
+	}
+	return []grpc.DialOption{grpc.WithChainUnaryInterceptor(t.unaryClient), grpc.WithChainStreamInterceptor(t.streamClient)}
+}

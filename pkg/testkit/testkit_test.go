@@ -1,0 +1,129 @@
+package testkit_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func schema(sql string) pg.Schema {
+	return pg.Schema{Name: "kit", Files: fstest.MapFS{"0001_t.sql": {Data: []byte(sql)}}}
+}
+
+func TestEachTestHasItsOwnDatabase(t *testing.T) {
+	t.Parallel()
+	s := schema("CREATE TABLE t (v text); GRANT SELECT, INSERT ON t TO kit_rw;")
+	for i := range 8 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			pool := testkit.Pool(t, testkit.Postgres(t, s).URL("kit_rw"))
+			if _, err := pool.Exec(t.Context(), "INSERT INTO t VALUES ('mine')"); err != nil {
+				t.Fatal(err)
+			}
+			var n int
+			if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM t").Scan(&n); err != nil || n != 1 {
+				t.Fatalf("%d rows: %v", n, err)
+			}
+		})
+	}
+}
+
+func TestDatabasesGoWithTheirTest(t *testing.T) {
+	t.Parallel()
+	keeper := testkit.Pool(t, testkit.Postgres(t).Admin)
+	var name string
+	t.Run("inner", func(t *testing.T) {
+		db := testkit.Postgres(t)
+		if err := testkit.Pool(t, db.Admin).QueryRow(t.Context(), "SELECT current_database()").Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var left bool
+	if err := keeper.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&left); err != nil || left {
+		t.Fatalf("%s is still there: %v", name, err)
+	}
+}
+
+func TestTemplateFollowsTheFiles(t *testing.T) {
+	t.Parallel()
+	columns := func(sql string) (n int) {
+		pool := testkit.Pool(t, testkit.Postgres(t, schema(sql)).Admin)
+		if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM information_schema.columns WHERE table_schema = 'kit' AND table_name = 'u'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if a, b := columns("CREATE TABLE u (a int);"), columns("CREATE TABLE u (a int, b int);"); a != 1 || b != 2 {
+		t.Fatal(a, b)
+	}
+}
+
+func TestEachTestHasItsOwnRedis(t *testing.T) {
+	t.Parallel()
+	for i := range 8 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			client := testkit.KV(t, testkit.Redis(t))
+			if n, err := client.Incr(t.Context(), "sc:n").Result(); err != nil || n != 1 {
+				t.Fatal(n, err)
+			}
+		})
+	}
+}
+
+func TestClock(t *testing.T) {
+	at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	c := testkit.NewClock(at)
+	c.Advance(time.Hour)
+	if got := c.Now(); !got.Equal(at.Add(time.Hour)) {
+		t.Fatal(got)
+	}
+	c.Set(at)
+	if got := c.Now(); !got.Equal(at) {
+		t.Fatal(got)
+	}
+}
+
+// recorder is a test that fails without failing this one.
+type recorder struct {
+	testing.TB
+	failed string
+}
+
+func (r *recorder) Helper()                      {}
+func (r *recorder) Errorf(f string, args ...any) { r.failed = fmt.Sprintf(f, args...) }
+func (r *recorder) Fatalf(f string, args ...any) { r.failed = fmt.Sprintf(f, args...); panic(r) }
+func (r *recorder) run(do func(t testing.TB)) (failed string) {
+	defer func() { _ = recover(); failed = r.failed }()
+	do(r)
+	return r.failed
+}
+
+func TestEventuallyAndGoldenCanFail(t *testing.T) {
+	if got := (&recorder{TB: t}).run(func(t testing.TB) { testkit.Eventually(t, 5*time.Millisecond, func() bool { return false }) }); got == "" {
+		t.Error("Eventually did not fail")
+	}
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("testdata", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("testdata", "a.json"), []byte("{\n  \"b\": 1\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Golden(t, "a.json", []byte(`{"b":1}`))
+	if got := (&recorder{TB: t}).run(func(t testing.TB) { testkit.Golden(t, "a.json", []byte(`{"b":2}`)) }); !strings.Contains(got, "differs") {
+		t.Errorf("Golden said %q", got)
+	}
+	if got := (&recorder{TB: t}).run(func(t testing.TB) { testkit.Golden(t, "none.json", []byte(`{}`)) }); !strings.Contains(got, "-update") {
+		t.Errorf("Golden said %q", got)
+	}
+}

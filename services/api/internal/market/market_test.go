@@ -1,0 +1,270 @@
+package market
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+
+func ptr[T any](v T) *T { return &v }
+
+func TestNativePriceVectors(t *testing.T) {
+	t.Parallel()
+	for _, v := range []struct {
+		initial syntax.Bps
+		yes, no int64
+		want    syntax.Bps
+	}{
+		{5000, 0, 0, 5000},
+		{5000, 3, 1, 5833},
+		{2000, 1, 0, 2889},
+		{9900, 1000, 0, 9900},
+		{100, 0, 1000, 100},
+		{5000, 1, 1, 5000},
+		{101, 0, 1, 100}, // 89.8 is below the floor
+	} {
+		if got := NativePrice(v.initial, v.yes, v.no); got != v.want {
+			t.Errorf("initial %d, %d of %d: %d, want %d", v.initial, v.yes, v.yes+v.no, got, v.want)
+		}
+	}
+}
+
+func TestNativePriceMovesWithTheCrowd(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		initial := syntax.Bps(rapid.IntRange(int(MinYes), int(MaxYes)).Draw(t, "initial"))
+		yes, no := rapid.Int64Range(0, 1e9).Draw(t, "yes"), rapid.Int64Range(0, 1e9).Draw(t, "no")
+		p := NativePrice(initial, yes, no)
+		if p < MinYes || p > MaxYes {
+			t.Fatalf("price %d leaves its bounds", p)
+		}
+		if NativePrice(initial, yes+1, no) < p || NativePrice(initial, yes, no+1) > p {
+			t.Fatalf("a call moved the price %d away from its side", p)
+		}
+	})
+}
+
+func TestReadVenueMarket(t *testing.T) {
+	t.Parallel()
+	base := Market{
+		ID: "1", Provider: syntax.Polymarket, Status: syntax.MarketOpen, EndDate: ptr(noon.Add(time.Hour)),
+		Yes: ptr(syntax.Bps(3000)), PricedAt: ptr(noon.Add(-LiveFor)), UpdatedAt: noon.Add(-time.Hour), FetchedAt: ptr(noon),
+	}
+	for _, c := range []struct {
+		name        string
+		change      func(*Market)
+		pastEnd     bool
+		provisional bool
+		priced      bool
+		airable     bool
+	}{
+		{"open", func(*Market) {}, true, false, true, true},
+		{"price grown old", func(m *Market) { m.PricedAt = ptr(noon.Add(-LiveFor - time.Millisecond)) }, true, false, false, false},
+		{"ending soon", func(m *Market) { m.EndDate = ptr(noon.Add(AirAhead)) }, true, false, true, false},
+		{"no end", func(m *Market) { m.EndDate = nil }, true, false, true, false},
+		{"past its end", func(m *Market) { m.EndDate = ptr(noon) }, true, true, true, false},
+		{"past its end, allowed", func(m *Market) { m.EndDate = ptr(noon) }, false, false, true, false},
+		{"closed", func(m *Market) { m.Status = syntax.MarketClosed }, true, true, true, false},
+		{"result shown", func(m *Market) { m.Provisional = true }, true, true, true, false},
+		{"disputed", func(m *Market) { m.Disputed = true }, true, true, true, false},
+		{"settled", func(m *Market) { m.Status, m.Disputed, m.EndDate = syntax.MarketResolved, true, ptr(noon) }, true, false, true, false},
+		{"unknown", func(m *Market) { m.Status = syntax.MarketUnknown }, true, false, true, false},
+	} {
+		m := base
+		c.change(&m)
+		got := m.Read(noon, c.pastEnd)
+		if got.Provisional != c.provisional || (got.Yes != nil) != c.priced || got.Airable(noon) != c.airable {
+			t.Errorf("%s: provisional %v, priced %v, airable %v", c.name, got.Provisional, got.Yes != nil, got.Airable(noon))
+		}
+		if (got.Yes == nil) != (got.PricedAt == nil) {
+			t.Errorf("%s: price and its time part", c.name)
+		}
+		if got.Status != m.Status {
+			t.Errorf("%s: status became %s", c.name, got.Status)
+		}
+	}
+}
+
+func TestReadNativeMarket(t *testing.T) {
+	t.Parallel()
+	m := Market{
+		ID: "native-aaaaaaaaaaaa", Provider: syntax.Manual, Status: syntax.MarketOpen, EndDate: ptr(noon.Add(time.Hour)),
+		InitialYes: ptr(syntax.Bps(5000)), CrowdYes: 3, CrowdNo: 1, PricedAt: ptr(noon.Add(-240 * time.Hour)), Yes: ptr(syntax.Bps(5000)),
+	}
+	got := m.Read(noon, false)
+	if *got.Yes != 5833 || !got.PricedAt.Equal(noon) || got.Status != syntax.MarketOpen || got.Provisional || !got.Airable(noon) {
+		t.Errorf("open native market reads %+v", got)
+	}
+	got = m.Read(noon.Add(time.Hour), false)
+	if got.Status != syntax.MarketClosed || !got.Provisional || got.Airable(noon) {
+		t.Errorf("native market past its cutoff reads %+v", got)
+	}
+	m.Status = syntax.MarketResolved
+	if got := m.Read(noon.Add(time.Hour), false); got.Status != syntax.MarketResolved || got.Provisional {
+		t.Errorf("settled native market reads %+v", got)
+	}
+}
+
+func TestCloseAt(t *testing.T) {
+	t.Parallel()
+	at := func(minutes int) *time.Time { return ptr(noon.Add(time.Duration(minutes) * time.Minute)) }
+	for _, c := range []struct {
+		end, closed, provisional *time.Time
+		want                     int
+	}{
+		{nil, nil, nil, 10},
+		{at(5), nil, nil, 5},
+		{at(5), at(4), at(6), 4},
+		{at(5), at(4), at(3), 3},
+		{at(20), at(30), nil, 10},
+	} {
+		m := Market{EndDate: c.end, ClosedAt: c.closed, ProvisionalAt: c.provisional}
+		if got := m.CloseAt(*at(10)); !got.Equal(*at(c.want)) {
+			t.Errorf("%v %v %v: closed at %v, want minute %d", c.end, c.closed, c.provisional, got, c.want)
+		}
+	}
+}
+
+func TestDraftBounds(t *testing.T) {
+	t.Parallel()
+	good := Draft{Question: strings.Repeat("ä", MinQuestion), CutoffAt: noon.Add(minAhead), Lane: syntax.LaneOther, InitialYes: MinYes, CreatedBy: "admin"}
+	for _, c := range []struct {
+		field  string // empty: accepted
+		change func(*Draft)
+	}{
+		{"", func(*Draft) {}},
+		{"", func(d *Draft) { d.Question = strings.Repeat("ä", MaxQuestion) }},
+		{"", func(d *Draft) { d.Description = strings.Repeat("ä", MaxDescription-1) + "\n" }},
+		{"", func(d *Draft) { d.CutoffAt = noon.AddDate(2, 0, 0) }},
+		{"", func(d *Draft) { d.ResolvesBy = ptr(d.CutoffAt) }},
+		{"", func(d *Draft) { d.InitialYes = MaxYes }},
+		{"", func(d *Draft) { d.ResolutionSource = ptr("https://records.example/gauge") }},
+		{"question", func(d *Draft) { d.Question = strings.Repeat("a", MinQuestion-1) }},
+		{"question", func(d *Draft) { d.Question = strings.Repeat("ä", MaxQuestion+1) }},
+		{"question", func(d *Draft) { d.Question = "a line\nand another" }},
+		{"question", func(d *Draft) { d.Question = "nothing\x00 follows" }},
+		{"question", func(d *Draft) { d.Question = "not a text \xff here" }},
+		{"description", func(d *Draft) { d.Description = strings.Repeat("a", MaxDescription+1) }},
+		{"description", func(d *Draft) { d.Description = "a\x00b" }},
+		{"cutoffAt", func(d *Draft) { d.CutoffAt = noon.Add(minAhead - time.Millisecond) }},
+		{"cutoffAt", func(d *Draft) { d.CutoffAt = noon.AddDate(2, 0, 0).Add(time.Millisecond) }},
+		{"cutoffAt", func(d *Draft) { d.CutoffAt = time.Time{} }},
+		{"resolvesBy", func(d *Draft) { d.ResolvesBy = ptr(d.CutoffAt.Add(-time.Millisecond)) }},
+		{"resolvesBy", func(d *Draft) { d.ResolvesBy = ptr(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)) }},
+		{"initialYesBps", func(d *Draft) { d.InitialYes = MinYes - 1 }},
+		{"initialYesBps", func(d *Draft) { d.InitialYes = MaxYes + 1 }},
+		{"resolutionSource", func(d *Draft) { d.ResolutionSource = ptr("") }},
+		{"resolutionSource", func(d *Draft) { d.ResolutionSource = ptr("javascript:alert(1)") }},
+		{"resolutionSource", func(d *Draft) { d.ResolutionSource = ptr("https://a.example/" + strings.Repeat("a", MaxSource)) }},
+		{"lane", func(d *Draft) { d.Lane = "science" }},
+		{"createdBy", func(d *Draft) { d.CreatedBy = "" }},
+	} {
+		d := good
+		c.change(&d)
+		err := d.validate(noon)
+		var f *fault.Fault
+		switch {
+		case c.field == "" && err != nil:
+			t.Errorf("refused: %v", err)
+		case c.field != "" && (!errors.As(err, &f) || f.Kind != fault.Invalid || f.Extra["field"] != c.field || f.Code != "invalid_"+syntax.Snake(c.field)):
+			t.Errorf("%s: %v", c.field, err)
+		}
+	}
+}
+
+func TestNativeIDsAreWellFormedAndRise(t *testing.T) {
+	t.Parallel()
+	last := syntax.MarketID("")
+	for range 1000 {
+		id, err := newNativeID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := id.NativeKey()
+		if !id.IsNative() || len(key) < 10 || len(key) > 26 || strings.ToLower(key) != key || id <= last {
+			t.Fatalf("id %q after %q", id, last)
+		}
+		last = id
+	}
+}
+
+func plainClassify() Classify {
+	return Classify{
+		Lane:     func(string, []string) syntax.Lane { return syntax.LaneCulture },
+		Category: func(l syntax.Lane, _ string, _ []string) string { return "of " + strings.ToLower(string(l)) },
+	}
+}
+
+func TestCleanRecords(t *testing.T) {
+	t.Parallel()
+	yes, half := syntax.VerdictYes, "0.5"
+	records := []Record{
+		{ID: "20", FetchedAt: noon, Title: "old"},
+		{ID: "20", FetchedAt: noon.Add(time.Second), Title: "new\x00 one\x1f", Description: "bad \xff text\n", Status: syntax.MarketOpen, Provisional: true, Verdict: &yes, Payout: &half},
+		{ID: "10", FetchedAt: noon.Add(time.Microsecond), Status: syntax.MarketResolved, Verdict: &yes, Payout: &half, Lane: syntax.LaneMusic, VolumeUnit: "mana"},
+		{ID: "11", FetchedAt: noon, Status: syntax.MarketClosed, Verdict: &yes, Yes: ptr(syntax.Bps(10001))},
+		{ID: "12", FetchedAt: noon, Status: "strange", Provisional: true},
+		{ID: "13", FetchedAt: noon, Status: syntax.MarketResolved, Verdict: ptr(syntax.Verdict("MAYBE"))},
+		{ID: "14", FetchedAt: noon, EndDate: ptr(time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)), Title: strings.Repeat("ä", maxTitle+5)},
+		{ID: "not ours", FetchedAt: noon},
+		{ID: "native-aaaaaaaaaaaa", FetchedAt: noon},
+		{ID: "15"}, // never asked
+	}
+	got := cleanRecords(records, plainClassify())
+	byID := map[syntax.MarketID]Record{}
+	order := ""
+	for _, r := range got {
+		byID[r.ID] = r
+		order += string(r.ID) + " "
+	}
+	if order != "10 11 12 13 14 20 " {
+		t.Fatalf("kept %s", order)
+	}
+	check := func(id syntax.MarketID, what string, ok bool) {
+		t.Helper()
+		if !ok {
+			raw, _ := json.Marshal(byID[id])
+			t.Errorf("%s: %s: %s", id, what, raw)
+		}
+	}
+	r := byID["20"]
+	check("20", "the newest answer, printable", r.Title == "new one" && r.Description == "bad \uFFFD text\n")
+	check("20", "an open market shows no result", r.Status == syntax.MarketOpen && !r.Provisional && r.Verdict == nil && r.Payout == nil)
+	check("20", "lane from its title", r.Lane == syntax.LaneCulture && r.Category == "of culture" && r.VolumeUnit == "usd")
+	r = byID["10"]
+	check("10", "the final word is closed, provisional and kept", r.Status == syntax.MarketClosed && r.Provisional && *r.Verdict == yes && *r.Payout == half)
+	check("10", "lane of the venue", r.Lane == syntax.LaneMusic && r.Category == "of music" && r.VolumeUnit == "mana")
+	check("10", "title and whole milliseconds", r.Title == "10" && r.FetchedAt.Equal(noon))
+	r = byID["11"]
+	check("11", "closed is no final word", r.Status == syntax.MarketClosed && !r.Provisional && r.Verdict == nil && r.Yes == nil)
+	r = byID["12"]
+	check("12", "a strange status is unknown", r.Status == syntax.MarketUnknown)
+	r = byID["13"]
+	check("13", "a strange verdict decides nothing", r.Status == syntax.MarketClosed && r.Provisional && r.Verdict == nil)
+	r = byID["14"]
+	check("14", "bounds", r.EndDate == nil && strings.Count(r.Title, "ä") == maxTitle)
+}
+
+func TestMemoryForgets(t *testing.T) {
+	t.Parallel()
+	m := make(memory)
+	m.put("1", noon)
+	if !m.holds("1", noon.Add(-time.Millisecond)) || m.holds("1", noon) || len(m) != 0 {
+		t.Error("an id is not forgotten at its time")
+	}
+	for i := range maxMemory + 1 {
+		m.put(syntax.MarketID(strings.Repeat("1", 1+i%20)+string(rune('a'+i%26))+syntax.IntKey(int64(i))), noon)
+	}
+	if len(m) > maxMemory {
+		t.Errorf("memory of %d ids", len(m))
+	}
+}

@@ -1,0 +1,464 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// answer is a clean venue answer about an open market, made at the bundle's time.
+func (b *bundle) answer(id string, yes int, change ...func(*market.Record)) market.Record {
+	end := noon.Add(48 * time.Hour)
+	price, volume := syntax.Bps(yes), 5000.0
+	r := market.Record{
+		ID: syntax.MarketID(id), Title: "Will it hold?", EndDate: &end, Status: syntax.MarketOpen, Lane: syntax.LaneScience,
+		Category: "science", Outcomes: []string{"Yes", "No"}, VolumeUnit: "usd", Yes: &price, Volume: &volume, VolumeUSD: &volume,
+		URL: "https://venue.example/event/hold", FetchedAt: b.clock.Now(),
+	}
+	for _, f := range change {
+		f(&r)
+	}
+	return r
+}
+
+func closed(provisional bool) func(*market.Record) {
+	return func(r *market.Record) { r.Status, r.Provisional = syntax.MarketClosed, provisional }
+}
+
+func final(v syntax.Verdict) func(*market.Record) {
+	return func(r *market.Record) {
+		closed(true)(r)
+		r.Verdict = &v
+	}
+}
+
+func (b *bundle) apply(every bool, records ...market.Record) int {
+	b.t.Helper()
+	n, err := b.ApplyRecords(b.t.Context(), records, every, b.clock.Now())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+func (b *bundle) market(id string) market.Market {
+	b.t.Helper()
+	m, found, err := b.FindMarket(b.t.Context(), syntax.MarketID(id))
+	if err != nil || !found {
+		b.t.Fatalf("market %s: found %v, %v", id, found, err)
+	}
+	return m
+}
+
+func TestAnOlderAnswerLoses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	slow := b.answer("1", 9000, func(r *market.Record) { r.Title = "slow" })
+	b.clock.Advance(time.Second)
+	// The newest answer changes the price only, so the row itself keeps an older
+	// time: the guard must not lean on the row.
+	b.apply(false, b.answer("1", 3000))
+	b.clock.Advance(time.Second)
+	between := b.answer("1", 8000, func(r *market.Record) { r.Title = "between" })
+	b.clock.Advance(time.Second)
+	b.apply(false, b.answer("1", 3100))
+	for _, old := range []market.Record{slow, between, b.answer("1", 7000, func(r *market.Record) { r.Title = "same moment" })} {
+		if n := b.apply(false, old); n != 0 {
+			t.Errorf("%q was taken for newer", old.Title)
+		}
+	}
+	if m := b.market("1"); m.Title != "Will it hold?" || *m.Yes != 3100 {
+		t.Errorf("kept %q at %d", m.Title, *m.Yes)
+	}
+}
+
+func TestOnlyChangesTouchTheRow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(false, b.answer("1", 3000))
+	before := b.count(`SELECT xmin::text::bigint FROM api.markets WHERE market_id = '1'`)
+	b.clock.Advance(time.Minute)
+	b.apply(false, b.answer("1", 4000, func(r *market.Record) { v := 9999.0; r.Volume = &v }))
+	if b.count(`SELECT xmin::text::bigint FROM api.markets WHERE market_id = '1'`) != before {
+		t.Error("a mere price rewrote the row that filings lock")
+	}
+	if m := b.market("1"); *m.Yes != 4000 || *m.Volume != 9999 {
+		t.Errorf("quote %d, volume %v", *m.Yes, *m.Volume)
+	}
+	b.clock.Advance(time.Minute)
+	b.apply(false, b.answer("1", 4000, func(r *market.Record) { r.Title = "Will it really hold?" }))
+	if b.count(`SELECT xmin::text::bigint FROM api.markets WHERE market_id = '1'`) == before {
+		t.Error("a new title did not reach the row")
+	}
+	if n := b.count(`SELECT count(*) FROM api.outbox`); n != 0 {
+		t.Errorf("%d events without a change of status", n)
+	}
+}
+
+func TestStatusChangesAreToldOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	step := func(want string, change ...func(*market.Record)) {
+		t.Helper()
+		b.clock.Advance(time.Minute)
+		b.apply(false, b.answer("1", 3000, change...), b.answer("2", 100))
+		var got string
+		err := b.admin.QueryRow(t.Context(), `SELECT coalesce(string_agg((data->>'from') || '>' || (data->>'to'), ' ' ORDER BY id), '')
+			FROM api.outbox WHERE type = 'market.status' AND market_id = '1'`).Scan(&got)
+		if err != nil || got != want {
+			t.Errorf("told %q, want %q (%v)", got, want, err)
+		}
+	}
+	step("")
+	step("open>closed", closed(false))
+	step("open>closed", closed(true))
+	step("open>closed closed>open")
+	step("open>closed closed>open open>unknown", func(r *market.Record) { r.Status = syntax.MarketUnknown })
+	if n := b.count(`SELECT count(*) FROM api.outbox WHERE market_id <> '1'`); n != 0 {
+		t.Errorf("%d events of the quiet market", n)
+	}
+}
+
+// The flows of venues that go back on their word: reopened, amended, undone.
+func TestFirstSightsAndTheFinalWord(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	check := func(what string, closedAt, provisionalAt, finalAt *time.Time, verdict syntax.Verdict) {
+		t.Helper()
+		m := b.market("1")
+		for _, p := range []struct {
+			name      string
+			got, want *time.Time
+		}{{"closed", m.ClosedAt, closedAt}, {"provisional", m.ProvisionalAt, provisionalAt}, {"final", m.FinalAt, finalAt}} {
+			if (p.got == nil) != (p.want == nil) || p.got != nil && !p.got.Equal(*p.want) {
+				t.Errorf("%s: first sight of %s %v, want %v", what, p.name, p.got, p.want)
+			}
+		}
+		if got := syntax.Verdict(""); m.FinalVerdict != nil && *m.FinalVerdict != verdict || m.FinalVerdict == nil && verdict != got {
+			t.Errorf("%s: final word %v, want %q", what, m.FinalVerdict, verdict)
+		}
+	}
+	say := func(minutes int, change ...func(*market.Record)) *time.Time {
+		t.Helper()
+		b.clock.Set(at(minutes))
+		b.apply(false, b.answer("1", 3000, change...))
+		when := at(minutes)
+		return &when
+	}
+	say(0)
+	check("open", nil, nil, nil, "")
+	shut := say(1, closed(false))
+	check("closed", shut, nil, nil, "")
+	say(2)
+	check("reopened", shut, nil, nil, "")
+	prov := say(3, closed(true))
+	check("proposed", shut, prov, nil, "")
+	one := say(4, final(syntax.VerdictYes))
+	check("final", shut, prov, one, syntax.VerdictYes)
+	say(5, final(syntax.VerdictYes))
+	check("final, read again", shut, prov, one, syntax.VerdictYes)
+	two := say(6, final(syntax.VerdictNo))
+	check("amended", shut, prov, two, syntax.VerdictNo)
+	say(7, closed(true))
+	check("undone", shut, prov, nil, "")
+	three := say(8, final(syntax.VerdictNo))
+	check("final at last", shut, prov, three, syntax.VerdictNo)
+	say(9)
+	check("open again", shut, prov, nil, "")
+}
+
+func TestAClaimIsTheEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(false, b.answer("1", 3000))
+	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "1", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, b.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	b.clock.Advance(time.Minute)
+	if n := b.apply(true, b.answer("1", 9900, func(r *market.Record) { r.Title = "changed" })); n != 0 {
+		t.Error("an answer about a settled market was kept")
+	}
+	m := b.market("1")
+	if m.Status != syntax.MarketResolved || m.Verdict == nil || *m.Verdict != syntax.VerdictYes || m.Title != "Will it hold?" || *m.Yes != 3000 {
+		t.Errorf("settled market became %+v", m)
+	}
+}
+
+func TestNativeRowsAreNoVenuesBusiness(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
+	b.clock.Advance(time.Minute)
+	if n := b.apply(true, b.answer("native-aaaaaaaaaaaa", 1)); n != 0 {
+		t.Error("a venue answered for a native market")
+	}
+}
+
+func TestSnapshots(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, hash := b.operator("watcher")
+	b.apply(false, b.answer("1", 3000), b.answer("2", 3000), b.answer("3", 3000))
+	b.file(hash, "2", syntax.Yes, 3000)
+	for range 3 {
+		b.clock.Advance(time.Minute)
+		b.apply(false, b.answer("1", 3000), b.answer("2", 3000))
+		b.apply(true, b.answer("3", 3000))
+	}
+	for id, want := range map[string]int{"1": 1, "2": 4, "3": 4} {
+		if got := b.count(`SELECT count(*) FROM api.market_prices WHERE market_id = $1`, id); got != want {
+			t.Errorf("market %s: %d snapshots, want %d", id, got, want)
+		}
+	}
+	b.clock.Advance(12 * time.Minute)
+	b.apply(false, b.answer("1", 3500))
+	if got := b.count(`SELECT count(*) FROM api.market_prices WHERE market_id = '1'`); got != 2 {
+		t.Errorf("a quiet market has %d snapshots after a quarter of an hour, want 2", got)
+	}
+	// What a result does to the price is no closing line.
+	b.clock.Advance(time.Minute)
+	b.apply(true, b.answer("3", 10000, final(syntax.VerdictYes)))
+	r, err := b.Claim(t.Context(), resolve.Claim{MarketID: "3", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, b.clock.Now())
+	if err != nil || r.Outcome.Verdict == nil {
+		t.Fatal(err)
+	}
+	if m := b.market("3"); m.ClosePrice == nil || *m.ClosePrice != 3000 {
+		t.Errorf("closing line %v, want 3000", m.ClosePrice)
+	}
+}
+
+func TestStub(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for range 2 {
+		if err := b.InsertStub(t.Context(), "41", "a title", b.clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, hash := b.operator("early")
+	b.file(hash, "41", syntax.Yes, 6000)
+	if m := b.market("41"); m.Status != syntax.MarketUnknown || m.FetchedAt != nil || m.Title != "a title" || m.YesCount != 1 {
+		t.Errorf("stub reads %+v", m)
+	}
+	b.clock.Advance(time.Minute)
+	b.apply(false, b.answer("41", 2000, func(r *market.Record) { r.Title, r.Status = "a title", syntax.MarketUnknown }))
+	if got := b.try(signal.Caller{KeyHash: hash}, newDraft("41", syntax.Yes, 1)); got.Verdict != signal.VerdictDuplicate {
+		t.Errorf("second call: %s", got.Verdict)
+	}
+	_, other := b.operator("second")
+	if got := b.try(signal.Caller{KeyHash: other}, newDraft("41", syntax.Yes, 1)); got.Verdict != signal.VerdictProvisional {
+		t.Errorf("a market whose state its venue does not tell takes calls: %s", got.Verdict)
+	}
+}
+
+func TestTakesAreCounted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("5", 5000)
+	_, hash := b.operator("talker")
+	id := b.file(hash, "5", syntax.No, 5000)
+	for i, kind := range []string{"take", "note", "take"} {
+		e := signal.Event{ID: fmt.Sprintf("018f0000-0000-7000-8000-%012d", i), Type: kind, Payload: `{"text":"x"}`, CreatedAt: b.clock.Now()}
+		if err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m := b.market("5"); m.Takes != 2 || m.NoCount != 1 || m.YesCount != 0 || m.CrowdNo != 1 {
+		t.Errorf("counters %+v", m)
+	}
+}
+
+func TestAirable(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ends := func(d time.Duration) func(*market.Record) {
+		return func(r *market.Record) { e := b.clock.Now().Add(d); r.EndDate = &e }
+	}
+	b.apply(false, b.answer("1", 3000, ends(time.Hour)), b.answer("2", 3000, ends(30*time.Minute)),
+		b.answer("3", 3000, ends(10*time.Minute)), b.answer("4", 3000, ends(time.Hour), closed(false)),
+		b.answer("5", 3000, func(r *market.Record) { r.Yes = nil }), b.answer("6", 3000, func(r *market.Record) { r.EndDate = nil }),
+		b.answer("7", 3000, ends(2*time.Hour), func(r *market.Record) { r.Lane = syntax.LaneSport }), b.answer("8", 3000))
+	b.exec(`UPDATE api.markets SET disputed = true WHERE market_id = '8'`)
+	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
+	list := func(lane syntax.Lane, limit int) (ids []string) {
+		t.Helper()
+		rows, err := b.ListAirable(t.Context(), b.clock.Now(), lane, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range rows {
+			m = m.Read(b.clock.Now(), true)
+			if !m.Airable(b.clock.Now()) {
+				t.Errorf("%s is listed but not airable", m.ID)
+			}
+			ids = append(ids, string(m.ID))
+		}
+		return ids
+	}
+	same := func(got []string, want ...string) {
+		t.Helper()
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("airable %v, want %v", got, want)
+		}
+	}
+	same(list("", 0), "2", "1", "7", "native-aaaaaaaaaaaa")
+	same(list("", 2), "2", "1")
+	same(list(syntax.LaneSport, 0), "7")
+	b.clock.Advance(10*time.Minute + time.Second)
+	same(list("", 0), "native-aaaaaaaaaaaa") // prices of venues have grown old
+}
+
+func TestPriceHistoryIsThinned(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exec(`INSERT INTO api.market_prices SELECT '1', $1::timestamptz + i * interval '1 minute', i % 10001 FROM generate_series(0, 2999) i`, noon)
+	for _, c := range []struct {
+		from        time.Time
+		limit, want int
+	}{{time.Time{}, 500, 500}, {noon.Add(2900 * time.Minute), 500, 100}, {time.Time{}, 3000, 3000}, {noon.Add(4000 * time.Minute), 500, 0}} {
+		list, err := b.ListPrices(t.Context(), "1", c.from, c.limit)
+		if err != nil || len(list) != c.want {
+			t.Fatalf("%d points, want %d (%v)", len(list), c.want, err)
+		}
+		for i := 1; i < len(list); i++ {
+			if !list[i].At.After(list[i-1].At) {
+				t.Fatalf("point %d is not after the one before", i)
+			}
+		}
+		if c.want > 0 && list[len(list)-1].Yes != 2999 {
+			t.Errorf("the newest point is %d, want 2999", list[len(list)-1].Yes)
+		}
+	}
+	b.exec(`INSERT INTO api.market_prices VALUES ('2', $1, 1)`, noon)
+	if list, err := b.ListPrices(t.Context(), "2", time.Time{}, 500); err != nil || len(list) != 1 {
+		t.Errorf("one point reads as %v, %v", list, err)
+	}
+	n, err := b.ThinPrices(t.Context(), noon.Add(60*time.Minute), 1000)
+	if err != nil || n != 56 {
+		t.Errorf("thinned %d of an hour, want 56 (%v)", n, err)
+	}
+	if got := b.count(`SELECT min(yes_bps) FROM api.market_prices WHERE market_id = '1'`); got != 14 {
+		t.Errorf("the first quarter keeps %d, want its last, 14", got)
+	}
+}
+
+func TestCutoffClosesNativeMarkets(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
+	b.venueMarket("1", 4000)
+	for _, c := range []struct {
+		after time.Duration
+		want  int
+	}{{23 * time.Hour, 0}, {time.Hour, 1}, {time.Hour, 0}} {
+		b.clock.Advance(c.after)
+		if n, err := b.CloseNative(t.Context(), b.clock.Now()); err != nil || n != c.want {
+			t.Errorf("closed %d, want %d (%v)", n, c.want, err)
+		}
+	}
+	if m := b.market("native-aaaaaaaaaaaa"); m.Status != syntax.MarketClosed || !m.ClosedAt.Equal(*m.EndDate) {
+		t.Errorf("closed market reads %+v", m)
+	}
+	if n := b.count(`SELECT count(*) FROM api.outbox WHERE type = 'market.status' AND data = '{"from": "open", "to": "closed"}'`); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}
+
+func TestListNative(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, id := range []string{"native-opennnnnnn", "native-dueeeeeeee", "native-shuttttttt", "native-settledddd"} {
+		b.nativeMarket(id, 5000)
+	}
+	b.exec(`UPDATE api.markets SET end_date = $1 WHERE market_id IN ('native-dueeeeeeee', 'native-shuttttttt')`, noon)
+	b.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = 'native-shuttttttt'`)
+	b.exec(`UPDATE api.markets SET status = 'resolved', resolution_value = 'NO', end_date = $1 WHERE market_id = 'native-settledddd'`, noon)
+	b.exec(`INSERT INTO api.resolution_proposals VALUES ('native-shuttttttt', 'NO', 'https://proof.example', NULL, gen_random_uuid(), $1),
+		('native-dueeeeeeee', 'YES', NULL, NULL, gen_random_uuid(), $2)`, noon, noon.Add(-8*24*time.Hour))
+	for _, c := range []struct {
+		status market.NativeStatus
+		due    bool
+		want   int
+	}{{market.NativeOpen, false, 3}, {market.NativeOpen, true, 2}, {market.NativeClosed, false, 2}, {market.NativeResolved, false, 1}, {market.NativeAll, false, 4}, {market.NativeAll, true, 2}} {
+		list, err := b.ListNative(t.Context(), c.status, c.due, 100, noon)
+		if err != nil || len(list) != c.want {
+			t.Errorf("%s due=%v: %d rows, want %d (%v)", c.status, c.due, len(list), c.want, err)
+		}
+		for _, n := range list {
+			if proposed := n.Market.ID == "native-shuttttttt"; (n.Proposal != nil) != proposed {
+				t.Errorf("%s has proposal %+v", n.Market.ID, n.Proposal)
+			}
+		}
+	}
+}
+
+// Writers of answers, filings and claims on the same markets wait for each
+// other, and none of them waits in a circle.
+func TestAnswersAmongFilingsAndClaims(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const markets = 20
+	ids := make([]string, markets)
+	for i := range ids {
+		ids[i] = fmt.Sprint(9000 + i)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	var wg sync.WaitGroup
+	for n := range 50 {
+		wg.Go(func() {
+			records := make([]market.Record, 0, markets)
+			for i := range ids {
+				id := ids[(i*7+n)%markets] // any order: the store sorts nothing out for callers but ids
+				records = append(records, b.answer(id, 100+n, func(r *market.Record) {
+					r.FetchedAt = noon.Add(time.Duration(n) * time.Second)
+					r.Title = fmt.Sprintf("title %d", n)
+					if n%3 == 0 {
+						closed(false)(r)
+					}
+				}))
+			}
+			if _, err := b.ApplyRecords(ctx, records, true, b.clock.Now()); err != nil {
+				t.Errorf("answers %d: %v", n, err)
+			}
+		})
+		wg.Go(func() {
+			err := pgx.BeginFunc(ctx, b.rw, func(tx pgx.Tx) error {
+				rows, err := tx.Query(ctx, `SELECT market_id FROM markets WHERE market_id = ANY ($1) ORDER BY market_id FOR SHARE`, ids)
+				if err != nil {
+					return err
+				}
+				_, err = pgx.CollectRows(rows, pgx.RowTo[string])
+				return err
+			})
+			if err != nil {
+				t.Errorf("filing %d: %v", n, err)
+			}
+		})
+		wg.Go(func() {
+			err := pgx.BeginFunc(ctx, b.rw, func(tx pgx.Tx) error {
+				_, err := tx.Exec(ctx, `SELECT FROM markets WHERE market_id = $1 FOR UPDATE`, ids[n%markets])
+				return err
+			})
+			if err != nil {
+				t.Errorf("claim %d: %v", n, err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if m := b.market(id); m.Title != "title 49" || *m.Yes != 149 || m.Status != syntax.MarketOpen {
+			t.Errorf("market %s ended with %q at %d, %s: not the newest answer", id, m.Title, *m.Yes, m.Status)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package venue
+
+import (
+	"sync"
+	"time"
+)
+
+// A host that failed this many times in a row is left alone for a while; then
+// one request may try it again.
+const (
+	breakAfter = 5
+	restFor    = 5 * time.Second
+)
+
+// breaker keeps callers from waiting for a host that does not answer.
+type breaker struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	failed  int
+	until   time.Time
+	probing bool
+}
+
+// enter says whether a request may go out; each that may must be followed by
+// leave.
+func (b *breaker) enter() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failed < breakAfter {
+		return true
+	}
+	if b.probing || b.now().Before(b.until) {
+		return false
+	}
+	b.probing = true
+	return true
+}
+
+// outcome of a request as the breaker sees it.
+type outcome int
+
+const (
+	good    outcome = iota
+	failure         // the host's fault
+	neither         // the caller gave up: says nothing about the host
+)
+
+func (b *breaker) leave(o outcome) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.probing = false
+	switch o {
+	case good:
+		b.failed = 0
+	case failure:
+		if b.failed++; b.failed >= breakAfter {
+			b.until = b.now().Add(restFor)
+		}
+	case neither:
+	}
+}

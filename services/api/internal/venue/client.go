@@ -1,0 +1,214 @@
+package venue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Bounds of one request.
+const (
+	Timeout   = 10 * time.Second
+	MaxBody   = 16 << 20
+	tries     = 3
+	firstWait = 200 * time.Millisecond
+	mostWait  = 5 * time.Second
+	mostError = 512 // bytes of an error answer that are kept for the log
+	userAgent = "signalcast/1 (market reader)"
+)
+
+// Client reads one host of a venue.
+type Client struct {
+	provider string
+	base     *url.URL
+	http     *http.Client
+	limiter  *rate.Limiter
+	breaker  *breaker
+	meter    *Meter
+	now      func() time.Time
+}
+
+// NewClient checks the base URL. perSecond is the polite rate for the host,
+// with twice as many at once.
+func NewClient(provider, base string, perSecond float64, meter *Meter, now func() time.Time) (*Client, error) {
+	u, err := url.Parse(strings.TrimSuffix(base, "/"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return nil, fmt.Errorf("%s base URL %q is not an http or https address", provider, base)
+	}
+	if perSecond <= 0 {
+		return nil, fmt.Errorf("%s rate %v must be above 0", provider, perSecond)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 8
+	transport.ResponseHeaderTimeout = Timeout
+	return &Client{
+		provider: provider, base: u, meter: meter, now: now,
+		http: &http.Client{
+			Transport: transport, Timeout: Timeout,
+			// A venue has no reason to send us elsewhere, and following it could
+			// lead inside.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		limiter: rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), 1)),
+		breaker: &breaker{now: now},
+	}, nil
+}
+
+// RefusedError is an answer of the venue that refuses the request as such.
+type RefusedError struct {
+	Status int
+	Text   string
+}
+
+// Error implements error.
+func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.Status, e.Text) }
+
+// Get reads JSON, trying up to three times within the caller's context.
+// Errors: *RefusedError when the venue answered in its own form with 400, 404
+// or 422, else ErrUnavailable.
+func (c *Client) Get(ctx context.Context, op, path string, query url.Values) ([]byte, error) {
+	wait := firstWait
+	for try := 1; ; try++ {
+		body, retry, err := c.once(ctx, op, http.MethodGet, path, query, nil)
+		if err == nil || try == tries || !retry.allowed {
+			return body, err
+		}
+		pause := max(retry.after, wait/2+rand.N(wait))
+		wait *= 2
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
+			return nil, err
+		}
+		if sleep(ctx, pause) != nil {
+			return nil, err
+		}
+	}
+}
+
+// Post sends JSON and reads JSON, once: what is not a read is not repeated.
+// Errors as those of Get.
+func (c *Client) Post(ctx context.Context, op, path string, body []byte) ([]byte, error) {
+	answer, _, err := c.once(ctx, op, http.MethodPost, path, nil, body)
+	return answer, err
+}
+
+// again says whether and when a failed request may be repeated.
+type again struct {
+	allowed bool
+	after   time.Duration
+}
+
+func (c *Client) once(ctx context.Context, op, method, path string, query url.Values, body []byte) ([]byte, again, error) {
+	if err := c.limiter.Wait(ctx); err != nil {
+		return nil, again{}, ErrUnavailable.Wrap(fmt.Errorf("wait for the rate limit: %w", err))
+	}
+	if !c.breaker.enter() {
+		c.meter.request(c.provider, op, "resting", 0)
+		return nil, again{}, ErrUnavailable.Wrap(fmt.Errorf("%s rests after failures", c.base.Host))
+	}
+	start := c.now()
+	answer, retry, err := c.exchange(ctx, method, path, query, body)
+	result, seen := "ok", good
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused):
+		result = strconv.Itoa(refused.Status)
+	case err != nil && errors.Is(ctx.Err(), context.Canceled):
+		result, seen = "left", neither
+	case err != nil:
+		result, seen = "failed", failure
+	}
+	c.breaker.leave(seen)
+	c.meter.request(c.provider, op, result, c.now().Sub(start))
+	if err != nil && refused == nil {
+		err = ErrUnavailable.Wrap(fmt.Errorf("%s %s: %w", method, path, err))
+	}
+	return answer, retry, err
+}
+
+func (c *Client) exchange(ctx context.Context, method, path string, query url.Values, body []byte) ([]byte, again, error) {
+	u := *c.base
+	u.Path += path
+	u.RawQuery = query.Encode()
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, again{}, err
+	}
+	req.Header.Set("User-Agent", userAgent)
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, again{allowed: true}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, retryAfter(resp), refusal(resp)
+	}
+	if !isJSON(resp) {
+		return nil, again{}, fmt.Errorf("content type %q", resp.Header.Get("Content-Type"))
+	}
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
+	if err != nil {
+		return nil, again{allowed: true}, fmt.Errorf("read answer: %w", err)
+	}
+	if len(answer) > MaxBody {
+		return nil, again{}, fmt.Errorf("answer larger than %d bytes", MaxBody)
+	}
+	return answer, again{}, nil
+}
+
+// refusal reads an error answer. Only JSON is the venue's own word; a page of
+// something in between says nothing about the market.
+func refusal(resp *http.Response) error {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostError))
+	if err != nil {
+		return fmt.Errorf("status %d, unreadable: %w", resp.StatusCode, err)
+	}
+	switch resp.StatusCode {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity:
+		if isJSON(resp) {
+			return &RefusedError{Status: resp.StatusCode, Text: string(text)}
+		}
+	}
+	return fmt.Errorf("status %d: %q", resp.StatusCode, text)
+}
+
+func retryAfter(resp *http.Response) again {
+	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
+		return again{}
+	}
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		seconds = 0
+	}
+	return again{allowed: true, after: min(time.Duration(seconds)*time.Second, mostWait)}
+}
+
+func isJSON(resp *http.Response) bool {
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,68 @@
+package venue
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// mostWords bounds the label values that a venue can cause.
+const mostWords = 32
+
+// Meter counts what happens at the venues.
+type Meter struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	words    *prometheus.CounterVec
+	dropped  *prometheus.CounterVec
+
+	mu    sync.Mutex
+	known map[[3]string]bool
+}
+
+// NewMeter registers the venue metrics.
+func NewMeter(reg prometheus.Registerer) *Meter {
+	m := &Meter{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "venue_requests_total", Help: "Requests to market venues by result.",
+		}, []string{"provider", "op", "result"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "venue_request_seconds", Help: "Time until a venue's answer was read.", Buckets: prometheus.ExponentialBuckets(0.01, 2.5, 9),
+		}, []string{"provider", "op"}),
+		words: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "venue_unknown_words_total", Help: "Status words of venues that no rule knows.",
+		}, []string{"provider", "field", "word"}),
+		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "venue_dropped_records_total", Help: "Records of venues that could not be used.",
+		}, []string{"provider", "reason"}),
+		known: map[[3]string]bool{},
+	}
+	reg.MustRegister(m.requests, m.seconds, m.words, m.dropped)
+	return m
+}
+
+// UnknownWord counts a word that no rule knows, so that a new one is noticed.
+func (m *Meter) UnknownWord(provider, field, word string) {
+	m.mu.Lock()
+	key := [3]string{provider, field, word}
+	if !m.known[key] {
+		if len(m.known) >= mostWords || len(word) > 40 {
+			word = "…"
+		} else {
+			m.known[key] = true
+		}
+	}
+	m.mu.Unlock()
+	m.words.WithLabelValues(provider, field, word).Inc()
+}
+
+// Dropped counts records that were left out.
+func (m *Meter) Dropped(provider, reason string) {
+	m.dropped.WithLabelValues(provider, reason).Inc()
+}
+
+func (m *Meter) request(provider, op, result string, took time.Duration) {
+	m.requests.WithLabelValues(provider, op, result).Inc()
+	m.seconds.WithLabelValues(provider, op).Observe(took.Seconds())
+}

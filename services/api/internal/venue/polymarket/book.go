@@ -1,0 +1,118 @@
+package polymarket
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+)
+
+// bookRecord is what the order-book service says about a market's end.
+type bookRecord struct {
+	ConditionID string `json:"condition_id"`
+	Closed      bool   `json:"closed"`
+	Half        bool   `json:"is_50_50_outcome"`
+	Tokens      []struct {
+		Outcome string `json:"outcome"`
+		Winner  bool   `json:"winner"`
+	} `json:"tokens"`
+}
+
+// winner is the place of the winning outcome among the market's outcomes, -1
+// without exactly one winner.
+func (b *bookRecord) winner(outcomes [2]string) int {
+	found := -1
+	for i, t := range b.Tokens {
+		if !t.Winner {
+			continue
+		}
+		if found >= 0 || i > 1 {
+			return -1
+		}
+		found = i
+		for j, label := range outcomes { // the order of the two services is the same, as far as is known
+			if strings.EqualFold(strings.TrimSpace(t.Outcome), strings.TrimSpace(label)) {
+				found = j
+				break
+			}
+		}
+	}
+	return found
+}
+
+func (b *bookRecord) anyWinner() bool {
+	for _, t := range b.Tokens {
+		if t.Winner {
+			return true
+		}
+	}
+	return false
+}
+
+// book reads the order-book record of a condition; nil without an error means
+// that the service has none.
+func (a *Adapter) book(ctx context.Context, condition string) (*bookRecord, error) {
+	if condition == "" {
+		return nil, nil
+	}
+	raw, err := a.clob.Get(ctx, "book_record", "/markets/"+condition, nil)
+	var refused *venue.RefusedError
+	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var b bookRecord
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return nil, fmt.Errorf("decode order-book record: %w", err)
+	}
+	if b.ConditionID != condition {
+		return nil, fmt.Errorf("the order book answered for %.80q", b.ConditionID)
+	}
+	return &b, nil
+}
+
+// refresh replaces the prices of open markets by the middles of their books,
+// which are fresher than the metadata. It is best effort: without an answer the
+// prices stay as they are.
+func (a *Adapter) refresh(ctx context.Context, markets []venue.Market) {
+	type side struct {
+		TokenID string `json:"token_id"`
+	}
+	var sides []side
+	for _, m := range markets {
+		if m.Status == venue.Open && m.ClobTokenID != "" {
+			sides = append(sides, side{m.ClobTokenID})
+		}
+	}
+	if len(sides) == 0 {
+		return
+	}
+	body, err := json.Marshal(sides)
+	if err != nil {
+		return
+	}
+	raw, err := a.clob.Post(ctx, "midpoints", "/midpoints", body)
+	var mids map[string]wire.Decimal
+	if err != nil || json.Unmarshal(raw, &mids) != nil {
+		return
+	}
+	for i := range markets {
+		m := &markets[i]
+		p, ok := mids[m.ClobTokenID].Price()
+		if m.Status != venue.Open || !ok || p <= 0 || p >= wire.One {
+			continue
+		}
+		if m.YesIndex == 1 {
+			p = wire.One - p
+		}
+		bps := p.Bps()
+		m.YesBps = &bps
+	}
+}

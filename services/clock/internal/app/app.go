@@ -1,0 +1,165 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
+
+	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/run"
+	"github.com/signalcast/signalcast/pkg/web"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/clock/internal/edge"
+	"github.com/signalcast/signalcast/services/clock/internal/postgres"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+	"github.com/signalcast/signalcast/services/clock/internal/rpc"
+	"github.com/signalcast/signalcast/services/clock/internal/upstream"
+)
+
+const serviceName = "clock"
+
+var errNoProgramme = errors.New("no copy of the markets and of the rundown yet")
+
+// App is a clock that is built and not yet running.
+type App struct {
+	cfg     Config
+	log     *slog.Logger
+	now     func() time.Time
+	health  *web.Health
+	tracing *obs.Tracing
+	metrics *obs.Metrics
+
+	pool    *pgxpool.Pool
+	ledger  *grpc.ClientConn
+	markets *upstream.Markets
+	keeper  *program.Keeper
+	desk    *program.Service
+	changed chan struct{} // tells the filler that there are other markets
+
+	edge     *edge.Edge
+	http     *web.Server
+	grpc     *grpcServer
+	internal *web.Server // nil without METRICS_ADDR
+	up       chan struct{}
+}
+
+// New builds the parts. Nothing listens and nothing is connected yet, so the
+// order in which services start does not matter.
+func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
+	a := &App{
+		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
+		metrics: obs.NewMetrics(serviceName, version()), changed: make(chan struct{}, 1), up: make(chan struct{}),
+	}
+	var err error
+	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, version(), a.log); err != nil {
+		return nil, err
+	}
+	if a.pool, err = pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: cfg.MaxConns}); err != nil {
+		return nil, err
+	}
+	a.ledger, err = link.Dial(link.DialConfig{Addr: cfg.Ledger, Secret: cfg.Link.Reveal(), Options: a.tracing.DialOptions()})
+	if err != nil {
+		a.pool.Close()
+		return nil, err
+	}
+	store := postgres.New(a.pool)
+	a.markets = upstream.New(marketv1.NewMarketReadServiceClient(a.ledger), a.log, now)
+	a.keeper = program.NewKeeper(store, a.markets, cfg.lanes(), now)
+	a.markets.Need(a.keeper.Needed)
+	a.desk = program.NewService(a.markets, a.keeper, cfg.lanes(), now)
+	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "programme", Test: func(context.Context) error {
+		if !a.desk.Ready() {
+			return errNoProgramme
+		}
+		return nil
+	}})
+	if err := a.faces(); err != nil {
+		return nil, errors.Join(err, a.ledger.Close())
+	}
+	a.watch()
+	return a, nil
+}
+
+// faces builds what listens.
+func (a *App) faces() error {
+	a.edge = edge.New(edge.Config{
+		Desk: a.desk, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, PerAddr: a.cfg.PerAddr,
+		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded,
+	})
+	a.http = web.NewServer(a.cfg.HTTP, a.tracing.HTTP(a.edge), a.cfg.Limits, a.log)
+	server, err := link.NewServer(link.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})
+	if err != nil {
+		return err
+	}
+	programv1.RegisterProgramReadServiceServer(server, rpc.NewProgram(a.desk))
+	a.grpc = &grpcServer{Server: server, addr: a.cfg.GRPC}
+	if a.cfg.Metrics != "" {
+		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
+	}
+	return nil
+}
+
+// watch registers what the operators of the service look at.
+func (a *App) watch() {
+	a.metrics.GaugeFunc("clock_markets_age_seconds", "Age of the copy of the ledger's markets, -1 before the first.", func() float64 {
+		if p := a.markets.Pool(); p != nil {
+			return a.now().Sub(p.FetchedAt).Seconds()
+		}
+		return -1
+	})
+	a.metrics.GaugeFunc("clock_rundown_age_seconds", "Age of the copy of the stored rundown, -1 before the first.", func() float64 {
+		if r := a.keeper.Rundown(); r != nil {
+			return a.now().Sub(r.LoadedAt).Seconds()
+		}
+		return -1
+	})
+}
+
+// Run serves until ctx ends, a signal comes or a part fails, and stops
+// everything again. An App runs once.
+func (a *App) Run(ctx context.Context) error {
+	parts := []run.Part{
+		{Name: "traces", Stop: a.tracing.Stop},
+		{Name: "postgres", Stop: func(context.Context) error { a.pool.Close(); return nil }},
+		{Name: "ledger", Stop: func(context.Context) error { return a.ledger.Close() }},
+		run.Loop("markets", a.keepMarkets),
+		run.Loop("rundown", a.loadRundown),
+		run.Loop("filler", a.fillRundown),
+		run.Loop("programmes", a.buildProgrammes),
+		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
+		run.Of("grpc", a.grpc),
+		run.Of("http", a.http),
+	}
+	if a.internal != nil {
+		parts = append(parts, run.Of("metrics", a.internal))
+	}
+	return run.Run(ctx, run.Options{
+		Log: a.log,
+		Up: func() {
+			a.health.Up()
+			a.grpc.SetReady(true)
+			close(a.up)
+		},
+		Drain: func() {
+			a.health.Down()
+			a.grpc.SetReady(false)
+		},
+	}, parts...)
+}
+
+// Up is closed when everything listens; the addresses are known from then on.
+func (a *App) Up() <-chan struct{} { return a.up }
+
+// HTTPAddr is the address of the public face.
+func (a *App) HTTPAddr() string { return a.http.Addr() }
+
+// GRPCAddr is the address of the inner face.
+func (a *App) GRPCAddr() string { return a.grpc.Addr() }

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+// Config of the clock, all from the environment.
+type Config struct {
+	Env     conf.Env `env:"ENV"`
+	HTTP    string   `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8082"`
+	GRPC    string   `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9082"`
+	Metrics string   `env:"METRICS_ADDR"` // empty: none
+
+	Database conf.Secret `env:"DATABASE_URL"` // as clock_rw
+	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"8"`
+	Ledger   string      `env:"API_ADDR"` // the api service's gRPC host:port
+	Link     conf.Secret `env:"LINK_SECRET"`
+
+	Lanes   []program.Lane `env:"PROGRAM_LANES"` // of the default channel; empty: the usual six
+	PerAddr int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
+	Trusted []netip.Prefix `env:"TRUSTED_PROXIES"`
+
+	LogLevel string `env:"LOG_LEVEL" envDefault:"info"`
+	Nonce    string `env:"INSTANCE_NONCE"`
+	Trace    obs.TraceConfig
+	Limits   web.Limits
+}
+
+// Check implements conf.Checker.
+func (c *Config) Check(r *conf.Report) {
+	r.Addr("HTTP_ADDR", c.HTTP)
+	r.Addr("GRPC_ADDR", c.GRPC)
+	r.PrivateAddr("METRICS_ADDR", c.Metrics)
+	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
+	r.Addr("API_ADDR", c.Ledger)
+	r.Secret("LINK_SECRET", c.Link)
+	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
+	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
+	if slices.ContainsFunc(c.Lanes, func(l program.Lane) bool { _, ok := program.ParseLane(string(l)); return !ok }) {
+		r.Fail("PROGRAM_LANES", "must be a comma list of programme lanes")
+	}
+}
+
+func (c *Config) lanes() []program.Lane {
+	if len(c.Lanes) == 0 {
+		return program.DefaultLanes()
+	}
+	return c.Lanes
+}
+
+// migrateConfig is what the command `migrate` needs.
+type migrateConfig struct {
+	Env      conf.Env    `env:"ENV"`
+	Admin    conf.Secret `env:"MIGRATE_DATABASE_URL"`
+	Password conf.Secret `env:"DB_RW_PASSWORD"`
+}
+
+// Check implements conf.Checker.
+func (c *migrateConfig) Check(r *conf.Report) {
+	r.DSN("MIGRATE_DATABASE_URL", c.Admin, "postgres", "postgresql")
+	if !c.Password.IsSet() {
+		r.Fail("DB_RW_PASSWORD", "is not set")
+	}
+}

@@ -1,0 +1,461 @@
+package caller
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
+const (
+	secretA = "first-signing-secret-0123456789abcdef"
+	secretB = "older-signing-secret-0123456789abcdef"
+	adminA  = "admin-0123456789-0123456789-0123456789"
+	cronA   = "cron-9876543210-9876543210-9876543210x"
+)
+
+func keyText(n byte) string {
+	raw := make([]byte, 32)
+	for i := range raw {
+		raw[i] = n + byte(i)
+	}
+	return keyPrefix + base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// world plays the ledger, the limiter and the provider, and counts.
+type world struct {
+	mu      sync.Mutex
+	keys    map[KeyHash]bool // true: active
+	ops     map[operator.ID]operator.Operator
+	away    error
+	asked   int
+	counted []string
+	limit   map[string]int // by kind and whose
+	now     time.Time
+}
+
+func (w *world) VerifyKey(_ context.Context, h KeyHash) (operator.Operator, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked++
+	if w.away != nil {
+		return operator.Operator{}, w.away
+	}
+	if !w.keys[h] {
+		return operator.Operator{}, ErrUnauthenticated
+	}
+	return operator.Operator{ID: "op"}, nil
+}
+
+func (w *world) OperatorByID(_ context.Context, id operator.ID) (operator.Operator, error) {
+	if w.away != nil {
+		return operator.Operator{}, w.away
+	}
+	op, ok := w.ops[id]
+	if !ok {
+		return operator.Operator{}, operator.ErrUnknown
+	}
+	return op, nil
+}
+
+func (w *world) Verify(_ context.Context, raw string) (operator.Identity, error) {
+	if raw == "good.jwt.sig" {
+		return operator.Identity{Issuer: "iss", Subject: "sub"}, nil
+	}
+	return operator.Identity{}, ErrUnauthenticated
+}
+
+func (w *world) Count(_ context.Context, kind Kind, whose string) Standing {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	most := map[Kind]int{Key: KeyLimit, Session: SessionLimit, Login: LoginLimit}[kind]
+	w.counted = append(w.counted, whose)
+	w.limit[whose]++
+	if w.limit[whose] > most {
+		return Standing{Limit: most, Retry: 1500 * time.Microsecond}
+	}
+	return Standing{Allowed: true, Limit: most, Remaining: most - w.limit[whose]}
+}
+
+func (w *world) Now() time.Time { return w.now }
+
+func newWorld() (*world, *Service, *Sessions) {
+	w := &world{
+		keys: map[KeyHash]bool{}, ops: map[operator.ID]operator.Operator{"u1": {ID: "u1", SessionVersion: 3}},
+		limit: map[string]int{}, now: noon,
+	}
+	sessions := NewSessions([]string{secretA, secretB}, w.Now)
+	return w, New(Deps{
+		Sessions: sessions, Logins: w, Ledger: w, Limiter: w,
+		Admin: NewSecret(adminA), Cron: NewSecret(cronA), Now: w.Now,
+	}), sessions
+}
+
+func hashOf(t *testing.T, text string) KeyHash {
+	t.Helper()
+	b, err := parseBearer([]string{"Bearer " + text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.hash
+}
+
+func TestKeyHashVector(t *testing.T) {
+	t.Parallel()
+	const text = "dk_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+	if text != keyText(0) {
+		t.Fatalf("bytes 0..31 spell %s", keyText(0))
+	}
+	h := hashOf(t, text)
+	if got := hex.EncodeToString(h[:]); got != "bf059144f3f0f782f4ea84903eec10746433ef53da56b1a989763f988b13007b" {
+		t.Errorf("hash is %s", got)
+	}
+}
+
+func TestBearerForms(t *testing.T) {
+	t.Parallel()
+	key := strings.TrimPrefix(keyText(7), keyPrefix)
+	for value, want := range map[string]Kind{
+		"Bearer dk_" + key:      Key,
+		"bearer dk_" + key:      Key,
+		"Bearer db_live_" + key: Key,
+		"Bearer dat_abc":        App,
+		"Bearer a.b.c":          Login,
+	} {
+		if b, err := parseBearer([]string{value}); err != nil || b.kind != want {
+			t.Errorf("%s: kind %d, %v", value, b.kind, err)
+		}
+	}
+	for _, value := range []string{
+		"", "Bearer", "Bearer ", "Bearer  dk_" + key, "Basic dXNlcjpwdw==", "dk_" + key,
+		"Bearer dk_" + key[1:], "Bearer dk_" + key + "A", "Bearer dk_" + key[:42] + "=", "Bearer dk_" + key + " x",
+		"Bearer DK_" + key, "Bearer sk_" + key, "Bearer a.b", "Bearer a..c", "Bearer a.b.c.d", "Bearer dat_",
+		"Bearer a.b." + strings.Repeat("c", maxLogin),
+	} {
+		if b, err := parseBearer([]string{value}); err == nil {
+			t.Errorf("%.60q is taken as kind %d", value, b.kind)
+		}
+	}
+	if _, err := parseBearer([]string{"Bearer dk_" + key, "Bearer dk_" + key}); err == nil {
+		t.Error("two credentials are taken")
+	}
+}
+
+func TestKeyIsCountedWhereItIsVerified(t *testing.T) {
+	t.Parallel()
+	w, s, _ := newWorld()
+	good, random := keyText(1), keyText(2)
+	w.keys[hashOf(t, good)] = true
+	ask := func(text string, inCall bool) error {
+		_, _, err := s.Resolve(t.Context(), Request{Take: TakeKey, InCall: inCall, Authorization: []string{"Bearer " + text}})
+		return err
+	}
+	for range 3 {
+		if err := ask(random, true); !errors.Is(err, ErrUnauthenticated) {
+			t.Fatal(err)
+		}
+	}
+	if len(w.counted) != 0 || w.asked != 1 {
+		t.Errorf("a random key: %d counted, %d questions; want 0 and 1", len(w.counted), w.asked)
+	}
+	w.asked = 0
+	accepted := 0
+	for range 100 {
+		if ask(good, true) == nil {
+			accepted++
+		}
+	}
+	if accepted != KeyLimit || w.asked != 1 {
+		t.Errorf("in call: %d accepted with %d questions; want %d and 1", accepted, w.asked, KeyLimit)
+	}
+}
+
+func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	w, s, _ := newWorld()
+	text := keyText(3)
+	hash := hashOf(t, text)
+	w.keys[hash] = true
+	r := Request{Take: TakeKey, Authorization: []string{"Bearer " + text}}
+	if _, _, err := s.Resolve(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	w.keys[hash] = false
+	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("revoked key: %v", err)
+	}
+	counted := len(w.counted)
+	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) || len(w.counted) != counted {
+		t.Errorf("refused key was counted again: %v", err)
+	}
+	// The act itself may be the first to hear of it.
+	text = keyText(4)
+	w.keys[hashOf(t, text)] = true
+	r = Request{Take: TakeKey, InCall: true, Authorization: []string{"Bearer " + text}}
+	c, _, err := s.Resolve(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Refused(c)
+	asked := w.asked
+	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) || w.asked != asked {
+		t.Errorf("after a refusal in call: %v", err)
+	}
+}
+
+func TestRefusalRunsOut(t *testing.T) {
+	t.Parallel()
+	w, s, _ := newWorld()
+	text := keyText(5)
+	r := Request{Take: TakeKey, Authorization: []string{"Bearer " + text}}
+	_, _, _ = s.Resolve(t.Context(), r)
+	w.keys[hashOf(t, text)] = true
+	if _, _, err := s.Resolve(t.Context(), r); err == nil {
+		t.Error("a refusal was forgotten at once")
+	}
+	w.now = w.now.Add(refusalLife)
+	if _, _, err := s.Resolve(t.Context(), r); err != nil {
+		t.Errorf("a refusal outlived its time: %v", err)
+	}
+}
+
+func TestLedgerAwayIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	w, s, sessions := newWorld()
+	w.away = fault.New(fault.Unavailable, "signal_service_unavailable", "")
+	text := keyText(6)
+	w.keys[hashOf(t, text)] = true
+	r := Request{Take: TakeKey, Authorization: []string{"Bearer " + text}}
+	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, w.away) {
+		t.Errorf("key: %v", err)
+	}
+	uid, sig := sessions.Issue("u1", 3)
+	if _, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig}); !errors.Is(err, w.away) {
+		t.Errorf("session: %v", err)
+	}
+	if c, _, err := s.Resolve(t.Context(), Request{Take: TakeNone | TakeSession, UID: uid, Sig: sig}); err != nil || c.Kind != Anonymous {
+		t.Errorf("session on a public read: %v", err)
+	}
+	w.away = nil
+	if _, _, err := s.Resolve(t.Context(), r); err != nil {
+		t.Errorf("the ledger is back: %v", err)
+	}
+}
+
+func TestSession(t *testing.T) {
+	t.Parallel()
+	w, s, sessions := newWorld()
+	uid, sig := sessions.Issue("u1", 3)
+	ask := func(take Take, uid, sig string, unsafe, same bool) (Caller, error) {
+		c, _, err := s.Resolve(t.Context(), Request{Take: take, UID: uid, Sig: sig, Unsafe: unsafe, SameOrigin: same})
+		return c, err
+	}
+	if c, err := ask(TakeSession, uid, sig, true, true); err != nil || c.Kind != Session || c.Actor().ID != "u1" {
+		t.Errorf("good session: %+v, %v", c, err)
+	}
+	if _, err := ask(TakeSession, uid, sig, true, false); !errors.Is(err, ErrForbidden) {
+		t.Errorf("foreign origin: %v", err)
+	}
+	if _, err := ask(TakeSession, uid, sig, false, false); err != nil {
+		t.Errorf("a read needs no origin: %v", err)
+	}
+	if _, err := ask(TakeNone, uid, sig, false, false); err != nil {
+		t.Errorf("a cookie disturbs a public read: %v", err)
+	}
+	old, oldSig := sessions.Issue("u1", 2)
+	if _, err := ask(TakeSession, old, oldSig, false, true); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("older version: %v", err)
+	}
+	nobody, nobodySig := sessions.Issue("u9", 3)
+	if _, err := ask(TakeSession, nobody, nobodySig, false, true); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("unknown operator: %v", err)
+	}
+	w.now = w.now.Add(SessionLife)
+	if _, err := ask(TakeSession, uid, sig, false, true); err != nil {
+		t.Errorf("on its last day: %v", err)
+	}
+	w.now = w.now.Add(time.Second)
+	if _, err := ask(TakeSession, uid, sig, false, true); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("after thirty days: %v", err)
+	}
+}
+
+func TestForgedSessions(t *testing.T) {
+	t.Parallel()
+	_, _, sessions := newWorld()
+	uid, sig := sessions.Issue("u1", 3)
+	forged := 0
+	flip := func(text string, bit int) string {
+		b := []byte(text)
+		b[bit/8] ^= 1 << (bit % 8)
+		return string(b)
+	}
+	for bit := range 8 * len(uid) {
+		if _, ok := sessions.Read(flip(uid, bit), sig); ok {
+			forged++
+		}
+	}
+	for bit := range 8 * len(sig) {
+		if _, ok := sessions.Read(uid, flip(sig, bit)); ok {
+			forged++
+		}
+	}
+	_, other := sessions.Issue("u2", 3)
+	if _, ok := sessions.Read(uid, other); ok {
+		forged++
+	}
+	if forged != 0 {
+		t.Errorf("%d forged sessions are read", forged)
+	}
+}
+
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	now := func() time.Time { return noon }
+	before := NewSessions([]string{secretB}, now)
+	after := NewSessions([]string{secretA, secretB}, now)
+	uid, sig := before.Issue("u1", 0)
+	if _, ok := after.Read(uid, sig); !ok {
+		t.Error("a new first secret ended a session")
+	}
+	uid, sig = after.Issue("u1", 0)
+	if _, ok := before.Read(uid, sig); ok {
+		t.Error("the first secret does not sign")
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	w, s, _ := newWorld()
+	ask := func(take Take, admin, cron []string) (Caller, error) {
+		c, _, err := s.Resolve(t.Context(), Request{Take: take, AdminSecret: admin, CronSecret: cron, IP: "192.0.2.1"})
+		return c, err
+	}
+	both := TakeAdmin | TakeCron
+	if c, err := ask(TakeAdmin, []string{adminA}, nil); err != nil || c.Kind != Admin {
+		t.Errorf("admin: %v", err)
+	}
+	if c, err := ask(both, nil, []string{cronA}); err != nil || c.Kind != Cron {
+		t.Errorf("cron: %v", err)
+	}
+	for name, c := range map[string]struct {
+		take        Take
+		admin, cron []string
+		want        error
+	}{
+		"missing":              {TakeAdmin, nil, nil, ErrUnauthenticated},
+		"missing both":         {both, nil, nil, ErrUnauthenticated},
+		"wrong":                {TakeAdmin, []string{"nope"}, nil, ErrForbidden},
+		"empty":                {TakeAdmin, []string{""}, nil, ErrForbidden},
+		"twice":                {TakeAdmin, []string{adminA, adminA}, nil, ErrForbidden},
+		"cron for admin":       {TakeAdmin, nil, []string{cronA}, ErrUnauthenticated},
+		"cron as admin":        {both, []string{cronA}, nil, ErrForbidden},
+		"admin as cron":        {both, nil, []string{adminA}, ErrForbidden},
+		"wrong beside right":   {both, []string{"nope"}, []string{cronA}, ErrForbidden},
+		"admin beside nothing": {both, []string{adminA}, nil, nil},
+	} {
+		if _, err := ask(c.take, c.admin, c.cron); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		w.now = w.now.Add(failureWindow)
+	}
+	r := Request{Take: both, AdminSecret: []string{adminA}, Authorization: []string{"Bearer " + keyText(1)}}
+	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("key on an admin route: %v", err)
+	}
+}
+
+func TestUnsetSecretClosesTheRoute(t *testing.T) {
+	t.Parallel()
+	w, _, sessions := newWorld()
+	s := New(Deps{Sessions: sessions, Logins: w, Ledger: w, Limiter: w, Now: w.Now})
+	for _, given := range [][]string{nil, {""}, {"x"}} {
+		if _, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: given}); !errors.Is(err, ErrForbidden) {
+			t.Errorf("%v: %v", given, err)
+		}
+	}
+}
+
+func TestTenWrongSecrets(t *testing.T) {
+	t.Parallel()
+	w, s, _ := newWorld()
+	ask := func(ip, secret string) error {
+		_, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: []string{secret}, IP: ip})
+		return err
+	}
+	for range maxFailures {
+		if err := ask("192.0.2.1", "nope"); !errors.Is(err, ErrForbidden) {
+			t.Fatal(err)
+		}
+		w.now = w.now.Add(time.Second)
+	}
+	err := ask("192.0.2.1", adminA)
+	if !errors.Is(err, ErrLimited) || fault.Of(err).Extra["retryAfterMs"] != int64(50_000) {
+		t.Errorf("the right secret after ten wrong ones: %v %v", err, fault.Of(err).Extra)
+	}
+	if err := ask("192.0.2.2", adminA); err != nil {
+		t.Errorf("another address: %v", err)
+	}
+	w.now = w.now.Add(50 * time.Second)
+	if err := ask("192.0.2.1", adminA); err != nil {
+		t.Errorf("a minute after the first: %v", err)
+	}
+}
+
+func TestFailuresStayBounded(t *testing.T) {
+	t.Parallel()
+	f := newFailures()
+	for i := range 3 * maxFailureAddrs {
+		f.note(string(rune(i+1))+"x", noon)
+	}
+	if n := len(f.cur) + len(f.old); n > 2*maxFailureAddrs {
+		t.Errorf("%d addresses are remembered", n)
+	}
+}
+
+func TestHintsStayBounded(t *testing.T) {
+	t.Parallel()
+	h := newHints()
+	for i := range 3 * generationSize {
+		h.put(KeyHash{byte(i), byte(i >> 8), byte(i >> 16)}, noon)
+	}
+	if n := len(h.cur) + len(h.old); n > 2*generationSize {
+		t.Errorf("%d hints are kept", n)
+	}
+}
+
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	w, s, _ := newWorld()
+	ask := func(raw string, take Take) (Caller, *Standing, error) {
+		return s.Resolve(t.Context(), Request{Take: take, Authorization: []string{"Bearer " + raw}})
+	}
+	if _, _, err := ask("bad.jwt.sig", TakeLogin); !errors.Is(err, ErrUnauthenticated) || len(w.counted) != 0 {
+		t.Errorf("bad token: %v, %d counted", err, len(w.counted))
+	}
+	if _, _, err := ask("good.jwt.sig", TakeKey|TakeSession); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("a login where none is taken: %v", err)
+	}
+	for range LoginLimit {
+		if c, _, err := ask("good.jwt.sig", TakeLogin); err != nil || c.Identity.Subject != "sub" {
+			t.Fatal(err)
+		}
+	}
+	_, st, err := ask("good.jwt.sig", TakeLogin)
+	if !errors.Is(err, ErrLimited) || st == nil || fault.Of(err).Extra["retryAfterMs"] != int64(2) {
+		t.Errorf("beyond the limit: %v", err)
+	}
+}

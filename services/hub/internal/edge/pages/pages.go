@@ -1,0 +1,194 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/resolution"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed static/*
+var staticFiles embed.FS
+
+// Deps is what the pages show and ask.
+type Deps struct {
+	HubURL      string // public base, without a slash at the end
+	LoginURL    string // sign-in page of the identity provider; empty: none
+	Secure      bool   // cookies travel over https alone
+	Signals     signal.Reader
+	Markets     market.Ledger
+	Resolutions resolution.Ledger
+	Operators   operator.Ledger
+	Logins      caller.Logins
+	ReceiptJSON echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
+	Now         func() time.Time
+}
+
+type site struct {
+	Deps
+	style     string
+	templates map[string]*template.Template
+	origin    *http.CrossOriginProtection
+}
+
+// Mount adds the pages to the hub's edge.
+func Mount(e *web.Edge, d Deps) error {
+	s := &site{Deps: d, templates: map[string]*template.Template{}, origin: http.NewCrossOriginProtection()}
+	for _, name := range []string{"receipt", "market", "dev", "error"} {
+		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/"+name+".html")
+		if err != nil {
+			return fmt.Errorf("read page %s: %w", name, err)
+		}
+		s.templates[name] = t
+	}
+	css, err := staticFiles.ReadFile("static/app.css")
+	if err != nil {
+		return fmt.Errorf("read style: %w", err)
+	}
+	sum := sha256.Sum256(css)
+	s.style = "/static/app.css?v=" + hex.EncodeToString(sum[:6])
+	web.Mount(e, s.routes())
+	return nil
+}
+
+func (s *site) routes() []web.Route {
+	page := func(method, path, who, cache string, h func(echo.Context) error) web.Route {
+		return web.Route{Method: method, Path: path, Who: []string{who}, Cache: cache, Handler: s.shown(h)}
+	}
+	return []web.Route{
+		page(http.MethodGet, "/receipts/:id", "public", "public, s-maxage=10", s.receipt),
+		page(http.MethodGet, "/m/:marketId", "public", "public, s-maxage=10", s.market),
+		page(http.MethodGet, "/", "public", "no-store", s.front),
+		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
+		page(http.MethodPost, "/dev/session", "login", "no-store", s.startSession),
+		page(http.MethodPost, "/dev/session/end", "login", "no-store", s.endSession),
+		page(http.MethodPost, "/dev/keys", "login", "no-store", s.mint),
+		page(http.MethodPost, "/dev/keys/revoke", "login", "no-store", s.revoke),
+		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: s.static},
+	}
+}
+
+// policy lets a page load its own style and pictures and nothing else. No page
+// of ours runs a script or may be framed.
+const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// shown writes the headers of a page and turns a fault into a page of its own.
+func (s *site) shown(h func(echo.Context) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		header := c.Response().Header()
+		header.Set("Content-Security-Policy", policy)
+		header.Set("X-Frame-Options", "DENY")
+		header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
+		header.Add("Vary", "Accept")
+		err := h(c)
+		if err == nil || wantsJSON(c.Request()) {
+			return err
+		}
+		f := fault.Of(err)
+		if f.Kind == fault.Internal {
+			return err // logged and written in the one shape
+		}
+		header.Set("Cache-Control", "no-store")
+		if f.Kind == fault.Unavailable {
+			header.Set("Retry-After", "1")
+		}
+		return s.render(c, web.Status(f.Kind), "error", failure(s.frame("", "", ""), f))
+	}
+}
+
+// frame is what every page has around it.
+type frame struct {
+	Title, Description, URL, Style string
+}
+
+func (s *site) frame(title, description, path string) frame {
+	f := frame{Title: "Signalcast", Description: description, Style: s.style}
+	if title != "" {
+		f.Title = title + " · Signalcast"
+	}
+	if path != "" {
+		f.URL = s.HubURL + path
+	}
+	return f
+}
+
+type errorPage struct {
+	frame
+	Code             int
+	Heading, Message string
+}
+
+func failure(f frame, reason *fault.Fault) errorPage {
+	p := errorPage{frame: f, Code: web.Status(reason.Kind), Heading: "That did not work", Message: reason.Message}
+	switch reason.Kind {
+	case fault.NotFound:
+		p.Heading, p.Message = "Nothing here", "No record has this number."
+	case fault.Unavailable:
+		p.Heading, p.Message = "One moment", "The record cannot be read right now. Nothing is lost; try again shortly."
+	}
+	return p
+}
+
+func (s *site) render(c echo.Context, status int, name string, data any) error {
+	var b bytes.Buffer
+	if err := s.templates[name].ExecuteTemplate(&b, name+".html", data); err != nil {
+		return fmt.Errorf("render %s: %w", name, err)
+	}
+	return c.HTMLBlob(status, b.Bytes())
+}
+
+// front sends a visitor of the bare address to the page that explains.
+func (s *site) front(c echo.Context) error {
+	return c.Redirect(http.StatusFound, "/dev")
+}
+
+var contentTypes = map[string]string{"app.css": "text/css; charset=utf-8", "mark.svg": "image/svg+xml"}
+
+func (s *site) static(c echo.Context) error {
+	name := c.Param("file")
+	kind, ok := contentTypes[name]
+	if !ok {
+		return market.ErrUnknown
+	}
+	body, err := staticFiles.ReadFile("static/" + name)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
+	return c.Blob(http.StatusOK, kind, body)
+}
+
+// wantsJSON reports a reader that prefers the record to the page.
+func wantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}
+
+// outcome reads the resolution record; a page does without it when the ledger
+// does not answer.
+func (s *site) outcome(ctx context.Context, id marketID) *resolution.Outcome {
+	o, err := s.Resolutions.Outcome(ctx, id)
+	if err != nil {
+		return nil
+	}
+	return o
+}
