@@ -104,7 +104,7 @@ func (p *Page) WriteTo(w http.ResponseWriter, r *http.Request) int {
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
 		// A caller that has gone cannot be told.
-		_, _ = w.Write(body)
+		writeJoined(w, r, body)
 	}
 	return http.StatusOK
 }

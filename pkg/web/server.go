@@ -40,6 +40,8 @@ type Server struct {
 	srv  *http.Server
 	ln   net.Listener
 	addr string
+
+	around func(net.Listener) net.Listener
 }
 
 // NewServer makes a server; nothing listens yet. Lines of the server itself
@@ -57,12 +59,22 @@ func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server 
 	}}
 }
 
+// Join lets another package put itself between the server and its
+// connections: around the listener, and into the context of each connection.
+// It must be called before Start.
+func (s *Server) Join(around func(net.Listener) net.Listener, context func(context.Context, net.Conn) context.Context) {
+	s.around, s.srv.ConnContext = around, context
+}
+
 // Start listens. After it, Addr is the address in use and connections wait.
 func (s *Server) Start(ctx context.Context) error {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", s.addr)
 	if err != nil {
 		return err
+	}
+	if s.around != nil {
+		ln = s.around(ln)
 	}
 	s.ln = ln
 	return nil

@@ -24,7 +24,8 @@ const (
 	tries     = 3
 	firstWait = 200 * time.Millisecond
 	mostWait  = 5 * time.Second
-	mostError = 512 // bytes of an error answer that are kept for the log
+	mostError = 512         // bytes of an error answer that are kept for the log
+	patience  = time.Second // a caller that leaves sooner says nothing about the host
 	userAgent = "signalcast/1 (market reader)"
 )
 
@@ -123,7 +124,7 @@ func (c *Client) once(ctx context.Context, op, method, path string, query url.Va
 	switch {
 	case errors.As(err, &refused):
 		result = strconv.Itoa(refused.Status)
-	case err != nil && errors.Is(ctx.Err(), context.Canceled):
+	case err != nil && ctx.Err() != nil && c.now().Sub(start) < patience:
 		result, seen = "left", neither
 	case err != nil:
 		result, seen = "failed", failure

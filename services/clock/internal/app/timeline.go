@@ -106,6 +106,9 @@ func stored(ctx context.Context, cfg *timelineConfig, st stretch) ([]program.Seg
 		return nil, err
 	}
 	defer pool.Close()
+	if err := pool.Ping(ctx); err != nil { // connecting may take longer than a read may
+		return nil, pg.Fault(err)
+	}
 	entries, err := postgres.New(pool).ListSlots(ctx, program.DefaultChannel, program.SlotAt(st.at), program.SlotAt(st.at.Add(st.length)))
 	if err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"math"
+
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -35,14 +37,17 @@ func fromProto(m *marketv1.Market) (program.Market, bool) {
 		}
 	}
 	// Only a venue that counts in dollars has figures that can be compared.
-	if usd := m.GetVolumeUsd(); m.VolumeUsd != nil && usd >= 0 {
-		out.Volume = usd
-		if day := m.GetVolume24H(); m.Volume24H != nil && day >= 0 {
-			out.DayVolume = day
+	if m.VolumeUsd != nil && isAmount(m.GetVolumeUsd()) {
+		out.Volume = m.GetVolumeUsd()
+		if m.Volume24H != nil && isAmount(m.GetVolume24H()) {
+			out.DayVolume = m.GetVolume24H()
 		}
 	}
 	return out, true
 }
+
+// isAmount is false for NaN, infinities and what is below zero.
+func isAmount(v float64) bool { return v >= 0 && v <= math.MaxFloat64 }
 
 func milli(t *timestamppb.Timestamp) int64 {
 	if t == nil {

@@ -3,7 +3,9 @@ package polymarket
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -51,6 +53,10 @@ func (a *Adapter) History(ctx context.Context, m venue.Market, interval venue.In
 		query.Set("interval", s.interval)
 	}
 	raw, err := a.clob.Get(ctx, "history", "/prices-history", query)
+	var refused *venue.RefusedError
+	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -64,7 +70,7 @@ func (a *Adapter) History(ctx context.Context, m venue.Market, interval venue.In
 		return nil, unavailable(fmt.Errorf("decode history: %w", err))
 	}
 	if box.History == nil {
-		return nil, unavailable(fmt.Errorf("decode history: no list in it"))
+		return nil, unavailable(errors.New("decode history: no list in it"))
 	}
 	points := make([]venue.Point, 0, min(len(*box.History), mostPoints))
 	for _, h := range *box.History {

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/web"
+)
+
+// Config of the ledger, all from the environment.
+type Config struct {
+	Env     conf.Env `env:"ENV"`
+	HTTP    string   `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8081"`
+	GRPC    string   `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9081"`
+	Metrics string   `env:"METRICS_ADDR"` // empty: none
+
+	Database conf.Secret `env:"DATABASE_URL"` // as api_rw
+	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"24"`
+	Redis    conf.Secret `env:"REDIS_URL"`
+	Link     conf.Secret `env:"LINK_SECRET"`
+	Mask     conf.Secret `env:"MASK_SECRET"` // of the masked operator ids
+
+	HubURL    string                    `env:"HUB_URL"`
+	Providers conf.JSON[[]idp.Provider] `env:"IDP_PROVIDERS"`
+	PerAddr   int                       `env:"RATE_LIMIT_ANON" envDefault:"600"`
+	PerKey    int                       `env:"RATE_LIMIT_KEY"  envDefault:"120"`
+	Replicas  int                       `env:"REPLICAS"        envDefault:"1"`
+	Trusted   []netip.Prefix            `env:"TRUSTED_PROXIES"`
+
+	VenueA    string        `env:"VENUE_A_SLUG"           envDefault:"polymarket"`
+	GammaURL  string        `env:"POLYMARKET_GAMMA_URL"   envDefault:"https://gamma-api.polymarket.com"`
+	ClobURL   string        `env:"POLYMARKET_CLOB_URL"    envDefault:"https://clob.polymarket.com"`
+	VenueRPS  float64       `env:"VENUE_RPS"              envDefault:"5"` // requests a second and host
+	Grace     time.Duration `env:"RESOLUTION_GRACE"       envDefault:"10m"`
+	Tolerance int           `env:"PRICE_TOLERANCE_BPS"    envDefault:"1000"`
+	PastEnd   bool          `env:"PAST_END_IS_PROVISIONAL" envDefault:"true"`
+	Chunk     int           `env:"RESOLVE_CHUNK"          envDefault:"100000"`
+
+	LogLevel string `env:"LOG_LEVEL" envDefault:"info"`
+	Nonce    string `env:"INSTANCE_NONCE"`
+	Trace    obs.TraceConfig
+	Limits   web.Limits
+}
+
+// Check implements conf.Checker.
+func (c *Config) Check(r *conf.Report) {
+	r.Addr("HTTP_ADDR", c.HTTP)
+	r.Addr("GRPC_ADDR", c.GRPC)
+	r.PrivateAddr("METRICS_ADDR", c.Metrics)
+	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
+	r.DSN("REDIS_URL", c.Redis, "redis", "rediss")
+	r.Secret("LINK_SECRET", c.Link)
+	r.Secret("MASK_SECRET", c.Mask)
+	r.PublicURL("HUB_URL", c.HubURL)
+	r.URL("POLYMARKET_GAMMA_URL", c.GammaURL, "https", "http")
+	r.URL("POLYMARKET_CLOB_URL", c.ClobURL, "https", "http")
+	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
+	r.Between("RATE_LIMIT_KEY", c.PerKey, 1, 1_000_000)
+	r.Between("REPLICAS", c.Replicas, 1, 1000)
+	r.Between("PRICE_TOLERANCE_BPS", c.Tolerance, 0, 10_000)
+	r.Between("RESOLVE_CHUNK", c.Chunk, 1, 1_000_000)
+	r.Between("DB_MAX_CONNS", int(c.MaxConns), 8, 1000)
+	if c.VenueRPS <= 0 || c.VenueRPS > 10_000 {
+		r.Fail("VENUE_RPS", "must be above 0 and at most 10000")
+	}
+	if c.Grace < 0 || c.Grace > 24*time.Hour {
+		r.Fail("RESOLUTION_GRACE", "must be from 0s to 24h")
+	}
+}
+
+// migrateConfig is what the command `migrate` needs.
+type migrateConfig struct {
+	Env      conf.Env    `env:"ENV"`
+	Admin    conf.Secret `env:"MIGRATE_DATABASE_URL"`
+	Password conf.Secret `env:"DB_RW_PASSWORD"`
+}
+
+// Check implements conf.Checker.
+func (c *migrateConfig) Check(r *conf.Report) {
+	r.DSN("MIGRATE_DATABASE_URL", c.Admin, "postgres", "postgresql")
+	if !c.Password.IsSet() {
+		r.Fail("DB_RW_PASSWORD", "is not set")
+	}
+}

@@ -1,0 +1,128 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+)
+
+const usage = `usage: api [serve]      run the service
+       api migrate      bring schema api up to date
+       api recount      compare every counter with a count of the record
+`
+
+// errUsage is a command line that cannot be read.
+var errUsage = errors.New("unknown command")
+
+// Main runs one command and gives the exit code: 0 done, 1 failed, 2 the
+// command line or the environment is wrong.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	command := "serve"
+	if len(args) > 0 {
+		command, args = args[0], args[1:]
+	}
+	var err error
+	switch {
+	case command == "serve" && len(args) == 0:
+		err = serve(ctx, stderr)
+	case command == "migrate" && len(args) == 0:
+		err = migrate(ctx, stdout)
+	case command == "recount" && len(args) == 0:
+		err = recount(ctx, stdout)
+	default:
+		err = errUsage
+	}
+	var mistakes conf.Mistakes
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errUsage):
+		_, _ = fmt.Fprintf(stderr, "%v\n%s", err, usage)
+		return 2
+	case errors.As(err, &mistakes):
+		_, _ = fmt.Fprintln(stderr, mistakes)
+		return 2
+	}
+	_, _ = fmt.Fprintln(stderr, err)
+	return 1
+}
+
+func serve(ctx context.Context, stderr io.Writer) error {
+	cfg, err := conf.Load[Config]()
+	if err != nil {
+		return err
+	}
+	a, err := New(ctx, cfg, stderr, time.Now)
+	if err != nil {
+		return err
+	}
+	return a.Run(ctx)
+}
+
+func migrate(ctx context.Context, stdout io.Writer) error {
+	cfg, err := conf.Load[migrateConfig]()
+	if err != nil {
+		return err
+	}
+	done, err := pg.Migrate(ctx, cfg.Admin.Reveal(), pg.Schema{Name: "api", Files: postgres.Migrations(), Password: cfg.Password.Reveal()})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "schema api: version %d, was %d\n", done.To, done.From)
+	return err
+}
+
+// errCounters tells that a counter differs from the record.
+var errCounters = errors.New("counters differ from the record")
+
+// recount prints one line for each counter that is wrong and fails when any is.
+func recount(ctx context.Context, stdout io.Writer) error {
+	cfg, err := conf.Load[recountConfig]()
+	if err != nil {
+		return err
+	}
+	pool, err := pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	list, err := postgres.Recount(ctx, pool)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		if _, err := fmt.Fprintf(stdout, "%s %s: kept %s, counted %s\n", d.Counter, d.Of, d.Kept, d.Counted); err != nil {
+			return err
+		}
+	}
+	if len(list) > 0 {
+		return errCounters
+	}
+	_, err = fmt.Fprintln(stdout, "every counter equals the record")
+	return err
+}
+
+type recountConfig struct {
+	Env      conf.Env    `env:"ENV"`
+	Database conf.Secret `env:"DATABASE_URL"`
+}
+
+// Check implements conf.Checker.
+func (c *recountConfig) Check(r *conf.Report) {
+	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
+}
+
+// version of the build, as the toolchain knows it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}

@@ -1,0 +1,64 @@
+package edge
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+type mintedKeyJSON struct {
+	Key         string   `json:"key"`
+	ID          string   `json:"id"`
+	Label       string   `json:"label"`
+	Tier        string   `json:"tier"`
+	Permissions []string `json:"permissions"`
+}
+
+// mintKey is POST /api/v1/agent/keys, the older door to the one key family. It
+// takes a token of the identity provider and nothing else.
+func (s *server) mintKey(c echo.Context) error {
+	c.Response().Header().Set("Deprecation", "true")
+	ctx := c.Request().Context()
+	token, err := bearer(c)
+	if err != nil {
+		return err
+	}
+	if !isLogin(token) {
+		return ErrUnauthenticated
+	}
+	identity, err := s.Logins.Verify(ctx, token)
+	if err != nil {
+		return err
+	}
+	standing := s.Sessions.Allow(ctx, identity.Issuer+"|"+identity.Subject)
+	standing.SetHeaders(c.Response().Header())
+	if err := standing.Fault(); err != nil {
+		return err
+	}
+	body, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	label := body.String("label", web.BodyLimit, true)
+	permissions := body.Strings("permissions", 3, web.BodyLimit)
+	if err := body.Err(); err != nil {
+		return err
+	}
+	if permissions != nil && len(permissions) == 0 {
+		return operator.ErrPermissions
+	}
+	owner, _, err := s.Operators.SignIn(ctx, identity)
+	if err != nil {
+		return err
+	}
+	plaintext, key, err := s.Operators.Mint(ctx, owner.ID, label, operator.PrefixAgent, permissions)
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusCreated, mintedKeyJSON{
+		Key: plaintext, ID: key.ID, Label: key.Label, Tier: key.Tier, Permissions: key.Permissions,
+	})
+}

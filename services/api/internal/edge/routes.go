@@ -1,0 +1,58 @@
+package edge
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/web"
+)
+
+// Cache rules of successful reads.
+const (
+	cacheBoard = "public, s-maxage=60, stale-while-revalidate=300"
+	cacheFeed  = "public, no-cache" // kept, but asked for each time
+)
+
+// Who may call. A credential of a kind that a route does not take is refused.
+const (
+	public = "public"
+	key    = "key"
+	login  = "jwt"
+)
+
+// noLimit is the time of a route that holds its connection.
+const noLimit = -1
+
+// routes is the whole public face of the api host.
+func (s *server) routes() []web.Route {
+	const get, post = http.MethodGet, http.MethodPost
+	return append([]web.Route{
+		{Method: get, Path: "/api/v1/feed", Who: []string{public}, CORS: web.Open, Cache: cacheFeed, Handler: anonymous(s.feed), Empty: emptyFeed},
+		{Method: get, Path: "/api/v1/signals/leaderboard", Who: []string{public}, CORS: web.Open, Cache: cacheBoard, Handler: anonymous(s.board), Empty: s.emptyBoard},
+		{Method: post, Path: "/api/v1/agent/keys", Who: []string{login}, Handler: s.mintKey},
+		{Method: get, Path: "/ws", Who: []string{public, key}, Handler: s.sockets.open, Timeout: noLimit},
+	}, retired()...)
+}
+
+// errGone is the answer of every retired route.
+var errGone = fault.New(fault.Gone, "gone", "channels were replaced by stations").With("successor", "/api/v1/stations")
+
+// retired lists the routes of an older age, gone with every method and for
+// everybody, whatever they carry.
+func retired() []web.Route {
+	var out []web.Route
+	for _, path := range [...]string{"/api/v1/channels", "/api/v1/channels/*"} {
+		for _, method := range [...]string{
+			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		} {
+			r := web.Route{Method: method, Path: path, Who: []string{public}, Handler: func(echo.Context) error { return errGone }}
+			if method == http.MethodGet {
+				r.CORS = web.Open
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}

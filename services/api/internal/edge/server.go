@@ -1,0 +1,172 @@
+package edge
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+// Feed reads pages of the numbered feed.
+type Feed interface {
+	ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, error)
+}
+
+// Boards ranks operators.
+type Boards interface {
+	Scores(ctx context.Context, g board.Group, lane string, limit int) ([]board.Row, error)
+}
+
+// Logins verifies a token of an identity provider. Faults: unauthenticated,
+// identity_provider_unavailable.
+type Logins interface {
+	Verify(ctx context.Context, raw string) (operator.Identity, error)
+}
+
+// Operators signs people in and keeps their keys.
+type Operators interface {
+	SignIn(ctx context.Context, id operator.Identity) (operator.Operator, bool, error)
+	Mint(ctx context.Context, operatorID, label, prefix string, permissions []string) (string, operator.Key, error)
+	// Verify faults with unauthenticated when the key is unknown or revoked.
+	Verify(ctx context.Context, hash []byte) (operator.Operator, operator.Key, error)
+}
+
+// Limiter counts calls over all processes.
+type Limiter interface {
+	Allow(ctx context.Context, key string) limit.Decision
+}
+
+// Deps is what the edge asks and tells. All are needed but the hooks.
+type Deps struct {
+	Feed      Feed
+	Boards    Boards
+	Logins    Logins
+	Operators Operators
+	History   History
+	Snapshots Snapshots
+	Hub       *live.Hub
+
+	Addresses *limit.Local // calls of one address
+	Keys      Limiter      // calls of one operator key
+	Sessions  Limiter      // calls of one subject of an identity provider
+
+	Health *web.Health
+	Log    *slog.Logger
+	Now    func() time.Time
+	NewID  func() string // uuid v7
+
+	Observe  func(method, route string, status int, took time.Duration)
+	Degraded func(route, source string)
+	Closed   func(code int) // a socket ended with this close code
+}
+
+// Config is what the edge has to be told; the zero value works.
+type Config struct {
+	Trusted []netip.Prefix // proxies whose X-Forwarded-For is believed
+	Sockets SocketLimits
+}
+
+type server struct {
+	Deps
+	sockets      *sockets
+	feeds, ranks *page.Book
+}
+
+// Server is the HTTP face of the api host.
+type Server struct {
+	edge    *web.Edge
+	handler http.Handler
+	inner   *server
+}
+
+// New builds the face with all its routes and starts what keeps sockets alive.
+// Close ends it.
+func New(cfg Config, d Deps) *Server {
+	if d.Closed == nil {
+		d.Closed = func(int) {}
+	}
+	if d.Observe == nil {
+		d.Observe = func(string, string, int, time.Duration) {}
+	}
+	s := &server{
+		Deps: d, sockets: newSockets(cfg.Sockets, d),
+		feeds: page.New(page.Options{TTL: 250 * time.Millisecond, Stale: 750 * time.Millisecond, Now: d.Now}),
+		ranks: page.New(page.Options{TTL: time.Second, Stale: 9 * time.Second, Now: d.Now, MaxKeys: 1024}),
+	}
+	e := web.New(web.Config{
+		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health, Probes: web.Open,
+		Observe: d.Observe, Degraded: d.Degraded,
+	})
+	e.Use(s.perAddress)
+	web.Mount(e, s.routes())
+	return &Server{edge: e, handler: s.front(e, cfg.Trusted), inner: s}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Table lists the mounted routes.
+func (s *Server) Table() []web.Route { return s.edge.Table() }
+
+// Sockets is the number of open sockets.
+func (s *Server) Sockets() int { return s.inner.sockets.count() }
+
+// Close tells every socket to come back elsewhere (1001), waits for them while
+// ctx lasts and cuts the rest; then it ends the builds of pages.
+func (s *Server) Close(ctx context.Context) {
+	s.inner.sockets.close(ctx)
+	s.inner.feeds.Close()
+	s.inner.ranks.Close()
+}
+
+// front answers hits of the hot reads before the router runs.
+func (s *server) front(next http.Handler, trusted []netip.Prefix) http.Handler {
+	allow := func(_ http.ResponseWriter, r *http.Request) bool {
+		return s.Addresses.Allow(addressKey(web.Peer(r, trusted))).Allowed
+	}
+	hot := func(pattern, cache string, book *page.Book, key func(string) string) page.Hot {
+		header := web.Open.Headers()
+		header.Set("Cache-Control", cache)
+		return page.Hot{
+			Pattern: pattern, Book: book, Header: header,
+			Key: func(_, rawQuery string) (string, bool) { return key(rawQuery), true },
+		}
+	}
+	return page.NewFront(next, page.FrontOptions{Allow: allow, Observe: s.Observe, Now: s.Now},
+		hot("/api/v1/feed", cacheFeed, s.feeds, func(raw string) string { return readFeed(raw).key() }),
+		hot("/api/v1/signals/leaderboard", cacheBoard, s.ranks, func(raw string) string { return readBoard(raw).key() }),
+	)
+}
+
+// perAddress counts every request against its address, before anything is known
+// about the caller.
+func (s *server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if d := s.Addresses.Allow(addressKey(c.RealIP())); !d.Allowed {
+			d.SetHeaders(c.Response().Header())
+			return d.Fault()
+		}
+		return next(c)
+	}
+}
+
+// addressKey is what an address is counted under; an IPv6 network of 64 bits is
+// one caller.
+func addressKey(ip string) string {
+	addr, err := netip.ParseAddr(ip)
+	if err != nil {
+		return ip
+	}
+	return limit.AddrKey(addr)
+}

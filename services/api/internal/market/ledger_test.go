@@ -1,0 +1,201 @@
+package market_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+
+// ledger is a market service on a database of its own, beside a venue that
+// says what the test wants.
+type ledger struct {
+	*market.Service
+	t         *testing.T
+	store     *postgres.Store
+	catalogue *market.Catalogue
+	venue     *venue
+	clock     *testkit.Clock
+	admin     *pgxpool.Pool
+	rw        *pgxpool.Pool
+}
+
+func setup(t *testing.T) *ledger {
+	t.Helper()
+	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
+	l := &ledger{
+		t: t, clock: testkit.NewClock(noon), admin: testkit.Pool(t, db.Admin), rw: testkit.Pool(t, db.URL("api_rw")),
+	}
+	l.venue = &venue{now: l.clock.Now, open: map[syntax.MarketID]bool{}, gate: make(chan struct{})}
+	close(l.venue.gate)
+	l.store, l.Service, l.catalogue = l.replica()
+	return l
+}
+
+// replica is one more process of the service on the same database and venue.
+func (l *ledger) replica() (*postgres.Store, *market.Service, *market.Catalogue) {
+	store := postgres.New(l.rw, postgres.Rules{ResolveChunk: 1000, PastEndIsProvisional: true}, l.clock.Now)
+	classify := market.Classify{
+		Lane:     func(string, []string) syntax.Lane { return syntax.LaneScience },
+		Category: func(lane syntax.Lane, _ string, _ []string) string { return strings.ToLower(string(lane)) },
+	}
+	service := market.NewService(store, market.Venues{syntax.Polymarket: l.venue}, classify, true, l.clock.Now)
+	l.t.Cleanup(store.Close)
+	l.t.Cleanup(service.Close)
+	return store, service, market.NewCatalogue(service, store, slog.New(slog.DiscardHandler))
+}
+
+func (l *ledger) count(sql string, args ...any) (n int) {
+	l.t.Helper()
+	if err := l.admin.QueryRow(l.t.Context(), sql, args...).Scan(&n); err != nil {
+		l.t.Fatalf("%s: %v", sql, err)
+	}
+	return n
+}
+
+// call puts an open call on a market, as far as the catalogue sees one.
+func (l *ledger) call(id string) {
+	l.t.Helper()
+	if _, err := l.admin.Exec(l.t.Context(), `INSERT INTO api.open_signals VALUES (gen_random_uuid(), $1, $2)`, id, l.clock.Now()); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *ledger) get(id string) market.Market {
+	l.t.Helper()
+	m, err := l.Get(l.t.Context(), syntax.MarketID(id))
+	if err != nil {
+		l.t.Fatalf("get %s: %v", id, err)
+	}
+	return m
+}
+
+// venue is a venue of numbered markets whose price is set by hand.
+type venue struct {
+	now  func() time.Time
+	gate chan struct{} // a Get waits until it is closed
+
+	mu      sync.Mutex
+	open    map[syntax.MarketID]bool // false: exists, not open
+	down    bool
+	yes     syntax.Bps
+	pages   int // list calls
+	quotes  int // quote calls
+	asked   []syntax.MarketID
+	respond func(*market.Record)
+}
+
+const pageSize = 100
+
+func (v *venue) set(change func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	change()
+}
+
+func (v *venue) list(ids ...string) {
+	v.set(func() {
+		for _, id := range ids {
+			v.open[syntax.MarketID(id)] = true
+		}
+	})
+}
+
+func (v *venue) takeAsked() []syntax.MarketID {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	asked := v.asked
+	v.asked = nil
+	slices.Sort(asked)
+	return asked
+}
+
+// record answers for a market; the lock is held.
+func (v *venue) record(id syntax.MarketID) market.Record {
+	end, volume, yes := v.now().Add(48*time.Hour), 5000.0, v.yes
+	r := market.Record{
+		ID: id, Title: "Market " + string(id), EndDate: &end, Status: syntax.MarketOpen,
+		Yes: &yes, Volume: &volume, VolumeUSD: &volume, FetchedAt: v.now(),
+	}
+	if !v.open[id] {
+		r.Status = syntax.MarketClosed
+	}
+	if v.respond != nil {
+		v.respond(&r)
+	}
+	return r
+}
+
+func (v *venue) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+	select {
+	case <-v.gate:
+	case <-ctx.Done():
+		return market.Record{}, ctx.Err()
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.asked = append(v.asked, id)
+	if v.down {
+		return market.Record{}, fmt.Errorf("connection refused")
+	}
+	if _, exists := v.open[id]; !exists {
+		return market.Record{}, market.ErrNotFound
+	}
+	return v.record(id), nil
+}
+
+func (v *venue) ListOpen(_ context.Context, cursor string) ([]market.Record, string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.pages++
+	if v.down {
+		return nil, "", fmt.Errorf("connection refused")
+	}
+	var ids []syntax.MarketID
+	for id, open := range v.open {
+		if open && string(id) > cursor {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	next := ""
+	if len(ids) > pageSize {
+		ids = ids[:pageSize]
+		next = string(ids[pageSize-1])
+	}
+	return v.records(ids), next, nil
+}
+
+func (v *venue) Quote(_ context.Context, ids []syntax.MarketID) ([]market.Record, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.quotes++
+	if v.down {
+		return nil, fmt.Errorf("connection refused")
+	}
+	return v.records(slices.DeleteFunc(slices.Clone(ids), func(id syntax.MarketID) bool { return !v.open[id] })), nil
+}
+
+func (v *venue) records(ids []syntax.MarketID) []market.Record {
+	out := make([]market.Record, len(ids))
+	for i, id := range ids {
+		out[i] = v.record(id)
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+package market_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+func TestUnknownMarketIsReadOnceAndKept(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.venue.list("7")
+	l.venue.set(func() { l.venue.yes = 3100; l.venue.gate = make(chan struct{}) })
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if m, err := l.Get(t.Context(), "7"); err != nil || *m.Yes != 3100 || m.Lane != syntax.LaneScience {
+				t.Errorf("%+v, %v", m, err)
+			}
+		})
+	}
+	close(l.venue.gate)
+	wg.Wait()
+	if n := len(l.venue.takeAsked()); n == 0 || n > 3 {
+		t.Errorf("50 readers at once asked the venue %d times", n)
+	}
+	if l.get("7"); len(l.venue.takeAsked()) != 0 {
+		t.Error("a kept market was asked for again")
+	}
+	if n := l.count(`SELECT count(*) FROM api.market_prices WHERE market_id = '7'`); n != 1 {
+		t.Errorf("%d snapshots", n)
+	}
+}
+
+func TestAbsentMarkets(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	for range 5 {
+		if _, err := l.Get(t.Context(), "404"); !errors.Is(err, market.ErrNotFound) {
+			t.Errorf("get: %v", err)
+		}
+		if err := l.Ensure(t.Context(), "404", "t"); !errors.Is(err, market.ErrNotFound) {
+			t.Errorf("ensure: %v", err)
+		}
+	}
+	if n := len(l.venue.takeAsked()); n != 1 {
+		t.Errorf("the venue was asked %d times for what it does not have", n)
+	}
+	l.venue.list("404")
+	l.clock.Advance(time.Minute)
+	l.get("404")
+	for _, id := range []syntax.MarketID{"native-aaaaaaaaaaaa", "kalshi-X", "manifold-x"} {
+		if _, err := l.Get(t.Context(), id); !errors.Is(err, market.ErrNotFound) {
+			t.Errorf("get %s: %v", id, err)
+		}
+		if err := l.Ensure(t.Context(), id, "t"); !errors.Is(err, market.ErrNotFound) {
+			t.Errorf("ensure %s: %v", id, err)
+		}
+	}
+	if n := l.count(`SELECT count(*) FROM api.markets`); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestVenueDown(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.venue.list("7", "8")
+	l.get("8")
+	l.venue.set(func() { l.venue.down = true })
+	if _, err := l.Get(t.Context(), "7"); !errors.Is(err, market.ErrUnavailable) {
+		t.Errorf("nothing kept: %v", err)
+	}
+	if n := l.count(`SELECT count(*) FROM api.markets WHERE market_id = '7'`); n != 0 {
+		t.Error("a reader left a stub")
+	}
+	if m := l.get("8"); m.Status != syntax.MarketOpen {
+		t.Errorf("kept market reads %s", m.Status)
+	}
+	for range 2 {
+		if err := l.Ensure(t.Context(), "7", "as the caller calls it"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Ensure(t.Context(), "9", ""); err != nil {
+		t.Fatal(err)
+	}
+	if m := l.get("7"); m.Status != syntax.MarketUnknown || m.Title != "as the caller calls it" || m.Yes != nil || m.FetchedAt != nil {
+		t.Errorf("stub reads %+v", m)
+	}
+	if m := l.get("9"); m.Title != "9" {
+		t.Errorf("stub without a title is called %q", m.Title)
+	}
+	l.venue.set(func() { l.venue.down = false })
+	if m := l.get("7"); m.Status != syntax.MarketOpen || m.Title != "Market 7" {
+		t.Errorf("stub was not filled: %+v", m)
+	}
+	if m := l.get("9"); m.Status != syntax.MarketUnknown {
+		t.Errorf("a stub that its venue does not know reads %+v", m)
+	}
+	if n := l.count(`SELECT count(*) FROM api.outbox WHERE market_id = '7' AND data = '{"from": "unknown", "to": "open"}'`); n != 1 {
+		t.Errorf("filling the stub was told %d times", n)
+	}
+}
+
+func TestAReaderWhoLeavesDoesNotBreakTheOthers(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.venue.list("7")
+	gate := make(chan struct{})
+	l.venue.set(func() { l.venue.gate = gate })
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, err := l.Get(ctx, "7")
+		left <- err
+	}()
+	stayed := make(chan error)
+	go func() {
+		_, err := l.Get(t.Context(), "7")
+		stayed <- err
+	}()
+	leave()
+	if err := <-left; err == nil {
+		t.Error("a reader who left got an answer")
+	}
+	close(gate)
+	if err := <-stayed; err != nil {
+		t.Errorf("the one who stayed: %v", err)
+	}
+}
+
+func TestWatchedMarketsStayFresh(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.venue.list("7")
+	l.venue.set(func() { l.venue.yes = 1000 })
+	l.get("7")
+	l.clock.Advance(59 * time.Second)
+	l.venue.set(func() { l.venue.yes = 2000 })
+	if m := l.get("7"); *m.Yes != 1000 {
+		t.Errorf("price %d", *m.Yes)
+	}
+	l.clock.Advance(2 * time.Second)
+	if m := l.get("7"); *m.Yes != 1000 {
+		t.Error("a reader waited for a fresher price")
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool { return *l.get("7").Yes == 2000 })
+	l.venue.takeAsked()
+	l.venue.set(func() { l.venue.down = true })
+	l.clock.Advance(2 * time.Minute)
+	for range 100 {
+		l.get("7")
+	}
+	l.Service.Close()
+	if n := len(l.venue.takeAsked()); n != 1 {
+		t.Errorf("100 readers asked a venue that is down %d times", n)
+	}
+	l.clock.Advance(9 * time.Minute)
+	if m := l.get("7"); m.Yes != nil {
+		t.Error("a price of eleven minutes is shown")
+	}
+}
+
+func TestCreateNative(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	by := noon.Add(48 * time.Hour)
+	source := "https://records.example/gauge"
+	m, err := l.CreateNative(t.Context(), market.Draft{
+		Question: "Will the gauge read above 6 m?", Description: "At noon.", CutoffAt: noon.Add(24 * time.Hour), ResolvesBy: &by,
+		Lane: syntax.LaneSport, ResolutionSource: &source, CreatedBy: "admin",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := l.get(string(m.ID))
+	if got.Title != m.Title || *got.Yes != market.DefaultYes || got.Status != syntax.MarketOpen || got.Category != "sport" || got.Lane != syntax.LaneSport ||
+		*got.ResolutionSource != source || !got.ResolvesBy.Equal(by) || !got.EndDate.Equal(noon.Add(24*time.Hour)) || *got.Volume != 0 || *got.CreatedBy != "admin" {
+		t.Errorf("created market reads %+v", got)
+	}
+	if points, err := l.ListPrices(t.Context(), m.ID, time.Time{}); err != nil || len(points) != 1 || points[0].Yes != market.DefaultYes {
+		t.Errorf("first snapshot %v, %v", points, err)
+	}
+	if list, err := l.ListNative(t.Context(), "nonsense", false, 10); err != nil || len(list) != 1 || list[0].Market.ID != m.ID {
+		t.Errorf("native list %v, %v", list, err)
+	}
+	if list, err := l.Airable(t.Context(), 0, syntax.LaneSport); err != nil || len(list) != 1 || *list[0].Yes != market.DefaultYes {
+		t.Errorf("airable %v, %v", list, err)
+	}
+	if _, err := l.CreateNative(t.Context(), market.Draft{Question: "short"}); err == nil {
+		t.Error("a draft out of bounds was created")
+	}
+	if list, err := l.ListMarkets(t.Context(), []string{string(m.ID), "1", "nonsense"}); err != nil || len(list) != 1 {
+		t.Errorf("list %v, %v", list, err)
+	}
+}

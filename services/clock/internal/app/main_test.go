@@ -1,0 +1,95 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/clock/internal/postgres"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+func command(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = Main(t.Context(), args, &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+func TestCommandLine(t *testing.T) {
+	for _, name := range []string{"DATABASE_URL", "API_ADDR", "LINK_SECRET", "MIGRATE_DATABASE_URL", "DB_RW_PASSWORD"} {
+		t.Setenv(name, "")
+	}
+	for line, want := range map[string]string{
+		"dance":                                 "usage: clock",
+		"serve now":                             "usage: clock",
+		"serve":                                 "DATABASE_URL is not set",
+		"":                                      "LINK_SECRET is not set",
+		"migrate":                               "DB_RW_PASSWORD is not set",
+		"timeline":                              "--at must be",
+		"timeline --at noon":                    "--at must be",
+		"timeline --at 2026-09-18T12:00:00Z x":  "usage: clock",
+		"timeline --minutes 0":                  "--minutes from 1",
+		"timeline --at 2026-09-18T12:00:00Z -x": "not defined: -x",
+		`timeline --at 2026-09-18T12:00:00Z -spec [`: "spec must be a JSON object",
+	} {
+		code, out, errs := command(t, strings.Fields(line)...)
+		if code != 2 || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("clock %s: %d, %q, want 2 and %q", line, code, errs, want)
+		}
+	}
+	for _, line := range []string{"timeline --at 2026-09-18T12:00:00Z", "timeline --at 2026-09-18T12:00:00Z --preset hot"} {
+		if code, _, errs := command(t, strings.Fields(line)...); code != 1 || errs == "" {
+			t.Errorf("clock %s: %d, %q", line, code, errs)
+		}
+	}
+}
+
+func TestMigrateTwice(t *testing.T) {
+	db := testkit.Postgres(t)
+	t.Setenv("MIGRATE_DATABASE_URL", db.Admin)
+	t.Setenv("DB_RW_PASSWORD", "testkit")
+	for _, want := range []string{"schema clock: version 1, was 0\n", "schema clock: version 1, was 1\n"} {
+		if code, out, errs := command(t, "migrate"); code != 0 || out != want {
+			t.Errorf("migrate: %d, %q, %q, want %q", code, out, errs, want)
+		}
+	}
+}
+
+func TestTimeline(t *testing.T) {
+	db := testkit.Postgres(t, postgres.Schema(""))
+	l := newLedger(t, open("1", "sports"), open("2", "sports"), open("3", "crypto"))
+	t.Setenv("DATABASE_URL", db.URL("clock_rw"))
+	t.Setenv("API_ADDR", l.addr)
+	t.Setenv("LINK_SECRET", linkSecret)
+	at := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+	k := program.SlotAt(at)
+	var changes []program.Change
+	for d := range program.Slot(4) {
+		for _, lane := range []program.Lane{"tv", "music"} {
+			changes = append(changes, program.Change{Entry: program.Entry{Lane: lane, Slot: k + d, Market: "7", Title: "Seven?"}})
+		}
+	}
+	store := postgres.New(testkit.Pool(t, db.URL("clock_rw")))
+	if _, err := store.ApplySlots(context.Background(), program.DefaultChannel, changes, at); err != nil {
+		t.Fatal(err)
+	}
+	twice := func(args ...string) string {
+		t.Helper()
+		args = append([]string{"timeline", "--at", syntax.Stamp(at), "--minutes", "10"}, args...)
+		code, out, errs := command(t, args...)
+		again, same, _ := command(t, args...)
+		if code != 0 || again != 0 || out != same {
+			t.Fatalf("%v: %d %d %q\n%s\n%s", args, code, again, errs, out, same)
+		}
+		return out
+	}
+	testkit.Golden(t, "timeline.txt", []byte(twice()))
+	testkit.Golden(t, "timeline_tv.txt", []byte(twice("--lane", "tv")))
+	testkit.Golden(t, "timeline_hot.txt", []byte(twice("--preset", "hot", "--lane", "SPORT")))
+	testkit.Golden(t, "timeline_spec.txt", []byte(twice("--spec", `{"categories":["crypto"]}`)))
+}

@@ -1,0 +1,226 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
+// ledger gives what the test put in and notes what it was asked.
+type ledger struct {
+	marketv1.UnimplementedMarketReadServiceServer
+
+	mu      sync.Mutex
+	airable []*marketv1.Market
+	others  map[string]*marketv1.Market
+	fail    error
+	wait    chan struct{} // an answer waits for it when not nil
+	calls   int
+	asked   [][]string
+}
+
+func (l *ledger) ListAirable(context.Context, *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
+	l.mu.Lock()
+	l.calls++
+	wait := l.wait
+	l.mu.Unlock()
+	if wait != nil {
+		<-wait
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &marketv1.ListAirableResponse{Markets: l.airable}, l.fail
+}
+
+func (l *ledger) ListMarkets(_ context.Context, r *marketv1.ListMarketsRequest) (*marketv1.ListMarketsResponse, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = append(l.asked, r.GetIds())
+	out := &marketv1.ListMarketsResponse{}
+	for _, id := range r.GetIds() {
+		if m := l.others[id]; m != nil {
+			out.Markets = append(out.Markets, m)
+		}
+	}
+	return out, nil
+}
+
+func (l *ledger) set(change func()) { l.mu.Lock(); defer l.mu.Unlock(); change() }
+
+func setup(t *testing.T) (*ledger, *Markets, *testkit.Clock) {
+	t.Helper()
+	t.Parallel()
+	l := &ledger{others: make(map[string]*marketv1.Market)}
+	clock := testkit.NewClock(noon)
+	conn := testkit.Link(t, func(r grpc.ServiceRegistrar) { marketv1.RegisterMarketReadServiceServer(r, l) })
+	return l, New(marketv1.NewMarketReadServiceClient(conn), slog.New(slog.DiscardHandler), clock.Now), clock
+}
+
+func raw(id string) *marketv1.Market {
+	return &marketv1.Market{Id: id, Provider: "polymarket", Title: "Will " + id + "?", Status: "open", Category: "sports", YesBps: proto.Int32(3150)}
+}
+
+func TestFromProto(t *testing.T) {
+	t.Parallel()
+	full := &marketv1.Market{
+		Id: "701122", Provider: "polymarket", Title: "Will it?", EndDate: timestamppb.New(noon), Status: "open", YesBps: proto.Int32(0),
+		Volume: proto.Float64(5), VolumeUsd: proto.Float64(182000), Volume24H: proto.Float64(9100), VolumeUnit: "usd", Category: "science",
+		EventKey: "flood", Signals: 42, Takes: 6, Streams: 1,
+	}
+	bare := program.Market{ID: "kalshi-A", Provider: syntax.Kalshi, Yes: program.NoPrice, Volume: program.Unknown, DayVolume: program.Unknown, Status: syntax.MarketUnknown}
+	with := func(change func(*program.Market)) program.Market { m := bare; change(&m); return m }
+	for name, c := range map[string]struct {
+		in   *marketv1.Market
+		want program.Market
+	}{
+		"full": {full, program.Market{
+			ID: "701122", Provider: syntax.Polymarket, Title: "Will it?", EventKey: "flood", Lane: "science", End: noon.UnixMilli(),
+			Yes: 0, Volume: 182000, DayVolume: 9100, Signals: 42, Takes: 6, Streams: 1, Status: syntax.MarketOpen,
+		}},
+		"bare":          {&marketv1.Market{Id: "kalshi-A"}, bare},
+		"bad words":     {&marketv1.Market{Id: "kalshi-A", Provider: "x", Status: "x", Category: "weather"}, bare},
+		"no dollars":    {&marketv1.Market{Id: "kalshi-A", Volume: proto.Float64(9), Volume24H: proto.Float64(9)}, bare},
+		"bad figures":   {&marketv1.Market{Id: "kalshi-A", YesBps: proto.Int32(10001), VolumeUsd: proto.Float64(math.NaN())}, bare},
+		"negative":      {&marketv1.Market{Id: "kalshi-A", YesBps: proto.Int32(-1), VolumeUsd: proto.Float64(-5)}, bare},
+		"infinite":      {&marketv1.Market{Id: "kalshi-A", VolumeUsd: proto.Float64(math.Inf(1)), Volume24H: proto.Float64(math.Inf(1))}, bare},
+		"disputed":      {&marketv1.Market{Id: "kalshi-A", Disputed: true}, with(func(m *program.Market) { m.Provisional = true })},
+		"provisional":   {&marketv1.Market{Id: "kalshi-A", Provisional: true}, with(func(m *program.Market) { m.Provisional = true })},
+		"dollars alone": {&marketv1.Market{Id: "kalshi-A", VolumeUsd: proto.Float64(0)}, with(func(m *program.Market) { m.Volume = 0 })},
+	} {
+		got, ok := fromProto(c.in)
+		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreUnexported(program.Market{})); !ok || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", name, ok, diff)
+		}
+	}
+	for _, id := range []string{"", "abc", "../x", "kalshi-"} {
+		if _, ok := fromProto(&marketv1.Market{Id: id}); ok {
+			t.Errorf("%q is a market", id)
+		}
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	l, m, clock := setup(t)
+	if m.Pool() != nil {
+		t.Fatal("there is a copy before the first")
+	}
+	l.set(func() { l.airable = []*marketv1.Market{raw("1"), raw("2"), raw("2"), raw("nonsense")} })
+	refresh := func() *program.Pool {
+		t.Helper()
+		if err := m.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return m.Pool()
+	}
+	first := refresh()
+	if len(first.Markets) != 2 || first.Find("1") == nil || first.Version != 1 || !first.FetchedAt.Equal(noon) {
+		t.Fatalf("first copy %+v", first)
+	}
+	clock.Advance(5 * time.Second)
+	if same := refresh(); same.Version != first.Version || !same.FetchedAt.Equal(noon.Add(5*time.Second)) {
+		t.Errorf("the same markets make version %d at %s", same.Version, same.FetchedAt)
+	}
+	l.set(func() { l.airable[0].YesBps = proto.Int32(3160) })
+	changed := refresh()
+	if changed.Version == first.Version || changed.Find("1").Yes != 3160 || first.Find("1").Yes != 3150 {
+		t.Errorf("version %d, price %d, first copy's %d", changed.Version, changed.Find("1").Yes, first.Find("1").Yes)
+	}
+	l.set(func() { l.fail = fault.New(fault.Unavailable, "db_unavailable", "") })
+	if err := m.Refresh(t.Context()); fault.Of(err).Kind != fault.Unavailable || m.Pool() != changed {
+		t.Errorf("a failed renewal: %v, same copy %v", err, m.Pool() == changed)
+	}
+}
+
+func TestRefreshAsksForStoredMarkets(t *testing.T) {
+	l, m, _ := setup(t)
+	var needed []syntax.MarketID
+	for i := range 1200 {
+		needed = append(needed, syntax.MarketID(fmt.Sprint(i)))
+	}
+	l.set(func() {
+		l.airable = []*marketv1.Market{raw("7")}
+		l.others["8"] = &marketv1.Market{Id: "8", Status: "resolved"}
+	})
+	m.Need(func() []syntax.MarketID { return needed })
+	if err := m.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	for _, ids := range l.asked {
+		sizes = append(sizes, len(ids))
+	}
+	if diff := cmp.Diff([]int{500, 500, 199}, sizes); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if p := m.Pool(); len(p.Markets) != 2 || p.Find("8").Status != syntax.MarketResolved || p.Find("9") != nil {
+		t.Errorf("pool %+v", p.Markets)
+	}
+}
+
+// TestOneRenewalAtATime lets many ask while one renewal runs.
+func TestOneRenewalAtATime(t *testing.T) {
+	l, m, _ := setup(t)
+	l.set(func() { l.wait = make(chan struct{}) })
+	var started, ended sync.WaitGroup
+	for range 20 {
+		started.Add(1)
+		ended.Go(func() {
+			started.Done()
+			if err := m.Refresh(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	started.Wait()
+	testkit.Eventually(t, 5*time.Second, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.calls > 0 })
+	close(l.wait)
+	ended.Wait()
+	if l.calls > 2 { // one more for whoever came after the end of the first
+		t.Errorf("%d calls for 20 renewals", l.calls)
+	}
+}
+
+func TestRun(t *testing.T) {
+	l, m, _ := setup(t)
+	l.set(func() { l.fail = fault.New(fault.Unavailable, "db_unavailable", "") })
+	ctx, cancel := context.WithCancel(t.Context())
+	renewed := make(chan struct{}, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m.Run(ctx, func() {
+			select {
+			case renewed <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	testkit.Eventually(t, 5*time.Second, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.calls > 0 })
+	l.set(func() { l.fail = nil })
+	<-renewed
+	if m.Pool() == nil {
+		t.Error("renewed without a copy")
+	}
+	cancel()
+	<-done
+}

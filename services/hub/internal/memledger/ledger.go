@@ -1,0 +1,154 @@
+package memledger
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+)
+
+// Faults as the ledger sends them.
+var (
+	ErrUnauthenticated = fault.New(fault.Unauthenticated, "unauthenticated", "")
+	ErrForbidden       = fault.New(fault.Forbidden, "forbidden", "not your signal")
+	ErrNotFound        = fault.New(fault.NotFound, "not_found", "")
+	ErrMarketNotFound  = fault.New(fault.NotFound, "market_not_found", "no such market")
+	ErrMarketClosed    = fault.New(fault.Conflict, "market_closed", "market is settled")
+	ErrPredicted       = fault.New(fault.Conflict, "already_predicted", "first call is locked")
+	ErrReused          = fault.New(fault.Conflict, "idempotency_key_reused", "another body came with this key")
+	ErrKeyLimit        = fault.New(fault.Conflict, "key_limit_reached", "ten keys are active")
+	ErrEventLimit      = fault.New(fault.Conflict, "event_limit_reached", "the signal has 200 events")
+	ErrResolved        = fault.New(fault.Conflict, "already_resolved", "the outcome is claimed")
+	ErrDisputed        = fault.New(fault.Conflict, "market_disputed", "a dispute stands")
+	ErrDB              = fault.New(fault.Unavailable, "db_unavailable", "").With("retryAfterMs", 1000)
+)
+
+// Ledger is the whole state. Tests read and set the maps under Lock.
+type Ledger struct {
+	signalv1.UnimplementedSignalServiceServer
+	signalv1.UnimplementedSignalReadServiceServer
+	operatorv1.UnimplementedOperatorServiceServer
+	operatorv1.UnimplementedOperatorReadServiceServer
+	marketv1.UnimplementedMarketServiceServer
+	marketv1.UnimplementedMarketReadServiceServer
+	resolutionv1.UnimplementedResolutionServiceServer
+	resolutionv1.UnimplementedResolutionReadServiceServer
+	boardv1.UnimplementedBoardReadServiceServer
+	programv1.UnimplementedProgramReadServiceServer
+
+	sync.Mutex
+	Now       func() time.Time
+	Calls     map[string]int // by method
+	Operators map[string]*operatorv1.Operator
+	Keys      map[[32]byte]*Key
+	Markets   map[string]*marketv1.Market
+	Signals   []*Filed // in order
+	Outcomes  map[string]*resolutionv1.Outcome
+	Board     []*boardv1.Row
+	Program   *programv1.Program
+	ScanReply *resolutionv1.ScanResponse
+
+	// Before runs ahead of every call and may refuse it, wait or count.
+	Before func(ctx context.Context, method string) error
+	// After runs behind every call that was done; its error hides the answer.
+	After func(ctx context.Context, method string) error
+
+	LastDraft   *signalv1.Draft
+	LastProgram *programv1.GetProgramRequest
+	keyed       map[string]kept // idempotency keys by operator and key
+	ids         int
+}
+
+// Key is a minted key and whose it is.
+type Key struct {
+	Owner string
+	Row   *operatorv1.Key
+}
+
+// Filed is a signal with its history and its owner.
+type Filed struct {
+	Owner  string
+	Signal *signalv1.Signal
+	Events []*signalv1.Event
+}
+
+type kept struct {
+	id   string
+	body string
+}
+
+// New makes an empty ledger.
+func New(now func() time.Time) *Ledger {
+	return &Ledger{
+		Now: now, Calls: map[string]int{}, Operators: map[string]*operatorv1.Operator{}, Keys: map[[32]byte]*Key{},
+		Markets: map[string]*marketv1.Market{}, Outcomes: map[string]*resolutionv1.Outcome{}, keyed: map[string]kept{},
+	}
+}
+
+// Register adds every service of the ledger and of the clock.
+func (l *Ledger) Register(r grpc.ServiceRegistrar) {
+	signalv1.RegisterSignalServiceServer(r, l)
+	signalv1.RegisterSignalReadServiceServer(r, l)
+	operatorv1.RegisterOperatorServiceServer(r, l)
+	operatorv1.RegisterOperatorReadServiceServer(r, l)
+	marketv1.RegisterMarketServiceServer(r, l)
+	marketv1.RegisterMarketReadServiceServer(r, l)
+	resolutionv1.RegisterResolutionServiceServer(r, l)
+	resolutionv1.RegisterResolutionReadServiceServer(r, l)
+	boardv1.RegisterBoardReadServiceServer(r, l)
+	programv1.RegisterProgramReadServiceServer(r, l)
+}
+
+// Count is how often a method was called.
+func (l *Ledger) Count(method string) int {
+	l.Lock()
+	defer l.Unlock()
+	return l.Calls[method]
+}
+
+// do runs one call: counted, refused when the test wants it, under the lock.
+func do[T proto.Message](ctx context.Context, l *Ledger, method string, act func() (T, error)) (T, error) {
+	l.Lock()
+	l.Calls[method]++
+	before, after := l.Before, l.After
+	l.Unlock()
+	var none T
+	if before != nil {
+		if err := before(ctx, method); err != nil {
+			return none, err
+		}
+	}
+	l.Lock()
+	out, err := act()
+	if err == nil { // the state goes on changing while the answer is written
+		out = proto.CloneOf(out)
+	}
+	l.Unlock()
+	if err == nil && after != nil {
+		if err := after(ctx, method); err != nil {
+			return none, err
+		}
+	}
+	return out, err
+}
+
+// id makes ids that sort and repeat from run to run.
+func (l *Ledger) id() string {
+	l.ids++
+	return fmt.Sprintf("0199f0f0-0000-7000-8000-%012d", l.ids)
+}
+
+func (l *Ledger) stamp() *timestamppb.Timestamp { return timestamppb.New(l.Now()) }

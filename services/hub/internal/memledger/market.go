@@ -1,0 +1,165 @@
+package memledger
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+)
+
+// GetMarket reads one.
+func (l *Ledger) GetMarket(ctx context.Context, r *marketv1.GetMarketRequest) (*marketv1.GetMarketResponse, error) {
+	return do(ctx, l, "GetMarket", func() (*marketv1.GetMarketResponse, error) {
+		m := l.Markets[r.GetId()]
+		if m == nil {
+			return nil, ErrMarketNotFound
+		}
+		return &marketv1.GetMarketResponse{Market: m}, nil
+	})
+}
+
+// CreateNative makes a market of the service's own.
+func (l *Ledger) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequest) (*marketv1.CreateNativeResponse, error) {
+	return do(ctx, l, "CreateNative", func() (*marketv1.CreateNativeResponse, error) {
+		m := &marketv1.Market{
+			Id: fmt.Sprintf("native-%010d", len(l.Markets)+1), Provider: "manual", Title: r.GetQuestion(),
+			Description: r.GetDescription(), EndDate: r.GetCutoffAt(), Status: "open", YesBps: proto.Int32(r.GetInitialYesBps()),
+			Volume: proto.Float64(0), VolumeUnit: "usd", Liquidity: proto.Float64(0), Lane: r.GetLane(), UpdatedAt: l.stamp(),
+			ResolvesBy: r.GetResolvesBy(), ResolutionSource: r.ResolutionSource, CreatedAt: l.stamp(),
+		}
+		l.Markets[m.GetId()] = m
+		return &marketv1.CreateNativeResponse{Market: m}, nil
+	})
+}
+
+// Finalize claims once.
+func (l *Ledger) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequest) (*resolutionv1.ClaimResponse, error) {
+	return do(ctx, l, "Finalize", func() (*resolutionv1.ClaimResponse, error) {
+		o := &resolutionv1.Outcome{Resolver: &r.Resolver, Source: &r.Source}
+		if r.GetProofUrl() != "" {
+			o.ProofUrl = &r.ProofUrl
+		}
+		return l.claim(r.GetMarketId(), r.GetVerdict(), o)
+	})
+}
+
+// Force claims once.
+func (l *Ledger) Force(ctx context.Context, r *resolutionv1.ForceRequest) (*resolutionv1.ClaimResponse, error) {
+	return do(ctx, l, "Force", func() (*resolutionv1.ClaimResponse, error) {
+		return l.claim(r.GetMarketId(), r.GetVerdict(), &resolutionv1.Outcome{Resolver: proto.String("admin"), Source: proto.String("admin")})
+	})
+}
+
+func (l *Ledger) claim(id, verdict string, o *resolutionv1.Outcome) (*resolutionv1.ClaimResponse, error) {
+	m, was := l.Markets[id], l.Outcomes[id]
+	switch {
+	case m == nil:
+		return nil, ErrMarketNotFound
+	case was.GetDisputed():
+		return nil, ErrDisputed
+	case was != nil:
+		return nil, ErrResolved.With("outcome", map[string]any{"outcome": was.GetOutcome(), "resolver": was.GetResolver()})
+	}
+	o.Outcome, o.ResolvedAt = &verdict, l.stamp()
+	l.Outcomes[id] = o
+	m.Status, m.ResolutionValue = "resolved", &verdict
+	t := &resolutionv1.Tally{}
+	for _, f := range l.Signals {
+		if f.Signal.GetMarketId() != id {
+			continue
+		}
+		t.Scored++
+		switch {
+		case verdict == "INVALID":
+			t.Void++
+			f.Signal.Status, f.Signal.Score = "void", proto.Int32(0)
+		case f.Signal.GetDirection() == verdict:
+			t.Won++
+			f.Signal.Status, f.Signal.Score, f.Signal.Outcome = "won", proto.Int32((10000-f.Signal.GetPriceBps())/100), &verdict
+		default:
+			t.Lost++
+			f.Signal.Status, f.Signal.Score, f.Signal.Outcome = "lost", proto.Int32(-(f.Signal.GetPriceBps()+99)/100), &verdict
+		}
+		f.Signal.ResolvedAt = l.stamp()
+	}
+	return &resolutionv1.ClaimResponse{Outcome: o, Tally: t}, nil
+}
+
+// Scan answers what the test put there.
+func (l *Ledger) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*resolutionv1.ScanResponse, error) {
+	return do(ctx, l, "Scan", func() (*resolutionv1.ScanResponse, error) {
+		if l.ScanReply == nil {
+			return &resolutionv1.ScanResponse{}, nil
+		}
+		return l.ScanReply, nil
+	})
+}
+
+// Dispute sets and clears the flag.
+func (l *Ledger) Dispute(ctx context.Context, r *resolutionv1.DisputeRequest) (*resolutionv1.DisputeResponse, error) {
+	return do(ctx, l, "Dispute", func() (*resolutionv1.DisputeResponse, error) {
+		id := r.GetMarketId()
+		if l.Markets[id] == nil {
+			return nil, ErrMarketNotFound
+		}
+		o := l.Outcomes[id]
+		if o == nil {
+			o = &resolutionv1.Outcome{}
+		}
+		if r.GetDisputed() {
+			o.Disputed, o.DisputeReason, o.DisputedAt = true, r.Reason, l.stamp()
+			l.Outcomes[id] = o
+			return &resolutionv1.DisputeResponse{Outcome: o}, nil
+		}
+		o.Disputed, o.DisputeReason, o.DisputedAt = false, nil, nil
+		if o.Outcome == nil {
+			delete(l.Outcomes, id)
+			return &resolutionv1.DisputeResponse{}, nil
+		}
+		return &resolutionv1.DisputeResponse{Outcome: o, Scored: 0}, nil
+	})
+}
+
+// GetOutcome is empty when there is neither claim nor flag.
+func (l *Ledger) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcomeRequest) (*resolutionv1.GetOutcomeResponse, error) {
+	return do(ctx, l, "GetOutcome", func() (*resolutionv1.GetOutcomeResponse, error) {
+		return &resolutionv1.GetOutcomeResponse{Outcome: l.Outcomes[r.GetMarketId()]}, nil
+	})
+}
+
+// ListNative shows the native markets of a status, ordered by id.
+func (l *Ledger) ListNative(ctx context.Context, r *resolutionv1.ListNativeRequest) (*resolutionv1.ListNativeResponse, error) {
+	return do(ctx, l, "ListNative", func() (*resolutionv1.ListNativeResponse, error) {
+		out := &resolutionv1.ListNativeResponse{}
+		for i := 1; i <= len(l.Markets)+1; i++ {
+			m := l.Markets[fmt.Sprintf("native-%010d", i)]
+			wanted := m != nil && (r.GetStatus() == "all" || r.GetStatus() == "open" && m.GetStatus() != "resolved" || m.GetStatus() == r.GetStatus())
+			if !wanted || r.GetDue() && !m.GetEndDate().AsTime().Before(l.Now()) || len(out.Markets) == int(r.GetLimit()) {
+				continue
+			}
+			out.Markets = append(out.Markets, &resolutionv1.NativeMarket{Market: m})
+		}
+		return out, nil
+	})
+}
+
+// ListBroadcast answers what the test put there.
+func (l *Ledger) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequest) (*boardv1.ListBroadcastResponse, error) {
+	return do(ctx, l, "ListBroadcast", func() (*boardv1.ListBroadcastResponse, error) {
+		rows := l.Board[:min(len(l.Board), int(r.GetLimit()))]
+		return &boardv1.ListBroadcastResponse{Rows: rows, UpdatedAt: l.stamp()}, nil
+	})
+}
+
+// GetProgram answers what the test put there.
+func (l *Ledger) GetProgram(ctx context.Context, r *programv1.GetProgramRequest) (*programv1.GetProgramResponse, error) {
+	return do(ctx, l, "GetProgram", func() (*programv1.GetProgramResponse, error) {
+		l.LastProgram = r
+		return &programv1.GetProgramResponse{Program: l.Program}, nil
+	})
+}
