@@ -54,6 +54,7 @@ func (c *config) Check(r *conf.Report) {
 	r.Secrets("SESSION_SECRETS", c.Sessions)
 	r.PublicURL("HUB_URL", c.Hub)
 	r.OptURL("IDP_LOGIN_URL", c.Login, "https", "http")
+	r.Proxies("TRUSTED_PROXIES", c.Proxies)
 	r.OneOf("SOCIAL_SOURCE", c.Source, "farcaster", "lens")
 }
 
@@ -119,6 +120,7 @@ func TestUnsafe(t *testing.T) {
 		"bad number":            {map[string]string{"RATE_LIMIT_ANON": "CANARY"}, "RATE_LIMIT_ANON is not a valid number"},
 		"number out of bounds":  {map[string]string{"RATE_LIMIT_ANON": "-1"}, "RATE_LIMIT_ANON must be from 0"},
 		"bad proxies":           {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,CANARY"}, "TRUSTED_PROXIES is not a valid list of CIDR"},
+		"every proxy":           {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,0.0.0.0/0"}, "TRUSTED_PROXIES must not hold a range"},
 		"bad providers":         {map[string]string{"IDP_PROVIDERS": `[{"name":"CANARY","nmae":1}]`}, "IDP_PROVIDERS is not a valid JSON"},
 		"two provider lists":    {map[string]string{"IDP_PROVIDERS": `[] []`}, "IDP_PROVIDERS is not a valid JSON"},
 		"unknown word":          {map[string]string{"SOCIAL_SOURCE": "CANARY"}, "SOCIAL_SOURCE must be one of"},

@@ -182,6 +182,16 @@ func (r *Report) PrivateAddr(name, addr string) {
 	}
 }
 
+// Proxies demands ranges that are smaller than the whole internet: to believe
+// every peer is to let every caller choose its address.
+func (r *Report) Proxies(name string, ranges []netip.Prefix) {
+	for _, p := range ranges {
+		if p.Bits() < 8 {
+			r.Fail(name, "must not hold a range larger than /8")
+		}
+	}
+}
+
 // Between demands a number within bounds.
 func (r *Report) Between(name string, n, low, high int) {
 	if n < low || n > high {

@@ -12,15 +12,14 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/signalcast/signalcast/pkg/kv"
-	"github.com/signalcast/signalcast/pkg/localdb"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-func open(t *testing.T, server *localdb.Redis, onChange func(bool)) *kv.Client {
+func open(t *testing.T, url string, onChange func(bool)) *kv.Client {
 	t.Helper()
-	client, err := kv.Open(kv.Config{URL: server.URL(), OnChange: onChange})
+	client, err := kv.Open(kv.Config{URL: url, OnChange: onChange})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +58,7 @@ func load(t *testing.T, client *kv.Client, d time.Duration) (took []time.Duratio
 // C4: a Redis that hangs costs 50 ms once and then one probe a second.
 func TestHungRedisCostsOneProbeASecond(t *testing.T) {
 	server := testkit.RedisServer(t)
-	client := open(t, server, nil)
+	client := open(t, server.URL(), nil)
 	if err := client.Set(t.Context(), kv.Key("load"), "1", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +94,7 @@ func TestRefusedRedisIsQuickAndComesBack(t *testing.T) {
 	server := testkit.RedisServer(t)
 	var mu sync.Mutex
 	var changes []bool
-	client := open(t, server, func(down bool) {
+	client := open(t, server.URL(), func(down bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		changes = append(changes, down)

@@ -2,23 +2,14 @@ package limit_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
-	"runtime"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
-	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
@@ -29,17 +20,6 @@ var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func hub(replicas int) limit.Config {
 	return limit.Config{Name: "hub", Limit: 60, Window: time.Minute, Replicas: replicas, Now: time.Now}
-}
-
-func open(t *testing.T, url string) *kv.Client {
-	t.Helper()
-	// A patient client: on a busy machine 50 ms would turn a slow answer into a fallback.
-	client, err := kv.Open(kv.Config{URL: url, Timeout: 5 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	return client
 }
 
 // fire makes n calls at once on each limiter and counts what was allowed.
@@ -64,7 +44,7 @@ func fire(t *testing.T, key string, n int, limiters ...*limit.Limiter) (allowed 
 func TestTwoLimitersShareSixty(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
-	a, b := limit.New(open(t, url), hub(2)), limit.New(open(t, url), hub(2))
+	a, b := limit.New(testkit.KV(t, url), hub(2)), limit.New(testkit.KV(t, url), hub(2))
 	for i := range 5 {
 		key := fmt.Sprint("key-", i)
 		if got := fire(t, key, 500, a, b); got != 60 {
@@ -82,7 +62,7 @@ func TestRetryAfterIsTrue(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
 	cfg := limit.Config{Name: "hub", Limit: 5, Window: 400 * time.Millisecond, Replicas: 1, Now: time.Now}
-	l := limit.New(open(t, url), cfg)
+	l := limit.New(testkit.KV(t, url), cfg)
 	for i := range 10 {
 		key := fmt.Sprint("key-", i)
 		for l.Allow(t.Context(), key).Allowed {
@@ -101,81 +81,6 @@ func TestRetryAfterIsTrue(t *testing.T) {
 		if early > 0 || (!accepted && !l.Allow(t.Context(), key).Allowed) {
 			t.Fatalf("early %d, accepted %v after %v", early, accepted, d.RetryAfter)
 		}
-	}
-}
-
-// The script and the local log against the definition: no window of a minute
-// holds more than the limit, and a refusal is never without a full window.
-func TestLocalIsExact(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		clock := testkit.NewClock(start)
-		most := rapid.IntRange(1, 6).Draw(t, "limit")
-		l := limit.NewLocal("hub", most, time.Minute, clock.Now)
-		var accepted []time.Time
-		for range rapid.IntRange(1, 60).Draw(t, "calls") {
-			clock.Advance(time.Duration(rapid.Int64Range(0, int64(20*time.Second)).Draw(t, "pause")))
-			now := clock.Now()
-			inWindow := 0
-			for _, at := range accepted {
-				if now.Sub(at) < time.Minute {
-					inWindow++
-				}
-			}
-			d := l.Allow("key")
-			if d.Allowed != (inWindow < most) {
-				t.Fatalf("%d of %d in the window, allowed %v", inWindow, most, d.Allowed)
-			}
-			if d.Allowed {
-				accepted = append(accepted, now)
-				if d.Remaining != most-inWindow-1 || d.RetryAfter != 0 {
-					t.Fatalf("%+v", d)
-				}
-				continue
-			}
-			if d.RetryAfter <= 0 || d.RetryAfter > time.Minute || d.Reset > d.RetryAfter {
-				t.Fatalf("%+v", d)
-			}
-			clock.Advance(d.RetryAfter - 1)
-			if l.Allow("key").Allowed {
-				t.Fatal("accepted a nanosecond early")
-			}
-			clock.Advance(1)
-			if !l.Allow("key").Allowed {
-				t.Fatal("not accepted after the wait")
-			}
-			accepted = append(accepted, clock.Now())
-		}
-	})
-}
-
-func TestEdgeOfTheWindow(t *testing.T) {
-	t.Parallel()
-	clock := testkit.NewClock(start)
-	l := limit.NewLocal("hub", 60, time.Minute, clock.Now)
-	burst := func() (n int) {
-		for range 100 {
-			if l.Allow("key").Allowed {
-				n++
-			}
-		}
-		return n
-	}
-	clock.Advance(59_900 * time.Millisecond)
-	if got := burst(); got != 60 {
-		t.Fatal(got)
-	}
-	clock.Advance(200 * time.Millisecond) // over the edge of a clock minute
-	if got := burst(); got != 0 {
-		t.Fatalf("%d more over the edge", got)
-	}
-	clock.Advance(59_800*time.Millisecond - 1)
-	if got := burst(); got != 0 {
-		t.Fatalf("%d a nanosecond early", got)
-	}
-	clock.Advance(1)
-	if got := burst(); got != 60 {
-		t.Fatal(got)
 	}
 }
 
@@ -198,7 +103,7 @@ func TestClockStepsBack(t *testing.T) {
 
 	// The same for the script: calls that Redis's clock says lie ahead.
 	url := testkit.Redis(t)
-	client := open(t, url)
+	client := testkit.KV(t, url)
 	shared := limit.New(client, limit.Config{Name: "hub", Limit: 2, Window: time.Minute, Replicas: 1, Now: time.Now})
 	ahead := float64(time.Now().Add(time.Hour).UnixMicro())
 	for i := range 2 {
@@ -215,7 +120,7 @@ func TestClockStepsBack(t *testing.T) {
 func TestScriptAtTheEdge(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
-	client := open(t, url)
+	client := testkit.KV(t, url)
 	l := limit.New(client, hub(1))
 	now := time.Now()
 	fill := func(key string, age time.Duration, n int) {
@@ -259,12 +164,7 @@ func TestRedisAwayIsBounded(t *testing.T) {
 	cfg.OnFallback = func() { fallbacks.Add(1) }
 	limiters := make([]*limit.Limiter, 2)
 	for i := range limiters {
-		client, err := kv.Open(kv.Config{URL: server.URL()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = client.Close() })
-		limiters[i] = limit.New(client, cfg)
+		limiters[i] = limit.New(testkit.KV(t, server.URL(), 50*time.Millisecond), cfg)
 	}
 	both := func(key string) int { return fire(t, key, 200, limiters...) }
 	total := both("spent") // before: the whole limit is used
@@ -321,7 +221,7 @@ func TestCallerThatLeavesIsNoFallback(t *testing.T) {
 	cfg := hub(2)
 	var fallbacks atomic.Int64
 	cfg.OnFallback = func() { fallbacks.Add(1) }
-	l := limit.New(open(t, testkit.Redis(t)), cfg)
+	l := limit.New(testkit.KV(t, testkit.Redis(t)), cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	l.Allow(ctx, "key")
@@ -334,7 +234,7 @@ func TestCallerThatLeavesIsNoFallback(t *testing.T) {
 func TestEmptiedRedisIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
-	client := open(t, url)
+	client := testkit.KV(t, url)
 	l := limit.New(client, hub(1))
 	if got := fire(t, "key", 100, l); got != 60 {
 		t.Fatal(got)
@@ -347,124 +247,5 @@ func TestEmptiedRedisIsNotBelieved(t *testing.T) {
 	}
 	if n := client.ZCard(t.Context(), "sc:limit:hub:key").Val(); n != 0 {
 		t.Fatalf("%d refused calls stay counted", n)
-	}
-}
-
-func TestAnswer(t *testing.T) {
-	t.Parallel()
-	clock := testkit.NewClock(start)
-	l := limit.NewLocal("hub", 2, time.Minute, clock.Now)
-	headers := func(d limit.Decision) http.Header { h := http.Header{}; d.SetHeaders(h); return h }
-	l.Allow("key")
-	clock.Advance(28_500 * time.Millisecond)
-	d := l.Allow("key")
-	if err := d.Fault(); err != nil {
-		t.Fatal(err)
-	}
-	want := http.Header{"Ratelimit-Policy": {`"hub";q=2;w=60`}, "Ratelimit": {`"hub";r=0;t=32`}}
-	if diff := cmp.Diff(want, headers(d)); diff != "" {
-		t.Error(diff)
-	}
-	clock.Advance(time.Nanosecond)
-	d = l.Allow("key")
-	f := fault.Of(d.Fault())
-	if !errors.Is(f, limit.ErrLimited) || f.Kind != fault.Limited || f.Code != "rate_limited" {
-		t.Fatal(f)
-	}
-	if diff := cmp.Diff(map[string]any{"limit": 2, "retryAfterMs": int64(31_500)}, f.Extra); diff != "" {
-		t.Error(diff)
-	}
-	want = http.Header{"Ratelimit-Policy": {`"hub";q=2;w=60`}, "Ratelimit": {`"hub";r=0;t=32`}, "Retry-After": {"32"}}
-	if diff := cmp.Diff(want, headers(d)); diff != "" {
-		t.Error(diff)
-	}
-	none := limit.NewLocal("anon", 0, time.Minute, clock.Now).Allow("key")
-	if !none.Allowed || len(headers(none)) != 0 || none.Fault() != nil {
-		t.Errorf("%+v", none)
-	}
-}
-
-func TestLocalMemoryIsBounded(t *testing.T) {
-	clock := testkit.NewClock(start)
-	l := limit.NewLocal("anon", 600, time.Minute, clock.Now)
-	for range 600 {
-		l.Allow("heavy")
-	}
-	before := heap()
-	for i := range 1_000_000 {
-		l.Allow("2001:db8::" + strconv.Itoa(i))
-		if i%10_000 == 0 {
-			clock.Advance(10 * time.Millisecond)
-		}
-	}
-	if grown := heap() - before; grown > 64<<20 {
-		t.Errorf("a million keys hold %d MB", grown>>20)
-	}
-	if l.Allow("heavy").Allowed {
-		t.Error("a flood of keys reset the heavy caller")
-	}
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-func TestManyGoroutinesOnOneLocal(t *testing.T) {
-	t.Parallel()
-	l := limit.NewLocal("anon", 60, time.Minute, time.Now)
-	var allowed [4]atomic.Int32
-	var wg sync.WaitGroup
-	for i := range 2_000 {
-		wg.Go(func() {
-			if l.Allow(fmt.Sprint("key-", i%4)).Allowed {
-				allowed[i%4].Add(1)
-			}
-		})
-	}
-	wg.Wait()
-	for i := range allowed {
-		if got := allowed[i].Load(); got != 60 {
-			t.Errorf("key %d: %d", i, got)
-		}
-	}
-}
-
-func TestAddrKey(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"192.0.2.7":             "192.0.2.7",
-		"::ffff:192.0.2.7":      "192.0.2.7",
-		"2001:db8:1:2:3:4:5:6":  "2001:db8:1:2::/64",
-		"2001:db8:1:2:ffff::1":  "2001:db8:1:2::/64",
-		"fe80::1%eth0":          "fe80::/64",
-		"2001:db8:1:3:ffff::1%": "",
-	} {
-		a, err := netip.ParseAddr(in)
-		if err != nil {
-			if want != "" {
-				t.Error(err)
-			}
-			continue
-		}
-		if got := limit.AddrKey(a); got != want {
-			t.Errorf("%s: %s", in, got)
-		}
-	}
-}
-
-func BenchmarkLocal(b *testing.B) {
-	l := limit.NewLocal("anon", 600, time.Minute, time.Now)
-	keys := slices.Collect(func(yield func(string) bool) {
-		for i := range 1000 {
-			if !yield("192.0.2." + strconv.Itoa(i)) {
-				return
-			}
-		}
-	})
-	for i := 0; b.Loop(); i++ {
-		l.Allow(keys[i%len(keys)])
 	}
 }

@@ -133,7 +133,7 @@ func (p *Postgres) Restart(ctx context.Context) error {
 	p.child = child
 	p.mu.Unlock()
 	if err := p.cluster.ready(ctx, p.url, child); err != nil {
-		stopPostgres(ctx, child)
+		stopPostgres(context.WithoutCancel(ctx), child)
 		return err
 	}
 	return nil

@@ -120,6 +120,9 @@ func (r *Redis) PID() int {
 	return 0
 }
 
+// LogFile is where the server writes its messages.
+func (r *Redis) LogFile() string { return filepath.Join(r.dir, "redis.log") }
+
 // Done is closed when the current server process has ended; it is nil when
 // there is none of ours.
 func (r *Redis) Done() <-chan struct{} {
@@ -137,7 +140,7 @@ func (r *Redis) process() *Child {
 
 // Restart starts the server again, empty, on its port after it ended.
 func (r *Redis) Restart(ctx context.Context) error {
-	log, err := os.OpenFile(filepath.Join(r.dir, "redis.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(r.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -150,7 +153,7 @@ func (r *Redis) Restart(ctx context.Context) error {
 		"--appendonly", "no", "--dir", r.dir, "--daemonize", "no",
 		"--databases", strconv.Itoa(databases), "--maxmemory-policy", "noeviction")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, log, log
-	child, err := StartChild(cmd, syscall.SIGTERM)
+	child, err := StartChild(cmd, syscall.SIGKILL)
 	if err != nil {
 		return err
 	}
@@ -158,7 +161,7 @@ func (r *Redis) Restart(ctx context.Context) error {
 	r.child = child
 	r.mu.Unlock()
 	if err := r.ready(ctx, child); err != nil {
-		child.Stop(ctx, syscall.SIGTERM, 2*time.Second)
+		child.Stop(context.WithoutCancel(ctx), syscall.SIGTERM, 2*time.Second)
 		return err
 	}
 	return nil
@@ -182,7 +185,7 @@ func (r *Redis) ready(ctx context.Context, child *Child) error {
 		}
 		select {
 		case <-child.Done():
-			return fmt.Errorf("redis ended at its start: %w\n%s", child.Err(), tail(filepath.Join(r.dir, "redis.log"), 3))
+			return fmt.Errorf("redis ended at its start: %w\n%s", child.Err(), tail(r.LogFile(), 3))
 		default:
 		}
 		if pause(ctx, 2*time.Millisecond) != nil {

@@ -24,6 +24,7 @@ type Metrics struct {
 	reg      *prometheus.Registry
 	requests *prometheus.HistogramVec
 	degraded *prometheus.CounterVec
+	pages    *prometheus.CounterVec
 	seen     sync.Map // requestLabels → prometheus.Observer
 }
 
@@ -45,7 +46,14 @@ func NewMetrics(service, version string) *Metrics {
 	)
 	m.requests = m.Histogram("http_request_seconds", "Time to answer HTTP requests.", Durations, "method", "route", "status")
 	m.degraded = m.Counter("http_degraded_total", "List reads answered empty because a source failed.", "route", "source")
+	m.pages = m.Counter("http_page_hits_total", "Requests answered from a ready page before the router.", "method", "route", "status")
 	return m
+}
+
+// CountPage gives what counts one kind of answer from a ready page; it fits
+// the hook of the page front.
+func (m *Metrics) CountPage(method, route string, status int) func() {
+	return m.pages.WithLabelValues(method, route, strconv.Itoa(status)).Inc
 }
 
 // Registerer takes collectors made elsewhere.

@@ -15,6 +15,7 @@ func TestMetrics(t *testing.T) {
 	m.ObserveHTTP("GET", "/api/m/:id", 200, 3*time.Millisecond)
 	m.ObserveHTTP("GET", "/api/m/:id", 200, 30*time.Millisecond)
 	m.ObserveHTTP("GET", "", 404, time.Millisecond)
+	m.CountPage("GET", "/api/feed", 304)()
 	m.Degraded("/api/wire", "db")
 	m.Counter("keys_total", "Keys.", "kind").WithLabelValues("dk").Add(2)
 	m.Gauge("viewers", "Viewers.").WithLabelValues().Set(7)
@@ -25,6 +26,7 @@ func TestMetrics(t *testing.T) {
 		`sc_http_request_seconds_bucket{method="GET",route="/api/m/:id",status="200",le="0.005"} 1`,
 		`sc_http_request_seconds_count{method="GET",route="/api/m/:id",status="200"} 2`,
 		`sc_http_request_seconds_count{method="GET",route="none",status="404"} 1`,
+		`sc_http_page_hits_total{method="GET",route="/api/feed",status="304"} 1`,
 		`sc_http_degraded_total{route="/api/wire",source="db"} 1`,
 		`sc_keys_total{kind="dk"} 2`, `sc_viewers 7`, `sc_lag_seconds 1.5`,
 		`sc_build_info{service="hub",version="1.2.3"} 1`, "go_goroutines ", "process_open_fds ",

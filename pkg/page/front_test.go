@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/signalcast/signalcast/pkg/page"
 )
@@ -17,10 +16,9 @@ func TestFront(t *testing.T) {
 	next := http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusTeapot) })
 	f := page.NewFront(next, page.FrontOptions{
 		Allow: func(rw http.ResponseWriter, _ *http.Request) bool { rw.Header().Set("RateLimit", "x"); return allow },
-		Observe: func(method, route string, status int, _ time.Duration) {
-			seen = append(seen, method+" "+route+" "+http.StatusText(status))
+		Count: func(method, route string, status int) func() {
+			return func() { seen = append(seen, method+" "+route+" "+http.StatusText(status)) }
 		},
-		Now: w.clock.now,
 	}, page.Hot{
 		Pattern: "/api/feed", Book: w.Book, Key: func(_, raw string) (string, bool) { return "feed", raw != "no" },
 		Header: http.Header{"access-control-allow-origin": {"*"}, "Cache-Control": {"public, s-maxage=5"}},

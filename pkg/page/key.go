@@ -24,11 +24,12 @@ func Query(raw string, params []Param) []string {
 	if len(raw) > maxQuery {
 		raw = ""
 	}
+	plain := !strings.ContainsAny(raw, "%+")
 	for raw != "" {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
 		name, value, _ := strings.Cut(pair, "=")
-		name, ok := unescape(name)
+		name, ok := unescape(name, plain)
 		if !ok {
 			continue
 		}
@@ -36,7 +37,7 @@ func Query(raw string, params []Param) []string {
 			if params[i].Name != name || seen&(1<<i) != 0 {
 				continue
 			}
-			if value, ok = unescape(value); ok {
+			if value, ok = unescape(value, plain); ok {
 				out[i] = value
 				seen |= 1 << i
 			}
@@ -60,8 +61,8 @@ func Key(raw string, params ...Param) string {
 	return strings.Join(values, "&")
 }
 
-func unescape(s string) (string, bool) {
-	if !strings.ContainsAny(s, "%+") {
+func unescape(s string, plain bool) (string, bool) {
+	if plain {
 		return s, true
 	}
 	u, err := url.QueryUnescape(s)

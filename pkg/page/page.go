@@ -103,7 +103,6 @@ func (p *Page) WriteTo(w http.ResponseWriter, r *http.Request) int {
 	h["Content-Length"] = length
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		// A caller that has gone cannot be told.
 		writeJoined(w, r, body)
 	}
 	return http.StatusOK

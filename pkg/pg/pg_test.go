@@ -14,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/localdb"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
@@ -100,7 +99,7 @@ func TestFaults(t *testing.T) {
 
 func TestRefusedPostgresIsUnavailableAtOnce(t *testing.T) {
 	t.Parallel()
-	server := testkit.PostgresServer(t, localdb.PostgresConfig{})
+	server := testkit.PostgresServer(t)
 	pool := testkit.Pool(t, server.URL())
 	db := pg.Bound(pool, pg.ReadBudget)
 	var n int
@@ -122,7 +121,7 @@ func TestRefusedPostgresIsUnavailableAtOnce(t *testing.T) {
 
 // C5: a Postgres that hangs frees its callers, and its return needs no restart.
 func TestHungPostgresFreesItsCallers(t *testing.T) {
-	server := testkit.PostgresServer(t, localdb.PostgresConfig{})
+	server := testkit.PostgresServer(t)
 	pool := testkit.Pool(t, server.URL())
 	db := pg.Bound(pool, pg.ReadBudget)
 	read := func() (time.Duration, error) {
@@ -172,7 +171,7 @@ func TestHungPostgresFreesItsCallers(t *testing.T) {
 // A commit whose answer never came is in doubt; a failure before it is not.
 func TestOnlyCommitsAreInDoubt(t *testing.T) {
 	t.Parallel()
-	server := testkit.PostgresServer(t, localdb.PostgresConfig{})
+	server := testkit.PostgresServer(t)
 	pool := testkit.Pool(t, server.URL())
 	inTx := func(before func(ctx context.Context, tx pgx.Tx) error) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -234,7 +233,7 @@ func TestBoundRowsGiveTheirConnectionBack(t *testing.T) {
 
 func TestLeaderIsOneAndIsReplaced(t *testing.T) {
 	t.Parallel()
-	server := testkit.PostgresServer(t, localdb.PostgresConfig{})
+	server := testkit.PostgresServer(t)
 	var leading, most atomic.Int32
 	var terms atomic.Int32
 	work := func(ctx context.Context) error {

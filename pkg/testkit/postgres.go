@@ -80,10 +80,10 @@ func Pool(t testing.TB, url string) *pgxpool.Pool {
 	return pool
 }
 
-// PostgresServer starts a server of the test's own, to kill or to hang.
-func PostgresServer(t testing.TB, cfg localdb.PostgresConfig) *localdb.Postgres {
+// PostgresServer starts a test server of the test's own, to kill or to hang.
+func PostgresServer(t testing.TB) *localdb.Postgres {
 	t.Helper()
-	server, err := localdb.StartPostgres(t.Context(), cfg)
+	server, err := localdb.StartPostgres(t.Context(), localdb.PostgresConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

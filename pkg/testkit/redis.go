@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -42,10 +43,19 @@ func Redis(t testing.TB) string {
 	return u.String()
 }
 
-// KV opens a client on the test's own Redis database; it closes with the test.
-func KV(t testing.TB, url string) *kv.Client {
+// patience is how long a test's client waits for Redis: on a busy machine the
+// 50 ms of production would turn a slow answer into an outage.
+const patience = 5 * time.Second
+
+// KV opens a patient client on a Redis database; it closes with the test. Tests
+// of outages give the time after which the client is to give up.
+func KV(t testing.TB, url string, giveUp ...time.Duration) *kv.Client {
 	t.Helper()
-	client, err := kv.Open(kv.Config{URL: url})
+	cfg := kv.Config{URL: url, Timeout: patience}
+	if len(giveUp) > 0 {
+		cfg.Timeout = giveUp[0]
+	}
+	client, err := kv.Open(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

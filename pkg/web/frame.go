@@ -122,7 +122,9 @@ func (e *Edge) done(c echo.Context, p *path, status int, took time.Duration) {
 	if p != nil && p.bypass != nil {
 		return
 	}
-	e.cfg.Observe(methodLabel(r.Method), c.Path(), status, took)
+	if p == nil || !p.stream[r.Method] {
+		e.cfg.Observe(methodLabel(r.Method), c.Path(), status, took)
+	}
 	level := slog.LevelInfo
 	if (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions) &&
 		status < http.StatusBadRequest && took < slowRead {

@@ -39,6 +39,7 @@ type path struct {
 	class  map[string]CORS // by method, HEAD with GET
 	allow  string
 	proto  bool
+	stream map[string]bool  // by method: answers that last, and are not timed
 	bypass echo.HandlerFunc // answers before any other middleware
 }
 
@@ -53,6 +54,7 @@ func Mount(e *Edge, routes []Route) {
 			panic("web: route mounted twice: " + rt.Method + " " + rt.Path)
 		}
 		p.class[rt.Method] = rt.CORS
+		p.stream[rt.Method] = rt.Timeout < 0
 		p.proto = p.proto || rt.CORS == Protocol
 		h := e.handler(rt)
 		e.Add(rt.Method, rt.Path, h)
@@ -80,7 +82,7 @@ func (e *Edge) pathOf(pattern string) *path {
 			return p
 		}
 	}
-	p := &path{class: make(map[string]CORS)}
+	p := &path{class: make(map[string]CORS), stream: make(map[string]bool)}
 	e.paths[pattern] = p
 	e.Add(http.MethodOptions, pattern, func(c echo.Context) error {
 		c.Response().Header()["Allow"] = []string{p.allow}

@@ -116,6 +116,55 @@ func TestStreamHasNoDeadline(t *testing.T) {
 	if err != nil || string(body) != `"late"` || deadline.Load() {
 		t.Errorf("%q %v, deadline %v", body, err, deadline.Load())
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.observed) != 0 {
+		t.Errorf("a stream was timed: %v", b.observed)
+	}
+}
+
+type connKey struct{}
+
+type counting struct {
+	net.Listener
+	accepted atomic.Int32
+}
+
+func (l *counting) Accept() (net.Conn, error) {
+	l.accepted.Add(1)
+	return l.Listener.Accept()
+}
+
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	var ln counting
+	var seen atomic.Value
+	s := web.NewServer("127.0.0.1:0", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		seen.Store(r.Context().Value(connKey{}))
+	}), web.Limits{}, quiet)
+	s.Join(func(l net.Listener) net.Listener { ln.Listener = l; return &ln },
+		func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c.RemoteAddr().Network())
+		})
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve() }()
+	res, err := http.Get("http://" + s.Addr() + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if err := s.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if seen.Load() != "tcp" || ln.accepted.Load() == 0 {
+		t.Errorf("context %v, accepted %d", seen.Load(), ln.accepted.Load())
+	}
 }
 
 func TestStopLetsRequestsEnd(t *testing.T) {

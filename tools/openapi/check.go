@@ -79,7 +79,7 @@ func wantedStatuses(op operation) []string {
 		return []string{"200"}
 	}
 	want := []string{"429", "500"}
-	if op.body["requestBody"] != nil {
+	if takesJSON(op) {
 		want = append(want, "400", "413", "415")
 	}
 	if security := asList(op.body["security"]); len(security) > 0 {
@@ -89,6 +89,11 @@ func wantedStatuses(op operation) []string {
 		}
 	}
 	return want
+}
+
+func takesJSON(op operation) bool {
+	content := asMap(asMap(op.body["requestBody"])["content"])
+	return content["application/json"] != nil
 }
 
 // wantsCORS is the rule of the protocol: the listed prefixes on the hub, and
@@ -107,7 +112,7 @@ func wantsCORS(op operation) bool {
 // checkReferences wants every component to be used; the loader already
 // refused references that lead nowhere.
 func checkReferences(root map[string]any) []error {
-	used := map[string]bool{}
+	used := map[string]bool{errorSchema: true} // by the client view
 	walk(root, func(m map[string]any) {
 		if ref, ok := m["$ref"].(string); ok {
 			used[ref] = true

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// errorSchema is the one form that every error fits.
+const errorSchema = "#/components/schemas/Error"
+
 // clientView gives the same document with one `default` error per operation
 // in place of every status of its own. The document names each status and
 // code because a reader wants them; generated code would turn each into one
@@ -20,12 +23,17 @@ func clientView(doc []byte) ([]byte, error) {
 	if schemas["Error"] == nil {
 		return nil, fmt.Errorf("components.schemas.Error is missing")
 	}
-	components["responses"] = map[string]any{"Failed": map[string]any{
+	shared, _ := components["responses"].(map[string]any)
+	if shared == nil {
+		shared = map[string]any{}
+		components["responses"] = shared
+	}
+	shared["Failed"] = map[string]any{
 		"description": "The request failed.",
 		"content": map[string]any{"application/json": map[string]any{
-			"schema": map[string]any{"$ref": "#/components/schemas/Error"},
+			"schema": map[string]any{"$ref": errorSchema},
 		}},
-	}}
+	}
 	for _, op := range operations(root) {
 		responses, _ := op.body["responses"].(map[string]any)
 		for status, r := range responses {

@@ -1480,11 +1480,17 @@ type MarketPath = MarketID
 // Preset Examples: default, hot, resolving, close
 type Preset = string
 
+// ProgramLimit defines model for ProgramLimit.
+type ProgramLimit = int
+
 // Rest defines model for Rest.
 type Rest = string
 
 // SignalPath defines model for SignalPath.
 type SignalPath = openapi_types.UUID
+
+// WithLanes Examples: 0
+type WithLanes = string
 
 // Failed The form of every error; each one may carry further members.
 type Failed = Error
@@ -1501,6 +1507,12 @@ type SignInJSONBody = map[string]interface{}
 type GetBroadcastProgramParams struct {
 	// Preset An unknown value is `default`.
 	Preset *Preset `form:"preset,omitempty" json:"preset,omitempty"`
+
+	// Limit Segments in the answer.
+	Limit *ProgramLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Lanes `0` leaves the list of lanes out.
+	Lanes *WithLanes `form:"lanes,omitempty" json:"lanes,omitempty"`
 }
 
 // GetBroadcastProgram200JSONResponseBody defines parameters for GetBroadcastProgram.
@@ -1527,6 +1539,9 @@ type GetNetworkProgramParams struct {
 	// Preset An unknown value is `default`.
 	Preset *Preset `form:"preset,omitempty" json:"preset,omitempty"`
 
+	// Spec A FilterSpec as JSON, at most 2048 bytes.
+	Spec *string `form:"spec,omitempty" json:"spec,omitempty"`
+
 	// Providers Comma list of providers.
 	Providers *string `form:"providers,omitempty" json:"providers,omitempty"`
 
@@ -1539,14 +1554,23 @@ type GetNetworkProgramParams struct {
 	// MinVolume Smallest volume in USD.
 	MinVolume *float32 `form:"minVolume,omitempty" json:"minVolume,omitempty"`
 
+	// MaxVolume Largest volume in USD.
+	MaxVolume *float32 `form:"maxVolume,omitempty" json:"maxVolume,omitempty"`
+
+	// MinYes Lowest price of YES.
+	MinYes *float32 `form:"minYes,omitempty" json:"minYes,omitempty"`
+
+	// MaxYes Highest price of YES.
+	MaxYes *float32 `form:"maxYes,omitempty" json:"maxYes,omitempty"`
+
 	// TopPerCategory Markets taken for one lane.
 	TopPerCategory *int `form:"topPerCategory,omitempty" json:"topPerCategory,omitempty"`
 
 	// Limit Segments in the answer.
-	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *ProgramLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Lanes `0` leaves the list of lanes out.
-	Lanes *string `form:"lanes,omitempty" json:"lanes,omitempty"`
+	Lanes *WithLanes `form:"lanes,omitempty" json:"lanes,omitempty"`
 }
 
 // GetNetworkProgram200JSONResponseBody defines parameters for GetNetworkProgram.
@@ -1644,8 +1668,10 @@ type GetChannelParams struct {
 	Preset *Preset `form:"preset,omitempty" json:"preset,omitempty"`
 
 	// Spec A FilterSpec as JSON, at most 2048 bytes; its members override those of the preset.
-	Spec  *FilterSpec `form:"spec,omitempty" json:"spec,omitempty"`
-	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+	Spec *FilterSpec `form:"spec,omitempty" json:"spec,omitempty"`
+
+	// Limit Segments in the answer.
+	Limit *ProgramLimit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetNextParams defines parameters for GetNext.
@@ -1668,7 +1694,8 @@ type GetNowParams struct {
 
 // GetTimelineParams defines parameters for GetTimeline.
 type GetTimelineParams struct {
-	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit Segments in the answer.
+	Limit *ProgramLimit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // OpenSocketParams defines parameters for OpenSocket.
@@ -2339,7 +2366,7 @@ type ClientInterface interface {
 
 	// GetNetworkProgram The programme for partner stations
 	//
-	// Query members override those of the preset.
+	// Members of `spec` override those of the preset, single parameters override both. One of the wrong type or range counts as not given.
 	//
 	// Corresponds with GET /api/network/program (the `GetNetworkProgram` operationId).
 	GetNetworkProgram(ctx context.Context, params *GetNetworkProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2545,7 +2572,7 @@ type ClientInterface interface {
 	// OpenSocket The websocket
 	//
 	// Opens a websocket; its frames are in docs/protocol/ws.md. Any origin may connect, cookies are not read, and a
-	// key never stands in the URL: it travels in `Authorization` or in an `auth` frame. Credential failures after the
+	// key never stands in the URL (401): it travels in `Authorization` or in an `auth` frame. Credential failures after the
 	// upgrade are close codes.
 	//
 	// Corresponds with GET /ws (the `OpenSocket` operationId).
@@ -2891,7 +2918,7 @@ func (c *Client) ListMarketSignals(ctx context.Context, marketID MarketPath, par
 
 // GetNetworkProgram The programme for partner stations
 //
-// Query members override those of the preset.
+// Members of `spec` override those of the preset, single parameters override both. One of the wrong type or range counts as not given.
 //
 // Corresponds with GET /api/network/program (the `GetNetworkProgram` operationId).
 func (c *Client) GetNetworkProgram(ctx context.Context, params *GetNetworkProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3365,7 +3392,7 @@ func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn
 // OpenSocket The websocket
 //
 // Opens a websocket; its frames are in docs/protocol/ws.md. Any origin may connect, cookies are not read, and a
-// key never stands in the URL: it travels in `Authorization` or in an `auth` frame. Credential failures after the
+// key never stands in the URL (401): it travels in `Authorization` or in an `auth` frame. Credential failures after the
 // upgrade are close codes.
 //
 // Corresponds with GET /ws (the `OpenSocket` operationId).
@@ -3626,6 +3653,30 @@ func NewGetBroadcastProgramRequest(server string, params *GetBroadcastProgramPar
 		if params.Preset != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "preset", *params.Preset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Lanes != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lanes", *params.Lanes, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3974,6 +4025,18 @@ func NewGetNetworkProgramRequest(server string, params *GetNetworkProgramParams)
 
 		}
 
+		if params.Spec != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "spec", *params.Spec, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Providers != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "providers", *params.Providers, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -4013,6 +4076,42 @@ func NewGetNetworkProgramRequest(server string, params *GetNetworkProgramParams)
 		if params.MinVolume != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "minVolume", *params.MinVolume, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MaxVolume != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "maxVolume", *params.MaxVolume, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MinYes != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "minYes", *params.MinYes, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MaxYes != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "maxYes", *params.MaxYes, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5503,7 +5602,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetNetworkProgramWithResponse The programme for partner stations
 	//
-	// Query members override those of the preset.
+	// Members of `spec` override those of the preset, single parameters override both. One of the wrong type or range counts as not given.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5743,7 +5842,7 @@ type ClientWithResponsesInterface interface {
 	// OpenSocketWithResponse The websocket
 	//
 	// Opens a websocket; its frames are in docs/protocol/ws.md. Any origin may connect, cookies are not read, and a
-	// key never stands in the URL: it travels in `Authorization` or in an `auth` frame. Credential failures after the
+	// key never stands in the URL (401): it travels in `Authorization` or in an `auth` frame. Credential failures after the
 	// upgrade are close codes.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7802,7 +7901,7 @@ func (c *ClientWithResponses) ListMarketSignalsWithResponse(ctx context.Context,
 
 // GetNetworkProgramWithResponse The programme for partner stations
 //
-// Query members override those of the preset.
+// Members of `spec` override those of the preset, single parameters override both. One of the wrong type or range counts as not given.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8203,7 +8302,7 @@ func (c *ClientWithResponses) GetReadinessWithResponse(ctx context.Context, reqE
 // OpenSocketWithResponse The websocket
 //
 // Opens a websocket; its frames are in docs/protocol/ws.md. Any origin may connect, cookies are not read, and a
-// key never stands in the URL: it travels in `Authorization` or in an `auth` frame. Credential failures after the
+// key never stands in the URL (401): it travels in `Authorization` or in an `auth` frame. Credential failures after the
 // upgrade are close codes.
 //
 // Returns a wrapper object for the known response body format(s).

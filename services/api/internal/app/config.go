@@ -23,12 +23,12 @@ type Config struct {
 	Link     conf.Secret `env:"LINK_SECRET"`
 	Mask     conf.Secret `env:"MASK_SECRET"` // of the masked operator ids
 
-	HubURL    string                    `env:"HUB_URL"`
-	Providers conf.JSON[[]idp.Provider] `env:"IDP_PROVIDERS"`
-	PerAddr   int                       `env:"RATE_LIMIT_ANON" envDefault:"600"`
-	PerKey    int                       `env:"RATE_LIMIT_KEY"  envDefault:"120"`
-	Replicas  int                       `env:"REPLICAS"        envDefault:"1"`
-	Trusted   []netip.Prefix            `env:"TRUSTED_PROXIES"`
+	HubURL    string         `env:"HUB_URL"`
+	Providers string         `env:"IDP_PROVIDERS"`
+	PerAddr   int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
+	PerKey    int            `env:"RATE_LIMIT_KEY"  envDefault:"120"`
+	Replicas  int            `env:"REPLICAS"        envDefault:"1"`
+	Trusted   []netip.Prefix `env:"TRUSTED_PROXIES"`
 
 	VenueA    string        `env:"VENUE_A_SLUG"           envDefault:"polymarket"`
 	GammaURL  string        `env:"POLYMARKET_GAMMA_URL"   envDefault:"https://gamma-api.polymarket.com"`
@@ -55,6 +55,9 @@ func (c *Config) Check(r *conf.Report) {
 	r.Secret("LINK_SECRET", c.Link)
 	r.Secret("MASK_SECRET", c.Mask)
 	r.PublicURL("HUB_URL", c.HubURL)
+	if _, err := idp.ParseConfig(c.Providers); err != nil {
+		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
+	}
 	r.URL("POLYMARKET_GAMMA_URL", c.GammaURL, "https", "http")
 	r.URL("POLYMARKET_CLOB_URL", c.ClobURL, "https", "http")
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)

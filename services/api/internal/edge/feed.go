@@ -39,8 +39,8 @@ const (
 	feedMax     = 200
 )
 
-// feedQuery is the normal form of a feed request. None tells that a filter was
-// given that nothing can fit.
+// feedQuery is the normal form of a feed request. None tells that no
+// event can fit.
 type feedQuery struct {
 	feed.Query
 	none bool
@@ -48,8 +48,8 @@ type feedQuery struct {
 
 var feedParams = params("types", "lane", "providers", "handle", "limit", "cursor", "after")
 
-// readFeed never fails: what cannot be read does not filter. Lists in which
-// nothing is known fit nothing, and so does a handle that cannot exist.
+// readFeed never fails: what is not known does not filter. A handle that cannot
+// exist has no events.
 func readFeed(rawQuery string) feedQuery {
 	v := page.Query(rawQuery, feedParams)
 	q := feedQuery{Query: feed.Query{Lane: syntax.LaneFilter(v[1]).String(), Limit: syntax.Limit(v[4], feedDefault, feedMax)}}
@@ -70,7 +70,6 @@ func readFeed(rawQuery string) feedQuery {
 		h, err := syntax.ParseHandle(v[3])
 		q.Handle, q.none = h.String(), err != nil
 	}
-	q.none = q.none || v[0] != "" && q.Types == nil || v[2] != "" && q.Providers == nil
 	if after, err := strconv.ParseInt(v[6], 10, 64); err == nil && after >= 0 {
 		q.Forward, q.From = true, after
 	} else if c, ok := syntax.DecodeCursor(v[5], 1); ok {

@@ -67,6 +67,7 @@ type Deps struct {
 	NewID  func() string // uuid v7
 
 	Observe  func(method, route string, status int, took time.Duration)
+	Count    func(method, route string, status int) func() // as page.FrontOptions has it
 	Degraded func(route, source string)
 	Closed   func(code int) // a socket ended with this close code
 }
@@ -95,9 +96,6 @@ type Server struct {
 func New(cfg Config, d Deps) *Server {
 	if d.Closed == nil {
 		d.Closed = func(int) {}
-	}
-	if d.Observe == nil {
-		d.Observe = func(string, string, int, time.Duration) {}
 	}
 	s := &server{
 		Deps: d, sockets: newSockets(cfg.Sockets, d),
@@ -143,7 +141,7 @@ func (s *server) front(next http.Handler, trusted []netip.Prefix) http.Handler {
 			Key: func(_, rawQuery string) (string, bool) { return key(rawQuery), true },
 		}
 	}
-	return page.NewFront(next, page.FrontOptions{Allow: allow, Observe: s.Observe, Now: s.Now},
+	return page.NewFront(next, page.FrontOptions{Allow: allow, Count: s.Count},
 		hot("/api/v1/feed", cacheFeed, s.feeds, func(raw string) string { return readFeed(raw).key() }),
 		hot("/api/v1/signals/leaderboard", cacheBoard, s.ranks, func(raw string) string { return readBoard(raw).key() }),
 	)

@@ -14,9 +14,11 @@ type Code struct {
 // The close codes of the service.
 var (
 	Normal          = Code{1000, "bye"}
+	Gone            = Code{1006, ""} // the connection is no more; never sent
 	GoingAway       = Code{1001, "shutdown"}
 	Unsupported     = Code{1003, "text frames only"}
-	Policy          = Code{1008, "no pong"}
+	NoPong          = Code{1008, "no pong"}
+	TooLarge        = Code{1009, "frame too large"}
 	Unauthenticated = Code{4001, "unauthenticated"}
 	SlowConsumer    = Code{4008, "slow_consumer"}
 	RateLimited     = Code{4029, "rate_limited"}
@@ -80,12 +82,13 @@ func (q *Queue) PushNewest(key string, b []byte) {
 	}
 }
 
-// Offer adds a frame of a replay, or tells that it has to wait.
+// Offer adds a frame of a replay, or tells that it has to wait. A closed queue
+// takes everything and keeps nothing.
 func (q *Queue) Offer(b []byte) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return true // nobody reads it any more
+		return true
 	}
 	if !q.fits(len(b), MaxFrames/2, MaxBytes/2) {
 		return false
@@ -148,6 +151,13 @@ func (q *Queue) Room(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Closed tells whether the queue has ended.
+func (q *Queue) Closed() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
 }
 
 // Close ends the queue; what waits is dropped. The first code stands.

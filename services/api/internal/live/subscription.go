@@ -16,24 +16,11 @@ type Subscription struct {
 // Channel is what the subscription listens to.
 func (s *Subscription) Channel() feed.Channel { return s.channel }
 
-// Subscribe adds a reader that has nothing yet. Now returns the number up to
-// which everything is in the past for this reader.
-func (h *Hub) Subscribe(q *Queue, c feed.Channel) (s *Subscription, now int64) {
+// Subscribe adds a reader for which everything up to now is in the past.
+func (h *Hub) Subscribe(q *Queue, c feed.Channel) *Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.add(q, c, h.head), h.head
-}
-
-// Resume adds a reader that has everything up to since. Since may be ahead of
-// this hub: another process can have been quicker.
-func (h *Hub) Resume(q *Queue, c feed.Channel, since int64) *Subscription {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.add(q, c, since)
-}
-
-func (h *Hub) add(q *Queue, c feed.Channel, last int64) *Subscription {
-	s := &Subscription{hub: h, channel: c, queue: q, last: last}
+	s := &Subscription{hub: h, channel: c, queue: q, last: h.head}
 	readers := h.topics[c]
 	if readers == nil {
 		readers = make(map[*Subscription]struct{})
@@ -41,6 +28,15 @@ func (h *Hub) add(q *Queue, c feed.Channel, last int64) *Subscription {
 	}
 	readers[s] = struct{}{}
 	return s
+}
+
+// Start moves the beginning of a subscription that is not live yet: the reader
+// has everything up to at. That may lie ahead of this hub, since another process
+// can have been quicker.
+func (s *Subscription) Start(at int64) {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	s.last = at
 }
 
 // Step is what Catch asks of its caller.

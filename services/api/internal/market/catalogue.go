@@ -114,7 +114,7 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 // Sweep reads every open market of a venue, page by page, and then those that
 // should have been among them one by one.
 func (c *Catalogue) Sweep(ctx context.Context, p syntax.Provider, venue Venue) error {
-	start := c.markets.now()
+	start := c.markets.now().Truncate(time.Millisecond) // as answers are stamped
 	seen := make(map[string]bool)
 	cursor := ""
 	for range maxPages {

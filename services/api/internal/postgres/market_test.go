@@ -261,147 +261,6 @@ func TestStub(t *testing.T) {
 	}
 }
 
-func TestTakesAreCounted(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.venueMarket("5", 5000)
-	_, hash := b.operator("talker")
-	id := b.file(hash, "5", syntax.No, 5000)
-	for i, kind := range []string{"take", "note", "take"} {
-		e := signal.Event{ID: fmt.Sprintf("018f0000-0000-7000-8000-%012d", i), Type: kind, Payload: `{"text":"x"}`, CreatedAt: b.clock.Now()}
-		if err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if m := b.market("5"); m.Takes != 2 || m.NoCount != 1 || m.YesCount != 0 || m.CrowdNo != 1 {
-		t.Errorf("counters %+v", m)
-	}
-}
-
-func TestAirable(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ends := func(d time.Duration) func(*market.Record) {
-		return func(r *market.Record) { e := b.clock.Now().Add(d); r.EndDate = &e }
-	}
-	b.apply(false, b.answer("1", 3000, ends(time.Hour)), b.answer("2", 3000, ends(30*time.Minute)),
-		b.answer("3", 3000, ends(10*time.Minute)), b.answer("4", 3000, ends(time.Hour), closed(false)),
-		b.answer("5", 3000, func(r *market.Record) { r.Yes = nil }), b.answer("6", 3000, func(r *market.Record) { r.EndDate = nil }),
-		b.answer("7", 3000, ends(2*time.Hour), func(r *market.Record) { r.Lane = syntax.LaneSport }), b.answer("8", 3000))
-	b.exec(`UPDATE api.markets SET disputed = true WHERE market_id = '8'`)
-	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
-	list := func(lane syntax.Lane, limit int) (ids []string) {
-		t.Helper()
-		rows, err := b.ListAirable(t.Context(), b.clock.Now(), lane, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range rows {
-			m = m.Read(b.clock.Now(), true)
-			if !m.Airable(b.clock.Now()) {
-				t.Errorf("%s is listed but not airable", m.ID)
-			}
-			ids = append(ids, string(m.ID))
-		}
-		return ids
-	}
-	same := func(got []string, want ...string) {
-		t.Helper()
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("airable %v, want %v", got, want)
-		}
-	}
-	same(list("", 0), "2", "1", "7", "native-aaaaaaaaaaaa")
-	same(list("", 2), "2", "1")
-	same(list(syntax.LaneSport, 0), "7")
-	b.clock.Advance(10*time.Minute + time.Second)
-	same(list("", 0), "native-aaaaaaaaaaaa") // prices of venues have grown old
-}
-
-func TestPriceHistoryIsThinned(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.exec(`INSERT INTO api.market_prices SELECT '1', $1::timestamptz + i * interval '1 minute', i % 10001 FROM generate_series(0, 2999) i`, noon)
-	for _, c := range []struct {
-		from        time.Time
-		limit, want int
-	}{{time.Time{}, 500, 500}, {noon.Add(2900 * time.Minute), 500, 100}, {time.Time{}, 3000, 3000}, {noon.Add(4000 * time.Minute), 500, 0}} {
-		list, err := b.ListPrices(t.Context(), "1", c.from, c.limit)
-		if err != nil || len(list) != c.want {
-			t.Fatalf("%d points, want %d (%v)", len(list), c.want, err)
-		}
-		for i := 1; i < len(list); i++ {
-			if !list[i].At.After(list[i-1].At) {
-				t.Fatalf("point %d is not after the one before", i)
-			}
-		}
-		if c.want > 0 && list[len(list)-1].Yes != 2999 {
-			t.Errorf("the newest point is %d, want 2999", list[len(list)-1].Yes)
-		}
-	}
-	b.exec(`INSERT INTO api.market_prices VALUES ('2', $1, 1)`, noon)
-	if list, err := b.ListPrices(t.Context(), "2", time.Time{}, 500); err != nil || len(list) != 1 {
-		t.Errorf("one point reads as %v, %v", list, err)
-	}
-	n, err := b.ThinPrices(t.Context(), noon.Add(60*time.Minute), 1000)
-	if err != nil || n != 56 {
-		t.Errorf("thinned %d of an hour, want 56 (%v)", n, err)
-	}
-	if got := b.count(`SELECT min(yes_bps) FROM api.market_prices WHERE market_id = '1'`); got != 14 {
-		t.Errorf("the first quarter keeps %d, want its last, 14", got)
-	}
-}
-
-func TestCutoffClosesNativeMarkets(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
-	b.venueMarket("1", 4000)
-	for _, c := range []struct {
-		after time.Duration
-		want  int
-	}{{23 * time.Hour, 0}, {time.Hour, 1}, {time.Hour, 0}} {
-		b.clock.Advance(c.after)
-		if n, err := b.CloseNative(t.Context(), b.clock.Now()); err != nil || n != c.want {
-			t.Errorf("closed %d, want %d (%v)", n, c.want, err)
-		}
-	}
-	if m := b.market("native-aaaaaaaaaaaa"); m.Status != syntax.MarketClosed || !m.ClosedAt.Equal(*m.EndDate) {
-		t.Errorf("closed market reads %+v", m)
-	}
-	if n := b.count(`SELECT count(*) FROM api.outbox WHERE type = 'market.status' AND data = '{"from": "open", "to": "closed"}'`); n != 1 {
-		t.Errorf("told %d times", n)
-	}
-}
-
-func TestListNative(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for _, id := range []string{"native-opennnnnnn", "native-dueeeeeeee", "native-shuttttttt", "native-settledddd"} {
-		b.nativeMarket(id, 5000)
-	}
-	b.exec(`UPDATE api.markets SET end_date = $1 WHERE market_id IN ('native-dueeeeeeee', 'native-shuttttttt')`, noon)
-	b.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = 'native-shuttttttt'`)
-	b.exec(`UPDATE api.markets SET status = 'resolved', resolution_value = 'NO', end_date = $1 WHERE market_id = 'native-settledddd'`, noon)
-	b.exec(`INSERT INTO api.resolution_proposals VALUES ('native-shuttttttt', 'NO', 'https://proof.example', NULL, gen_random_uuid(), $1),
-		('native-dueeeeeeee', 'YES', NULL, NULL, gen_random_uuid(), $2)`, noon, noon.Add(-8*24*time.Hour))
-	for _, c := range []struct {
-		status market.NativeStatus
-		due    bool
-		want   int
-	}{{market.NativeOpen, false, 3}, {market.NativeOpen, true, 2}, {market.NativeClosed, false, 2}, {market.NativeResolved, false, 1}, {market.NativeAll, false, 4}, {market.NativeAll, true, 2}} {
-		list, err := b.ListNative(t.Context(), c.status, c.due, 100, noon)
-		if err != nil || len(list) != c.want {
-			t.Errorf("%s due=%v: %d rows, want %d (%v)", c.status, c.due, len(list), c.want, err)
-		}
-		for _, n := range list {
-			if proposed := n.Market.ID == "native-shuttttttt"; (n.Proposal != nil) != proposed {
-				t.Errorf("%s has proposal %+v", n.Market.ID, n.Proposal)
-			}
-		}
-	}
-}
-
 // Writers of answers, filings and claims on the same markets wait for each
 // other, and none of them waits in a circle.
 func TestAnswersAmongFilingsAndClaims(t *testing.T) {
@@ -459,6 +318,39 @@ func TestAnswersAmongFilingsAndClaims(t *testing.T) {
 	for _, id := range ids {
 		if m := b.market(id); m.Title != "title 49" || *m.Yes != 149 || m.Status != syntax.MarketOpen {
 			t.Errorf("market %s ended with %q at %d, %s: not the newest answer", id, m.Title, *m.Yes, m.Status)
+		}
+	}
+}
+
+// The claim's statement and the pure rule close a line at the same moment.
+func TestTheLineClosesAsDefined(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	at := func(minutes int) *time.Time {
+		if minutes == 0 {
+			return nil
+		}
+		when := noon.Add(time.Duration(minutes) * time.Minute)
+		return &when
+	}
+	n := 0
+	for _, end := range []int{0, 3, 9} {
+		for _, shut := range []int{0, 2, 4} {
+			for _, provisional := range []int{0, 1, 5} {
+				n++
+				id := fmt.Sprint(100 + n)
+				b.venueMarket(id, 5000)
+				b.exec(`UPDATE api.markets SET end_date = $2, closed_at = $3, provisional_at = $4 WHERE market_id = $1`, id, at(end), at(shut), at(provisional))
+				m := b.market(id)
+				claimed := *at(7)
+				if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: id, Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, claimed); err != nil {
+					t.Fatal(err)
+				}
+				want := m.CloseAt(claimed)
+				if got := b.count(`SELECT count(*) FROM api.market_resolutions WHERE market_id = $1 AND close_at = $2`, id, want); got != 1 {
+					t.Errorf("end %d, closed %d, provisional %d: the claim did not close the line at %v", end, shut, provisional, want)
+				}
+			}
 		}
 	}
 }

@@ -45,8 +45,7 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, now
 	var disputed bool
 	var lane string
 	var closeAt time.Time
-	var total int64
-	err := tx.QueryRow(ctx, query("resolve_lock"), c.MarketID, now).Scan(&disputed, &lane, &closeAt, &total)
+	err := tx.QueryRow(ctx, query("resolve_lock"), c.MarketID, now).Scan(&disputed, &lane, &closeAt)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return 0, resolve.ErrNotFound
@@ -73,6 +72,10 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, now
 	}
 	if tag.RowsAffected() == 0 {
 		return 0, resolve.ErrResolved
+	}
+	var total int64
+	if err := tx.QueryRow(ctx, query("resolve_total"), c.MarketID).Scan(&total); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, fmt.Errorf("count signals: %w", err)
 	}
 	return total, nil
 }
@@ -145,8 +148,7 @@ func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, rea
 		var was bool
 		var lane string
 		var closeAt time.Time
-		var total int64
-		err := tx.QueryRow(ctx, query("resolve_lock"), marketID, now).Scan(&was, &lane, &closeAt, &total)
+		err := tx.QueryRow(ctx, query("resolve_lock"), marketID, now).Scan(&was, &lane, &closeAt)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return resolve.ErrNotFound
 		}

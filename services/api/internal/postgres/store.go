@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -81,4 +82,21 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 // Close answers the filings that wait and ends the workers. The pool stays open.
 func (s *Store) Close() {
 	s.filings.close()
+}
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	_, err := s.reads.Exec(ctx, query("ping"))
+	return err
+}
+
+// Waiting is the number of calls that wait to be written.
+func (s *Store) Waiting() int { return len(s.filings.queue) }
+
+// SweepKeys deletes idempotency keys that have run out.
+func (s *Store) SweepKeys(ctx context.Context) error {
+	if _, err := s.pool.Exec(ctx, query("signal_keys_sweep"), s.now().UTC()); err != nil {
+		return pg.Fault(fmt.Errorf("sweep idempotency keys: %w", err))
+	}
+	return nil
 }

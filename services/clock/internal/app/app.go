@@ -82,6 +82,8 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 		return nil
 	}})
 	if err := a.faces(); err != nil {
+		a.edge.Close()
+		a.pool.Close()
 		return nil, errors.Join(err, a.ledger.Close())
 	}
 	a.watch()
@@ -92,7 +94,7 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 func (a *App) faces() error {
 	a.edge = edge.New(edge.Config{
 		Desk: a.desk, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, PerAddr: a.cfg.PerAddr,
-		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded,
+		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage,
 	})
 	a.http = web.NewServer(a.cfg.HTTP, a.tracing.HTTP(a.edge), a.cfg.Limits, a.log)
 	server, err := link.NewServer(link.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})

@@ -30,7 +30,7 @@ const (
 	limitWindow = time.Minute
 )
 
-// Config of the face. Desk, Log and Now are needed.
+// Config of the face. Desk, Log and Now are needed; the hooks may be nil.
 type Config struct {
 	Desk    *program.Service
 	Health  *web.Health
@@ -41,6 +41,7 @@ type Config struct {
 
 	Observe  func(method, route string, status int, took time.Duration)
 	Degraded func(route, source string)
+	Count    func(method, route string, status int) func() // of answers from ready pages
 }
 
 // Edge is the HTTP face.
@@ -52,9 +53,6 @@ type Edge struct {
 
 // New builds the face; Close ends it.
 func New(cfg Config) *Edge {
-	if cfg.Observe == nil {
-		cfg.Observe = func(string, string, int, time.Duration) {}
-	}
 	if cfg.Degraded == nil {
 		cfg.Degraded = func(string, string) {}
 	}
@@ -70,7 +68,7 @@ func New(cfg Config) *Edge {
 	addr := newAddrLimit(cfg)
 	router.Use(addr.middleware)
 	web.Mount(router, h.routes())
-	front := page.NewFront(router, page.FrontOptions{Allow: addr.allow, Observe: cfg.Observe, Now: cfg.Now},
+	front := page.NewFront(router, page.FrontOptions{Allow: addr.allow, Count: cfg.Count},
 		hot(book, "/program/timeline", func(string) program.Preset { return program.Default }),
 		hot(book, "/program/channel", program.ParsePreset),
 	)

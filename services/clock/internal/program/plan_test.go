@@ -59,6 +59,18 @@ func TestPlanFillsSixHours(t *testing.T) {
 	}
 }
 
+// TestPlanLooksBackSixSlots has more markets than that: seven take turns and
+// the rest wait.
+func TestPlanLooksBackSixSlots(t *testing.T) {
+	t.Parallel()
+	got := bySlot(apply(nil, Plan(query(t, Default, ""), sportsPool(10, 100*time.Hour), nil, noon)), "sports")
+	for d := range Slot(Ahead + 1) {
+		if want := syntax.MarketID(fmt.Sprint(d%7 + 1)); got[SlotAt(noon)+d] != want {
+			t.Errorf("slot +%d airs %q, want %q", d, got[SlotAt(noon)+d], want)
+		}
+	}
+}
+
 func TestPlanOneMarket(t *testing.T) {
 	t.Parallel()
 	changes := Plan(query(t, Default, ""), sportsPool(1, 100*time.Hour), nil, noon)

@@ -87,7 +87,9 @@ func TestServiceKeepsWhatHolds(t *testing.T) {
 		{"the same markets seen again", func() { d.pool = d.pool.Confirmed(d.now) }, true},
 		{"other markets", func() { d.pool = NewPool([]Market{market("2", in("sports"))}, d.now, 2) }, false},
 		{"grown old", func() { d.now = d.now.Add(rebuildAfter) }, false},
-		{"past a boundary", func() { d.now = Boundary(d.now) }, false},
+		{"shortly before a boundary", func() { d.now = Boundary(d.now).Add(-2 * time.Second) }, false},
+		{"nearer to it", func() { d.now = d.now.Add(time.Second) }, true},
+		{"at the boundary", func() { d.now = d.now.Add(time.Second) }, false},
 		{"a clock set back", func() { d.now = d.now.Add(-time.Hour) }, false},
 	} {
 		d.set(c.change)

@@ -42,7 +42,7 @@ func (s *server) openBooks() {
 
 // front answers hits of the hot reads before the router runs. What it cannot
 // answer, and whom it may not, it leaves to the routes.
-func (s *server) front(next http.Handler, observe func(string, string, int, time.Duration)) http.Handler {
+func (s *server) front(next http.Handler, count func(method, route string, status int) func()) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
 		return s.addresses.Allow(addressKey(web.Peer(r, s.trusted))).Allowed
 	}
@@ -54,7 +54,7 @@ func (s *server) front(next http.Handler, observe func(string, string, int, time
 			Key: func(_, rawQuery string) (string, bool) { return key(rawQuery), true },
 		}
 	}
-	return page.NewFront(next, page.FrontOptions{Allow: allow, Observe: observe, Now: s.now},
+	return page.NewFront(next, page.FrontOptions{Allow: allow, Count: count},
 		hot("/api/signals/feed", cacheShort, web.None, s.feeds, func(raw string) string { return readFeed(raw).key() }),
 		hot("/api/operator/leaderboard", cacheBoard, web.None, s.boardPages, func(raw string) string { return readBoard(raw).key() }),
 		hot("/api/broadcast/program", cacheProgram, web.Open, s.programs, func(raw string) string { return programKey(readBroadcast(raw)) }),

@@ -163,6 +163,7 @@ func (s *server) crowd(c echo.Context) error {
 	}
 	var own operator.ID
 	who := callerOf(c)
+	c.Response().Header().Set("Vary", "Cookie") // no cache hands one's answer to the other
 	if who.Kind == caller.Session {
 		own = who.Operator.ID
 		c.Response().Header().Set("Cache-Control", cachePrivate)

@@ -52,6 +52,7 @@ type Deps struct {
 	// Carry puts the request id where outgoing calls find it.
 	Carry    func(ctx context.Context, requestID string) context.Context
 	Observe  func(method, route string, status int, took time.Duration)
+	Count    func(method, route string, status int) func() // answers from ready pages
 	Degraded func(route, source string)
 }
 
@@ -105,11 +106,14 @@ func New(cfg Config, d Deps) *Server {
 	})
 	e.Use(s.perAddress)
 	s.mount(e)
-	return &Server{edge: e, handler: s.front(e, d.Observe), inner: s}
+	return &Server{edge: e, handler: s.front(e, d.Count), inner: s}
 }
 
-// Echo is where the pages are mounted: behind the limit per address.
-func (s *Server) Echo() *echo.Echo { return s.edge.Echo }
+// Edge is where the pages are mounted: behind the limit per address.
+func (s *Server) Edge() *web.Edge { return s.edge }
+
+// Receipt is GET /receipts/{id} for readers that ask for JSON.
+func (s *Server) Receipt(c echo.Context) error { return s.inner.receipt(c) }
 
 // Table lists the mounted routes.
 func (s *Server) Table() []web.Route { return s.edge.Table() }

@@ -34,6 +34,13 @@ type eventsJSON struct {
 	Events   []eventJSON `json:"events"`
 }
 
+// receiptJSON is a signal with everything that belongs to it.
+type receiptJSON struct {
+	signalJSON
+	Events     []eventJSON  `json:"events"`
+	Resolution *outcomeJSON `json:"resolution"`
+}
+
 // signal is GET /api/signals/{id}.
 func (s *server) signal(c echo.Context) error {
 	id, ok := parseUUID(c.Param("id"))
@@ -57,11 +64,42 @@ func (s *server) events(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := eventsJSON{SignalID: id, Events: make([]eventJSON, 0, len(list))}
-	for _, e := range list {
-		out.Events = append(out.Events, showEvent(e))
+	return tagged(c, eventsJSON{SignalID: id, Events: showEvents(list)})
+}
+
+// receipt is the JSON of GET /receipts/{id}.
+func (s *server) receipt(c echo.Context) error {
+	id, ok := parseUUID(c.Param("id"))
+	if !ok {
+		return signal.ErrUnknown
+	}
+	ctx := c.Request().Context()
+	found, err := s.reads.Signal(ctx, id)
+	if err != nil {
+		return err
+	}
+	list, err := s.reads.Events(ctx, id)
+	if err != nil {
+		return err
+	}
+	record, err := s.resolutions.Outcome(ctx, found.MarketID)
+	if err != nil {
+		return err
+	}
+	out := receiptJSON{signalJSON: showSignal(found), Events: showEvents(list)}
+	if record != nil {
+		shown := showOutcome(*record)
+		out.Resolution = &shown
 	}
 	return tagged(c, out)
+}
+
+func showEvents(list []signal.Event) []eventJSON {
+	out := make([]eventJSON, 0, len(list))
+	for _, e := range list {
+		out = append(out, showEvent(e))
+	}
+	return out
 }
 
 func showSignal(s signal.Signal) signalJSON {

@@ -30,9 +30,10 @@ var ErrAway = fault.New(fault.Unavailable, "signal_service_unavailable", "signal
 
 // Budgets of a write, within the time of a request. The first try leaves
 // room for the second: a try that got no answer may have been written, and
-// only the same id can tell.
+// only the same id can tell. The pause lets a broken connection come back.
 const (
 	firstTry = 2 * time.Second
+	pause    = 100 * time.Millisecond
 	inAll    = 3500 * time.Millisecond
 )
 
@@ -82,8 +83,15 @@ func twice(ctx context.Context, write func(context.Context) error) error {
 	first, done := context.WithTimeout(ctx, firstTry)
 	err := write(first)
 	done()
-	if !errors.Is(err, ErrAway) || ctx.Err() != nil {
+	if !errors.Is(err, ErrAway) {
 		return err
 	}
-	return write(ctx)
+	wait := time.NewTimer(pause)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return write(ctx)
+	case <-ctx.Done():
+		return err
+	}
 }

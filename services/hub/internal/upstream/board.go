@@ -22,6 +22,8 @@ func NewBoards(cc grpc.ClientConnInterface) *Boards {
 
 // Broadcast implements board.Ledger.
 func (b *Boards) Broadcast(ctx context.Context, q board.Query, limit int) (board.Board, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := b.read.ListBroadcast(ctx, &boardv1.ListBroadcastRequest{
 		Operators: q.Operators, Lane: string(q.Lane), Window: q.Window, Limit: int32(limit),
 	})

@@ -25,6 +25,8 @@ func NewOperators(cc grpc.ClientConnInterface) *Operators {
 
 // VerifyKey implements caller.Ledger.
 func (o *Operators) VerifyKey(ctx context.Context, hash caller.KeyHash) (operator.Operator, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := o.read.VerifyKey(ctx, &operatorv1.VerifyKeyRequest{KeyHash: hash[:]})
 	if err != nil {
 		return operator.Operator{}, err
@@ -34,6 +36,8 @@ func (o *Operators) VerifyKey(ctx context.Context, hash caller.KeyHash) (operato
 
 // OperatorByID implements caller.Ledger.
 func (o *Operators) OperatorByID(ctx context.Context, id operator.ID) (operator.Operator, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := o.read.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Id{Id: string(id)}})
 	if err != nil {
 		return operator.Operator{}, err
@@ -65,6 +69,8 @@ func (o *Operators) MintKey(ctx context.Context, owner operator.ID, d operator.K
 
 // ListKeys implements operator.Ledger.
 func (o *Operators) ListKeys(ctx context.Context, owner operator.ID) ([]operator.Key, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := o.read.ListKeys(ctx, &operatorv1.ListKeysRequest{OperatorId: string(owner)})
 	if err != nil {
 		return nil, err

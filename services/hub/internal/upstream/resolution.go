@@ -67,6 +67,8 @@ func (s *Resolutions) Dispute(ctx context.Context, d resolution.Dispute) (*resol
 
 // Outcome implements resolution.Ledger.
 func (s *Resolutions) Outcome(ctx context.Context, id syntax.MarketID) (*resolution.Outcome, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := s.read.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
 	if err != nil {
 		return nil, err
@@ -76,6 +78,8 @@ func (s *Resolutions) Outcome(ctx context.Context, id syntax.MarketID) (*resolut
 
 // Native implements resolution.Ledger.
 func (s *Resolutions) Native(ctx context.Context, f resolution.NativeFilter) ([]resolution.Native, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := s.read.ListNative(ctx, &resolutionv1.ListNativeRequest{Status: f.Status, Due: f.Due, Limit: int32(f.Limit)})
 	if err != nil {
 		return nil, err

@@ -54,6 +54,8 @@ func (s *Signals) Append(ctx context.Context, by operator.Actor, d signal.EventD
 
 // Signal implements signal.Reader.
 func (s *Signals) Signal(ctx context.Context, id string) (signal.Signal, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := s.read.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
 		return signal.Signal{}, err
@@ -63,6 +65,8 @@ func (s *Signals) Signal(ctx context.Context, id string) (signal.Signal, error) 
 
 // Events implements signal.Reader.
 func (s *Signals) Events(ctx context.Context, id string) ([]signal.Event, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := s.read.ListEvents(ctx, &signalv1.ListEventsRequest{SignalId: id})
 	if err != nil {
 		return nil, err
@@ -76,6 +80,8 @@ func (s *Signals) Events(ctx context.Context, id string) ([]signal.Event, error)
 
 // Feed implements signal.Reader.
 func (s *Signals) Feed(ctx context.Context, kind signal.FeedType, limit int) ([]signal.Signal, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := s.read.ListFeed(ctx, &signalv1.ListFeedRequest{Type: string(kind), Limit: int32(limit)})
 	if err != nil {
 		return nil, err
@@ -85,6 +91,8 @@ func (s *Signals) Feed(ctx context.Context, kind signal.FeedType, limit int) ([]
 
 // MarketLedger implements signal.Reader.
 func (s *Signals) MarketLedger(ctx context.Context, id syntax.MarketID, limit int, cursor string) (signal.Ledger, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := s.read.ListLedger(ctx, &signalv1.ListLedgerRequest{MarketId: string(id), Limit: int32(limit), Cursor: cursor})
 	if err != nil {
 		return signal.Ledger{}, err
@@ -96,6 +104,8 @@ func (s *Signals) MarketLedger(ctx context.Context, id syntax.MarketID, limit in
 
 // Crowd implements signal.Reader.
 func (s *Signals) Crowd(ctx context.Context, id syntax.MarketID, own operator.ID) (signal.Crowd, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	r, err := s.read.GetCrowd(ctx, &signalv1.GetCrowdRequest{MarketId: string(id), OperatorId: string(own)})
 	if err != nil {
 		return signal.Crowd{}, err

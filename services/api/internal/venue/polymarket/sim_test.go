@@ -21,12 +21,16 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
 )
 
-// simulator builds the venue simulator once and starts it on a free port.
+// simulatorDir holds the simulator once it is built.
+var simulatorDir string
+
+// buildSimulator builds the venue simulator the first time it is needed.
 var buildSimulator = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "venuesim")
 	if err != nil {
 		return "", err
 	}
+	simulatorDir = dir
 	binary := filepath.Join(dir, "venuesim")
 	build := exec.Command("go", "build", "-o", binary, "./venuesim")
 	build.Dir = filepath.Join("..", "..", "..", "..", "..", "deploy")
@@ -38,8 +42,8 @@ var buildSimulator = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if binary, err := buildSimulator(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(binary))
+	if simulatorDir != "" {
+		_ = os.RemoveAll(simulatorDir)
 	}
 	os.Exit(code)
 }

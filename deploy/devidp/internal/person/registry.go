@@ -1,0 +1,218 @@
+package person
+
+import (
+	"bufio"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxPeople bounds memory; load tests make many users, not millions.
+const maxPeople = 500_000
+
+//go:embed seed.json
+var seed []byte
+
+// line is one entry of the journal.
+type line struct {
+	User    string    `json:"user"`
+	Address string    `json:"address,omitempty"`
+	Chain   Chain     `json:"chainType,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// Registry is safe for concurrent use.
+type Registry struct {
+	now func() time.Time
+
+	mu      sync.RWMutex
+	people  map[string]*Person // by name
+	order   []string
+	wallets map[string]string // wallet key to name
+	journal *os.File
+}
+
+// Open seeds the known users, reads the journal and keeps it open for more.
+func Open(path string, now func() time.Time) (*Registry, error) {
+	r := &Registry{now: now, people: map[string]*Person{}, wallets: map[string]string{}}
+	if err := r.plant(); err != nil {
+		return nil, fmt.Errorf("seed users: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open user journal: %w", err)
+	}
+	scan := bufio.NewScanner(f)
+	for scan.Scan() {
+		var l line
+		if json.Unmarshal(scan.Bytes(), &l) != nil || !nameForm.MatchString(l.User) {
+			continue // a line that a crash cut short
+		}
+		r.add(l.User, l.User, l.At)
+		if l.Address != "" {
+			_ = r.link(l.User, Wallet{l.Address, l.Chain, l.At})
+		}
+	}
+	if err := scan.Err(); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("read user journal: %w", err)
+	}
+	r.journal = f
+	return r, nil
+}
+
+// Close closes the journal.
+func (r *Registry) Close() error { return r.journal.Close() }
+
+func (r *Registry) plant() error {
+	var people []struct {
+		User, Name string
+		Wallets    []struct {
+			Address   string
+			ChainType Chain
+		}
+	}
+	if err := json.Unmarshal(seed, &people); err != nil {
+		return err
+	}
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, p := range people {
+		if !nameForm.MatchString(p.User) {
+			return ErrName
+		}
+		r.add(p.User, p.Name, start)
+		r.people[p.User].Seeded = true
+		for _, w := range p.Wallets {
+			if err := r.link(p.User, Wallet{w.Address, w.ChainType, start}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Registry) add(name, display string, at time.Time) {
+	if _, known := r.people[name]; !known {
+		r.people[name] = &Person{Name: name, Display: display, Created: at}
+		r.order = append(r.order, name)
+	}
+}
+
+func (r *Registry) link(name string, w Wallet) error {
+	key, err := w.key()
+	if err != nil {
+		return err
+	}
+	switch owner, linked := r.wallets[key]; {
+	case linked && owner != name:
+		return ErrTaken
+	case !linked:
+		r.wallets[key] = name
+		p := r.people[name]
+		p.Wallets = append(slices.Clip(p.Wallets), w)
+	}
+	return nil
+}
+
+func (r *Registry) write(l line) error {
+	raw, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	if _, err := r.journal.Write(append(raw, '\n')); err != nil {
+		return fmt.Errorf("write user journal: %w", err)
+	}
+	return nil
+}
+
+// Ensure finds a person by name or makes one on the spot.
+// Faults: ErrName, ErrFull.
+func (r *Registry) Ensure(name string) (Person, error) {
+	if !nameForm.MatchString(name) {
+		return Person{}, ErrName
+	}
+	if p, ok := r.find(name); ok {
+		return p, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p, known := r.people[name]; known {
+		return *p, nil
+	}
+	if len(r.people) >= maxPeople {
+		return Person{}, ErrFull
+	}
+	l := line{User: name, At: r.now().UTC()}
+	if err := r.write(l); err != nil {
+		return Person{}, err
+	}
+	r.add(name, name, l.At)
+	return *r.people[name], nil
+}
+
+func (r *Registry) find(name string) (Person, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if p, ok := r.people[name]; ok {
+		return *p, true
+	}
+	return Person{}, false
+}
+
+// ByDID finds a person by subject. Fault: ErrUnknown.
+func (r *Registry) ByDID(did string) (Person, error) {
+	name, ok := strings.CutPrefix(did, DIDPrefix)
+	if p, known := r.find(name); ok && known {
+		return p, nil
+	}
+	return Person{}, ErrUnknown
+}
+
+// ByWallet finds the person whom an address is linked to. Fault: ErrUnknown.
+func (r *Registry) ByWallet(address string) (Person, error) {
+	for _, chain := range []Chain{Ethereum, Solana} {
+		key, err := Wallet{Address: address, Chain: chain}.key()
+		if err != nil {
+			continue
+		}
+		r.mu.RLock()
+		name, linked := r.wallets[key]
+		r.mu.RUnlock()
+		if p, ok := r.find(name); linked && ok {
+			return p, nil
+		}
+	}
+	return Person{}, ErrUnknown
+}
+
+// Link links a wallet; linking it again changes nothing.
+// Faults: ErrUnknown, ErrWallet, ErrTaken.
+func (r *Registry) Link(did, address string, chain Chain) error {
+	p, err := r.ByDID(did)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := Wallet{address, chain, r.now().UTC()}
+	if err := r.link(p.Name, w); err != nil {
+		return err
+	}
+	return r.write(line{User: p.Name, Address: address, Chain: chain, At: w.Linked})
+}
+
+// List gives the first people, seeded ones first.
+func (r *Registry) List(limit int) []Person {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	out := make([]Person, 0, min(limit, len(r.order)))
+	for _, name := range r.order[:min(limit, len(r.order))] {
+		out = append(out, *r.people[name])
+	}
+	return out
+}

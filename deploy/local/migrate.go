@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// schemas are migrated in this order; each is the binary of its service.
+var schemas = []string{"api", "hub", "clock"}
+
+// migrateCmd brings the database of a running stack up to date.
+type migrateCmd struct {
+	Dir string `default:".local" help:"State directory of the stack."`
+}
+
+// Run builds the programs anew and runs their migrations; what runs keeps running.
+func (c *migrateCmd) Run(ctx context.Context) error {
+	running, err := readStack(c.Dir)
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return err
+	}
+	s := &state{dir: dir}
+	keep, err := s.secrets()
+	if err != nil {
+		return err
+	}
+	if err := build(ctx, s.path("bin")); err != nil {
+		return err
+	}
+	return migrateAll(ctx, s.path("bin"), running.DatabaseURL, keep.Database, func(line string) { fmt.Println(line) })
+}
+
+// migrateAll runs the migrate command of each service as the administrator.
+func migrateAll(ctx context.Context, bin, admin, password string, say func(string)) error {
+	for _, name := range schemas {
+		cmd := exec.CommandContext(ctx, filepath.Join(bin, name), "migrate")
+		cmd.Env = environment(ownEnv(), map[string]string{
+			"ENV": "development", "MIGRATE_DATABASE_URL": admin, "DB_RW_PASSWORD": password,
+		})
+		out, err := cmd.CombinedOutput()
+		text := strings.TrimSpace(string(out))
+		if err != nil {
+			return fmt.Errorf("%s migrate: %w\n%s", name, err, text)
+		}
+		if text != "" {
+			say(text)
+		}
+	}
+	return nil
+}

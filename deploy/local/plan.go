@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// program is one of our processes: what runs, where it answers, what it is told.
+type program struct {
+	name   string // hub, hub-2, api, ...
+	binary string
+	http   string            // host:port
+	env    map[string]string // on top of our own environment
+	probe  string            // path that answers when it is ready
+}
+
+func (p program) base() string { return "http://" + p.http }
+
+// plan is everything that one stack runs, in the order of starting.
+type plan struct {
+	programs []program
+	hubs     int
+}
+
+// inputs are what the plan is made from.
+type inputs struct {
+	state    *state
+	secrets  secrets
+	ports    map[string]int
+	own      map[string]string // our own environment
+	hubs     int
+	nonce    string
+	redis    string
+	database func(role string) (string, error)
+}
+
+// portNames lists what needs a port.
+func portNames(hubs int) []string {
+	names := []string{"hub", "api", "clock", "api.grpc", "clock.grpc", "hub.metrics", "api.metrics", "clock.metrics", "venues", "idp"}
+	for i := 2; i <= hubs; i++ {
+		names = append(names, hubName(i), hubName(i)+".metrics")
+	}
+	return names
+}
+
+// hubName is hub for the first, hub-2 and so on for the others.
+func hubName(i int) string {
+	if i == 1 {
+		return "hub"
+	}
+	return "hub-" + strconv.Itoa(i)
+}
+
+func (in inputs) addr(name string) string { return "127.0.0.1:" + strconv.Itoa(in.ports[name]) }
+func (in inputs) url(name string) string  { return "http://" + in.addr(name) }
+
+// or is a setting that our own environment may override.
+func (in inputs) or(name, value string) string {
+	if own, ok := in.own[name]; ok {
+		return own
+	}
+	return value
+}
+
+func makePlan(in inputs) (plan, error) {
+	p := plan{hubs: in.hubs}
+	p.programs = append(p.programs,
+		program{name: "venues", binary: "venuesim", http: in.addr("venues"), probe: "/healthz", env: map[string]string{
+			"HTTP_ADDR": in.addr("venues"), "VENUE_SIM_DATA": in.or("VENUE_SIM_DATA", ""), "VENUE_SIM_SEED": in.or("VENUE_SIM_SEED", "1"),
+		}},
+		program{name: "idp", binary: "devidp", http: in.addr("idp"), probe: "/healthz", env: map[string]string{
+			"HTTP_ADDR": in.addr("idp"), "ENV": "development", "IDP_STATE_DIR": in.state.path("idp"),
+			"PUBLIC_URL": in.url("idp"), "RETURN_TO": in.url("hub"),
+		}},
+	)
+	for _, make := range []func() (program, error){in.api, in.clock} {
+		prog, err := make()
+		if err != nil {
+			return p, err
+		}
+		p.programs = append(p.programs, prog)
+	}
+	for i := 1; i <= in.hubs; i++ {
+		prog, err := in.hub(hubName(i))
+		if err != nil {
+			return p, err
+		}
+		p.programs = append(p.programs, prog)
+	}
+	return p, nil
+}
+
+// service is what all three services are told.
+func (in inputs) service(name, schema string) (program, error) {
+	database, err := in.database(schema + "_rw")
+	if err != nil {
+		return program{}, err
+	}
+	env := map[string]string{
+		"ENV":       "development",
+		"HTTP_ADDR": in.addr(name), "METRICS_ADDR": in.addr(name + ".metrics"),
+		"DATABASE_URL": database, "REDIS_URL": in.redis, "LINK_SECRET": in.secrets.Link,
+		"HUB_URL": in.url("hub"), "API_URL": in.url("api"), "CLOCK_URL": in.url("clock"),
+		"API_ADDR": in.addr("api.grpc"), "REPLICAS": "1", "INSTANCE_NONCE": in.nonce,
+		"RATE_LIMIT_ANON": in.or("RATE_LIMIT_ANON", "600"), "TRUSTED_PROXIES": in.or("TRUSTED_PROXIES", ""),
+		"LOG_LEVEL": in.or("LOG_LEVEL", "info"),
+	}
+	return program{name: name, binary: schema, http: in.addr(name), env: env, probe: "/readyz"}, nil
+}
+
+func (in inputs) api() (program, error) {
+	p, err := in.service("api", "api")
+	if err != nil {
+		return p, err
+	}
+	p.env["GRPC_ADDR"] = in.addr("api.grpc")
+	p.env["MASK_SECRET"] = in.secrets.Mask
+	p.env["IDP_PROVIDERS"], err = in.providers()
+	p.env["VENUE_A_SLUG"] = "polymarket"
+	p.env["POLYMARKET_GAMMA_URL"] = in.url("venues") + "/gamma"
+	p.env["POLYMARKET_CLOB_URL"] = in.url("venues") + "/clob"
+	p.env["VENUE_RPS"] = in.or("VENUE_RPS", "2000") // the simulator has no limit to respect
+	p.env["RESOLUTION_GRACE"] = in.or("RESOLUTION_GRACE", "0s")
+	p.env["SOCIAL_SOURCE"] = in.or("SOCIAL_SOURCE", "farcaster")
+	return p, err
+}
+
+func (in inputs) clock() (program, error) {
+	p, err := in.service("clock", "clock")
+	if err != nil {
+		return p, err
+	}
+	p.env["GRPC_ADDR"] = in.addr("clock.grpc")
+	return p, nil
+}
+
+func (in inputs) hub(name string) (program, error) {
+	p, err := in.service(name, "hub")
+	if err != nil {
+		return p, err
+	}
+	p.env["REPLICAS"] = strconv.Itoa(in.hubs)
+	p.env["CLOCK_ADDR"] = in.addr("clock.grpc")
+	p.env["SESSION_SECRETS"] = in.secrets.Session
+	p.env["ADMIN_SECRET"] = in.secrets.Admin
+	p.env["CRON_SECRET"] = in.secrets.Cron
+	p.env["IDP_PROVIDERS"], err = in.providers()
+	p.env["IDP_LOGIN_URL"] = in.url("idp") + "/login"
+	p.env["VENUE_A_SLUG"] = "polymarket"
+	p.env["SOCIAL_SOURCE"] = in.or("SOCIAL_SOURCE", "farcaster")
+	return p, err
+}
+
+// provider is one entry of IDP_PROVIDERS.
+type provider struct {
+	Name        string   `json:"name"`
+	Issuer      string   `json:"issuer"`
+	Audience    string   `json:"audience"`
+	JWKSURL     string   `json:"jwksURL"`
+	Algs        []string `json:"algs"`
+	WalletsFrom string   `json:"walletsFrom,omitempty"`
+	UsersAPI    string   `json:"usersAPI,omitempty"`
+}
+
+// providers is the development issuer, unless our own environment names others.
+func (in inputs) providers() (string, error) {
+	raw, err := json.Marshal([]provider{{
+		Name: "dev", Issuer: in.url("idp"), Audience: "signalcast", JWKSURL: in.url("idp") + "/jwks.json",
+		Algs: []string{"ES256"}, WalletsFrom: "usersAPI", UsersAPI: in.url("idp"),
+	}})
+	if err != nil {
+		return "", fmt.Errorf("providers: %w", err)
+	}
+	return in.or("IDP_PROVIDERS", string(raw)), nil
+}

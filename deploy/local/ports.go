@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/signalcast/signalcast/pkg/localdb"
+)
+
+// fixedPorts are the addresses people type.
+var fixedPorts = map[string]int{"hub": 8080, "api": 8081, "clock": 8082}
+
+// choosePorts gives every name a free port, or its fixed one. Ports of the last run are taken again
+// when they are free: the issuer's address is part of who a user is.
+func choosePorts(s *state, names []string, fixed map[string]int) (map[string]int, error) {
+	last := map[string]int{}
+	if err := readJSON(s.path(portsFile), &last); err != nil {
+		return nil, err
+	}
+	chosen := map[string]int{}
+	taken := map[int]bool{}
+	for _, name := range names {
+		port, isFixed := fixed[name]
+		switch {
+		case isFixed:
+			if !localdb.PortFree(port) {
+				return nil, fmt.Errorf("port %d, where %s would listen, is taken; end what uses it, or start with --ports auto", port, name)
+			}
+		case last[name] != 0 && !taken[last[name]] && localdb.PortFree(last[name]):
+			port = last[name]
+		default:
+			var err error
+			if port, err = anotherPort(taken); err != nil {
+				return nil, err
+			}
+		}
+		chosen[name] = port
+		taken[port] = true
+	}
+	keep := maps.Clone(last)
+	for _, name := range slices.Sorted(maps.Keys(chosen)) {
+		if _, isFixed := fixed[name]; !isFixed {
+			keep[name] = chosen[name]
+		}
+	}
+	return chosen, writeJSON(s.path(portsFile), keep)
+}
+
+func anotherPort(taken map[int]bool) (int, error) {
+	for {
+		port, err := localdb.FreePort()
+		if err != nil || !taken[port] {
+			return port, err
+		}
+	}
+}

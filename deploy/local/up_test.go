@@ -1,0 +1,433 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+// The launcher is built once and run as people run it; the programs are fakes.
+var launcher, fakes string
+
+func TestMain(m *testing.M) {
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "launcher-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	launcher, fakes = filepath.Join(dir, "local"), filepath.Join(dir, "fakes")
+	fake := filepath.Join(dir, "fake")
+	for out, pkg := range map[string]string{launcher: ".", fake: "./testdata/fake"} {
+		if text, err := exec.Command("go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build %s: %v\n%s", pkg, err, text)
+			return 1
+		}
+	}
+	if err := os.Mkdir(fakes, 0o755); err != nil {
+		panic(err)
+	}
+	for _, name := range []string{"api", "hub", "clock", "venuesim", "devidp"} {
+		if err := os.Link(fake, filepath.Join(fakes, name)); err != nil {
+			panic(err)
+		}
+	}
+	return m.Run()
+}
+
+// running is one launcher at work.
+type running struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	dir string
+	out output
+	end chan error
+}
+
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+func begin(t *testing.T, dir string, env []string, args ...string) *running {
+	t.Helper()
+	r := &running{t: t, dir: dir, end: make(chan error, 1)}
+	r.cmd = exec.Command(launcher, append([]string{"up", "--dir", dir, "--ports", "auto", "--bin", fakes}, args...)...)
+	r.cmd.Env = append(os.Environ(), env...)
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { r.end <- r.cmd.Wait() }()
+	t.Cleanup(func() { _ = r.cmd.Process.Signal(syscall.SIGTERM) })
+	return r
+}
+
+// up starts a stack and waits for the line that says it is ready.
+func up(t *testing.T, dir string, args ...string) *running {
+	t.Helper()
+	return upWith(t, dir, nil, args...)
+}
+
+func upWith(t *testing.T, dir string, env []string, args ...string) *running {
+	t.Helper()
+	r := begin(t, dir, env, args...)
+	testkit.Eventually(t, 60*time.Second, func() bool {
+		select {
+		case err := <-r.end:
+			t.Fatalf("ended: %v\n%s", err, r.out.String())
+		default:
+		}
+		return slices.Contains(strings.Split(r.out.String(), "\n"), "ready")
+	})
+	return r
+}
+
+func (r *running) stack() stack {
+	r.t.Helper()
+	s, err := readStack(r.dir)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// terminate sends SIGTERM and expects a clean end within ten seconds.
+func (r *running) terminate() {
+	r.t.Helper()
+	began := time.Now()
+	_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	if err := <-r.end; err != nil {
+		r.t.Fatalf("%v\n%s", err, r.out.String())
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		r.t.Fatalf("stopped after %v", took)
+	}
+}
+
+func living(s stack) (names []string) {
+	for name, pid := range s.PIDs {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err == nil && !strings.Contains(string(raw), ") Z ") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func get(t *testing.T, url string, v any) {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", url, resp.Status)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func answers(url string) bool {
+	resp, err := http.Get(url)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+func row(t *testing.T, url, sql string) (out string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if err := conn.QueryRow(t.Context(), sql).Scan(&out); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return out
+}
+
+func environ(t *testing.T, base string) map[string]string {
+	t.Helper()
+	var pairs []string
+	get(t, base+"/env", &pairs)
+	env := map[string]string{}
+	for _, p := range pairs {
+		name, value, _ := strings.Cut(p, "=")
+		env[name] = value
+	}
+	return env
+}
+
+func TestUpRunsEverything(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "stack")
+	r := upWith(t, dir, []string{
+		"RATE_LIMIT_ANON=0", "RESOLVE_CHUNK=1000", "PRICE_TOLERANCE_BPS=1", "VENUE_SIM_DATA=/data",
+		"HTTP_ADDR=0.0.0.0:1", "DATABASE_URL=",
+	}, "--hubs", "2", "--preload", "pg_stat_statements", "--set", "work_mem=9MB")
+	s := r.stack()
+	for _, base := range append([]string{s.Hub, s.API, s.Clock}, s.Hubs...) {
+		var health map[string]string
+		get(t, base+"/healthz", &health)
+		if health["nonce"] != s.Nonce || s.Nonce == "" {
+			t.Errorf("%s: nonce %q, want %q", base, health["nonce"], s.Nonce)
+		}
+		if !strings.HasPrefix(base, "http://127.0.0.1:") {
+			t.Errorf("%s is not on the loopback", base)
+		}
+	}
+	if want := []string{"api", "clock", "hub", "hub-2", "idp", "postgres", "redis", "up", "venues"}; !slices.Equal(living(s), want) {
+		t.Errorf("running: %v", living(s))
+	}
+	if info, err := os.Stat(filepath.Join(dir, stackFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error("stack.json is readable for others", err)
+	}
+	for name, want := range map[string]string{"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "work_mem": "9MB", "shared_preload_libraries": "pg_stat_statements"} {
+		if got := row(t, s.DatabaseURL, "SHOW "+name); got != want {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+	hub, api := environ(t, s.Hub), environ(t, s.API)
+	second := environ(t, s.Hubs[0])
+	for name, want := range map[string]string{
+		"RATE_LIMIT_ANON": "0", "REPLICAS": "2", "ADMIN_SECRET": s.AdminSecret, "CRON_SECRET": s.CronSecret,
+		"HUB_URL": s.Hub, "API_URL": s.API, "CLOCK_URL": s.Clock, "REDIS_URL": s.RedisURL, "ENV": "development",
+		"IDP_LOGIN_URL": s.IDP + "/login", "API_ADDR": api["GRPC_ADDR"], "LINK_SECRET": api["LINK_SECRET"],
+	} {
+		if hub[name] != want || second[name] != want {
+			t.Errorf("hubs: %s=%q and %q, want %q", name, hub[name], second[name], want)
+		}
+	}
+	for name, want := range map[string]string{
+		"RESOLUTION_GRACE": "0s", "RESOLVE_CHUNK": "1000", "PRICE_TOLERANCE_BPS": "1", "VENUE_RPS": "2000", "REPLICAS": "1",
+		"POLYMARKET_GAMMA_URL": s.Venues + "/gamma", "POLYMARKET_CLOB_URL": s.Venues + "/clob",
+	} {
+		if api[name] != want {
+			t.Errorf("api: %s=%q, want %q", name, api[name], want)
+		}
+	}
+	if got := row(t, api["DATABASE_URL"], "SELECT current_user::text || ' ' || current_setting('search_path')"); got != "api_rw api, pg_temp" {
+		t.Error(got)
+	}
+	if got := environ(t, s.Venues)["VENUE_SIM_DATA"]; got != "/data" {
+		t.Error(got)
+	}
+	for _, secret := range []string{hub["SESSION_SECRETS"], api["MASK_SECRET"], api["LINK_SECRET"], s.AdminSecret, s.CronSecret} {
+		if len(secret) < 32 || strings.Count(fmt.Sprint(hub["SESSION_SECRETS"], api["MASK_SECRET"], api["LINK_SECRET"], s.AdminSecret, s.CronSecret), secret) != 1 {
+			t.Error("a secret is short or used twice")
+		}
+	}
+	second2 := begin(t, dir, nil)
+	if err := <-second2.end; err == nil || !strings.Contains(second2.out.String(), "already running") {
+		t.Errorf("a second up: %v %s", err, second2.out.String())
+	}
+	r.terminate()
+	if got := living(s); len(got) != 0 {
+		t.Errorf("left behind: %v", got)
+	}
+	if log, err := os.ReadFile(filepath.Join(dir, "logs", "hub.log")); err != nil || !strings.Contains(string(log), "stopped in order") {
+		t.Errorf("the hub was not asked to stop: %s %v", log, err)
+	}
+	if fileExists(filepath.Join(dir, stackFile)) {
+		t.Error("stack.json is still there")
+	}
+}
+
+func TestStateIsKeptAndFreshEmptiesIt(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "stack")
+	first := up(t, dir)
+	before := first.stack()
+	first.terminate()
+	again := up(t, dir)
+	s := again.stack()
+	if s.AdminSecret != before.AdminSecret || s.IDP != before.IDP || s.Nonce == before.Nonce {
+		t.Error("secrets and the issuer's address stay, the nonce does not")
+	}
+	if got := row(t, s.DatabaseURL, "SELECT count(*)::text FROM api.runs"); got != "2" {
+		t.Errorf("%s runs in the database", got)
+	}
+	again.terminate()
+	fresh := up(t, dir, "--fresh")
+	s = fresh.stack()
+	if s.AdminSecret == before.AdminSecret {
+		t.Error("a fresh stack has the old secrets")
+	}
+	if got := row(t, s.DatabaseURL, "SELECT count(*)::text FROM api.runs"); got != "1" {
+		t.Errorf("%s runs in a fresh database", got)
+	}
+	fresh.terminate()
+}
+
+func TestForeignDirectoryIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mine := filepath.Join(dir, "mine.txt")
+	if err := os.WriteFile(mine, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{nil, {"--fresh"}} {
+		r := begin(t, dir, nil, args...)
+		if err := <-r.end; err == nil || !strings.Contains(r.out.String(), "left alone") {
+			t.Errorf("%v: %v %s", args, err, r.out.String())
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || !fileExists(mine) {
+		t.Fatal(entries, err)
+	}
+}
+
+func TestDeadProcessesComeBack(t *testing.T) {
+	t.Parallel()
+	r := up(t, filepath.Join(t.TempDir(), "stack"))
+	s := r.stack()
+	row(t, s.DatabaseURL, "INSERT INTO hub.runs DEFAULT VALUES RETURNING 'x'")
+	for name, check := range map[string]func() bool{
+		"api": func() bool { return answers(s.API + "/readyz") },
+		"hub": func() bool { return answers(s.Hub + "/readyz") },
+		"redis": func() bool {
+			opt, err := redis.ParseURL(s.RedisURL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := redis.NewClient(opt)
+			defer func() { _ = client.Close() }()
+			return client.Ping(t.Context()).Err() == nil
+		},
+		"postgres": func() bool { return answers(s.API+"/readyz") && answers(s.Hub+"/readyz") },
+	} {
+		old := s.PIDs[name]
+		testkit.Kill(t, old)
+		testkit.Eventually(t, 20*time.Second, func() bool {
+			now := r.stack().PIDs[name]
+			return now != old && now != 0 && check()
+		})
+		if !strings.Contains(r.out.String(), name+" runs again") {
+			t.Errorf("%s: not said: %s", name, r.out.String())
+		}
+	}
+	if got := row(t, s.DatabaseURL, "SELECT count(*)::text FROM hub.runs"); got != "2" {
+		t.Errorf("%s rows after the crash", got)
+	}
+	r.terminate()
+}
+
+func TestKilledLauncherLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "stack")
+	r := up(t, dir)
+	s := r.stack()
+	_ = syscall.Kill(s.PIDs["hub"], syscall.SIGSTOP) // one that hangs goes as well
+	_ = r.cmd.Process.Kill()
+	<-r.end
+	testkit.Eventually(t, 5*time.Second, func() bool { return len(living(s)) == 0 })
+	if _, err := readStack(dir); err == nil {
+		t.Error("a killed stack is taken for a running one")
+	}
+	again := up(t, dir)
+	if got := row(t, again.stack().DatabaseURL, "SELECT count(*)::text FROM api.runs"); got != "2" {
+		t.Errorf("%s runs in the database", got)
+	}
+	if out, err := exec.Command(launcher, "stop", "--dir", dir).CombinedOutput(); err != nil {
+		t.Errorf("stop: %v %s", err, out)
+	}
+	if err := <-again.end; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTwoStacksDoNotMeet(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	a, b := up(t, filepath.Join(base, "a")), up(t, filepath.Join(base, "b"))
+	one, two := a.stack(), b.stack()
+	if one.DatabaseURL == two.DatabaseURL || one.RedisURL == two.RedisURL || one.Hub == two.Hub || one.AdminSecret == two.AdminSecret || one.Nonce == two.Nonce {
+		t.Errorf("shared: %+v %+v", one, two)
+	}
+	a.terminate()
+	if !answers(two.Hub+"/readyz") || len(living(two)) != 8 {
+		t.Error("the end of one stack touched the other")
+	}
+	b.terminate()
+}
+
+func TestProgramThatCannotStartIsShown(t *testing.T) {
+	t.Parallel()
+	r := begin(t, filepath.Join(t.TempDir(), "stack"), []string{"FAKE_FAILS=hub"})
+	err := <-r.end
+	if out := r.out.String(); err == nil || !strings.Contains(out, "hub ended before it was ready") || !strings.Contains(out, "HUB_URL is not set") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestPorts(t *testing.T) {
+	t.Parallel()
+	s := &state{dir: t.TempDir()}
+	chosen, err := choosePorts(s, portNames(3), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{}
+	for name, port := range chosen {
+		if port == 0 || seen[port] {
+			t.Errorf("%s: port %d", name, port)
+		}
+		seen[port] = true
+	}
+	again, err := choosePorts(s, portNames(1), nil)
+	if err != nil || again["idp"] != chosen["idp"] || again["hub"] != chosen["hub"] {
+		t.Error("ports of the last run were not taken again", err)
+	}
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	taken := l.Addr().(*net.TCPAddr).Port
+	_, err = choosePorts(s, portNames(1), map[string]int{"hub": taken})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprint("port ", taken, ", where hub would listen, is taken")) {
+		t.Errorf("a taken port: %v", err)
+	}
+}

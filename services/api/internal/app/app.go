@@ -1,0 +1,256 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/run"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/relay"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+const serviceName = "api"
+
+// hubMemory is how many events the live hub remembers for readers that resume.
+const hubMemory = 4096
+
+// App is a ledger that is built and not yet running.
+type App struct {
+	cfg     Config
+	log     *slog.Logger
+	now     func() time.Time
+	health  *web.Health
+	tracing *obs.Tracing
+	metrics *obs.Metrics
+
+	pool  *pgxpool.Pool
+	redis *kv.Client
+	store *postgres.Store
+
+	operators *operator.Service
+	markets   *market.Service
+	catalogue *market.Catalogue
+	signals   *signal.Service
+	resolves  *resolve.Service
+	scanner   *resolve.Scanner
+	boards    *board.Service
+
+	hub      *live.Hub
+	relay    *relay.Relay
+	follower *relay.Follower
+	news     *relay.News
+
+	edge     *edge.Server
+	http     *web.Server
+	grpc     *grpcServer
+	internal *web.Server // nil without METRICS_ADDR
+	up       chan struct{}
+}
+
+// New builds the parts. Nothing listens and nothing is connected yet, so the
+// order in which services start does not matter.
+func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
+	a := &App{
+		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
+		metrics: obs.NewMetrics(serviceName, version()), up: make(chan struct{}),
+	}
+	var err error
+	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, version(), a.log); err != nil {
+		return nil, err
+	}
+	a.pool, err = pg.Open(ctx, pg.Config{
+		URL: cfg.Database.Reveal(), MaxConns: cfg.MaxConns,
+		// The statements are few and fixed; planning one anew costs more than running it.
+		Params: map[string]string{"plan_cache_mode": "force_generic_plan"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if a.redis, err = kv.Open(kv.Config{URL: cfg.Redis.Reveal(), Now: now}); err != nil {
+		a.pool.Close()
+		return nil, err
+	}
+	a.store = postgres.New(a.pool, postgres.Rules{
+		PriceToleranceBps: cfg.Tolerance, PastEndIsProvisional: cfg.PastEnd, ResolveChunk: cfg.Chunk,
+	}, now)
+	if err := a.subjects(); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "database", Test: a.store.Ping})
+	if err := a.faces(); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	a.watch()
+	return a, nil
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// subjects builds what knows the rules.
+func (a *App) subjects() error {
+	venues, err := a.venues()
+	if err != nil {
+		return err
+	}
+	a.operators = operator.NewService(a.store, a.cfg.Mask.Reveal(), a.now)
+	a.markets = market.NewService(a.store, venues, classify(), a.cfg.PastEnd, a.now)
+	a.catalogue = market.NewCatalogue(a.markets, a.store, a.log)
+	a.signals = signal.NewService(a.store, a.markets, a.now)
+	a.resolves = resolve.NewService(a.store, a.now)
+	a.scanner = resolve.NewScanner(a.store, a.markets, a.resolves, providers(venues), a.cfg.Grace, a.now, a.log)
+	a.boards = board.NewService(a.store, a.now)
+	a.hub = live.NewHub(hubMemory)
+	a.relay = relay.New(relay.Options{Log: a.store, Redis: a.redis, Now: a.now, NewID: newID, Slog: a.log})
+	a.follower = relay.NewFollower(a.store, a.redis, a.hub, a.now, a.log)
+	a.news = relay.NewNews(a.redis, a.hub)
+	return nil
+}
+
+// faces builds what listens.
+func (a *App) faces() error {
+	providers, err := idp.ParseConfig(a.cfg.Providers)
+	if err != nil {
+		return err
+	}
+	per := func(name string, n int) *limit.Limiter {
+		fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit").WithLabelValues(name)
+		return limit.New(a.redis, limit.Config{Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: fell.Inc})
+	}
+	closed := a.metrics.Counter("socket_closed_total", "Sockets that ended, by close code.", "code")
+	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted}, edge.Deps{
+		Feed: a.store, Boards: a.boards, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
+		History: a.store, Snapshots: snapshots{a.markets}, Hub: a.hub,
+		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
+		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("api-login", loginLimit),
+		Health: a.health, Log: a.log, Now: a.now, NewID: newID,
+		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded,
+		Closed: func(code int) { closed.WithLabelValues(strconv.Itoa(code)).Inc() },
+	})
+	a.http = web.NewServer(a.cfg.HTTP, a.tracing.HTTP(a.edge), a.cfg.Limits, a.log)
+	if a.grpc, err = a.serveCalls(); err != nil {
+		return err
+	}
+	if a.cfg.Metrics != "" {
+		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
+	}
+	return nil
+}
+
+// loginLimit is how often one subject of an identity provider may call a minute.
+const loginLimit = 120
+
+// watch registers what the operators of the service look at.
+func (a *App) watch() {
+	a.metrics.GaugeFunc("feed_head", "Number of the newest event that this process has delivered.", func() float64 { return float64(a.hub.Head()) })
+	a.metrics.GaugeFunc("sockets", "Open sockets.", func() float64 { return float64(a.edge.Sockets()) })
+	a.metrics.GaugeFunc("filings_waiting", "Calls that wait to be written.", func() float64 { return float64(a.store.Waiting()) })
+	a.metrics.GaugeFunc("database_connections", "Connections in use.", func() float64 { return float64(a.pool.Stat().AcquiredConns()) })
+}
+
+// Advisory locks of what runs once over all replicas.
+const (
+	catalogueLease int64 = 7201010
+	scanLease      int64 = 7201011
+	sweepLease     int64 = 7201012
+)
+
+// Run serves until ctx ends, a signal comes or a part fails, and stops everything
+// again. An App runs once.
+func (a *App) Run(ctx context.Context) error {
+	lead := func(name string, key int64, do func(context.Context) error) run.Part {
+		return run.Loop(name, func(ctx context.Context) error {
+			pg.Leader(ctx, a.pool, key, do)
+			return ctx.Err()
+		})
+	}
+	parts := []run.Part{
+		{Name: "traces", Stop: a.tracing.Stop},
+		{Name: "stores", Stop: func(context.Context) error { return a.close() }},
+		run.Loop("follower", a.follower.Run),
+		run.Loop("news", a.news.Run),
+		lead("relay", relay.LeaseKey, a.relay.Run),
+		lead("catalogue", catalogueLease, a.catalogue.Run),
+		lead("scan", scanLease, a.scanner.Run),
+		lead("sweep", sweepLease, a.sweep),
+		run.Of("grpc", a.grpc),
+		{Name: "edge", Stop: func(ctx context.Context) error { a.edge.Close(ctx); return nil }},
+		run.Of("http", a.http),
+	}
+	if a.internal != nil {
+		parts = append(parts, run.Of("metrics", a.internal))
+	}
+	return run.Run(ctx, run.Options{
+		Log: a.log,
+		Up: func() {
+			a.health.Up()
+			a.grpc.SetReady(true)
+			close(a.up)
+		},
+		Drain: func() {
+			a.health.Down()
+			a.grpc.SetReady(false)
+		},
+	}, parts...)
+}
+
+// sweepEvery is how often what has run out is deleted.
+const sweepEvery = 10 * time.Minute
+
+// sweep deletes idempotency keys that have run out.
+func (a *App) sweep(ctx context.Context) error {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		if err := a.store.SweepKeys(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// close ends the stores, after everything that uses them.
+func (a *App) close() error {
+	if a.markets != nil {
+		a.markets.Close()
+	}
+	a.store.Close()
+	var errs []error
+	if a.follower != nil {
+		errs = append(errs, a.follower.Close(), a.news.Close())
+	}
+	a.pool.Close()
+	return errors.Join(append(errs, a.redis.Close())...)
+}
+
+// Up is closed when everything listens; the addresses are known from then on.
+func (a *App) Up() <-chan struct{} { return a.up }
+
+// HTTPAddr is the address of the public face.
+func (a *App) HTTPAddr() string { return a.http.Addr() }
+
+// GRPCAddr is the address of the inner face.
+func (a *App) GRPCAddr() string { return a.grpc.Addr() }

@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
+	"github.com/signalcast/signalcast/services/api/internal/rpc"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
+)
+
+// venues are the venues that are connected.
+func (a *App) venues() (market.Venues, error) {
+	primary, err := polymarket.New(polymarket.Config{
+		GammaURL: a.cfg.GammaURL, ClobURL: a.cfg.ClobURL, RequestsPerSecond: a.cfg.VenueRPS, PastEndIsProvisional: a.cfg.PastEnd,
+	}, venue.NewMeter(a.metrics.Registerer()), a.now)
+	if err != nil {
+		return nil, err
+	}
+	return market.Venues{syntax.Polymarket: venue.Port(primary)}, nil
+}
+
+func providers(v market.Venues) []syntax.Provider {
+	list := make([]syntax.Provider, 0, len(v))
+	for p := range v {
+		list = append(list, p)
+	}
+	return list
+}
+
+func classify() market.Classify {
+	return market.Classify{
+		Lane:     func(title string, tags []string) syntax.Lane { return categorise.Classify(title, tags).Lane },
+		Category: categorise.Category,
+	}
+}
+
+// serveCalls builds the inner face.
+func (a *App) serveCalls() (*grpcServer, error) {
+	server, err := link.NewServer(link.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})
+	if err != nil {
+		return nil, err
+	}
+	operators, signals := rpc.NewOperators(a.operators), rpc.NewSignals(a.signals)
+	markets := rpc.NewMarkets(a.markets, a.markets)
+	resolutions := rpc.NewResolutions(a.resolves, a.scanner, a.markets)
+	operatorv1.RegisterOperatorServiceServer(server, operators)
+	operatorv1.RegisterOperatorReadServiceServer(server, operators)
+	signalv1.RegisterSignalServiceServer(server, signals)
+	signalv1.RegisterSignalReadServiceServer(server, signals)
+	marketv1.RegisterMarketServiceServer(server, markets)
+	marketv1.RegisterMarketReadServiceServer(server, markets)
+	resolutionv1.RegisterResolutionServiceServer(server, resolutions)
+	resolutionv1.RegisterResolutionReadServiceServer(server, resolutions)
+	boardv1.RegisterBoardReadServiceServer(server, rpc.NewBoards(a.boards, a.now))
+	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
+}
+
+// logins gives the verifier the words of the edge.
+type logins struct{ verifier *idp.Verifier }
+
+// Verify implements edge.Logins.
+func (l logins) Verify(ctx context.Context, raw string) (operator.Identity, error) {
+	s, err := l.verifier.Verify(ctx, raw)
+	return operator.Identity{Issuer: s.Issuer, Subject: s.Subject, Primary: s.Primary, Username: s.Username, Name: s.Name}, err
+}
+
+// snapshots gives the market service the words of the edge.
+type snapshots struct{ markets *market.Service }
+
+// MarketSnapshot implements edge.Snapshots.
+func (s snapshots) MarketSnapshot(ctx context.Context, marketID string) (edge.MarketSnapshot, error) {
+	id, err := syntax.ParseMarketID(marketID)
+	if err != nil {
+		return edge.MarketSnapshot{Status: string(syntax.MarketUnknown)}, nil
+	}
+	m, err := s.markets.Get(ctx, id)
+	if errors.Is(err, market.ErrNotFound) || errors.Is(err, market.ErrUnavailable) {
+		return edge.MarketSnapshot{Status: string(syntax.MarketUnknown)}, nil
+	}
+	if err != nil {
+		return edge.MarketSnapshot{}, err
+	}
+	out := edge.MarketSnapshot{Status: string(m.Status), Yes: m.YesCount, No: m.NoCount}
+	if m.Yes != nil {
+		yes := int(*m.Yes)
+		out.YesBps = &yes
+	}
+	return out, nil
+}

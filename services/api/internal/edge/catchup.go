@@ -1,0 +1,230 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+)
+
+const (
+	historyPage = 200
+	// retryWait is the pause after history could not be read.
+	retryWait = time.Second
+)
+
+// catchUp is what a new subscription needs before it is live.
+type catchUp struct {
+	channel feed.Channel
+	id      string // of the client's frame
+	since   int64
+	resumes bool // since was given
+	unseen  bool // since is ahead of what this process has seen
+	sub     *live.Subscription
+}
+
+// catchUp brings new subscriptions up to date, one after the other, on one
+// goroutine beside the reader: a slow database must not keep pongs from being
+// read. Subscriptions that need nothing are live at once.
+func (k *socket) catchUp(ctx context.Context, plans []catchUp) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, p := range plans {
+		if !p.resumes && !hasSnapshot(p.channel) && !k.catching {
+			if step, _, _ := p.sub.Catch(); step == live.Live {
+				continue
+			}
+		}
+		k.behind = append(k.behind, p)
+	}
+	if len(k.behind) == 0 || k.catching || k.left {
+		return
+	}
+	k.catching = true
+	k.work.Go(func() { k.catch(ctx) })
+}
+
+func hasSnapshot(c feed.Channel) bool { return c.MarketID() != "" || c.Handle() != "" }
+
+// catch works until nothing is behind.
+func (k *socket) catch(ctx context.Context) {
+	for {
+		k.mu.Lock()
+		if len(k.behind) == 0 || k.left {
+			k.catching, k.behind = false, nil
+			k.mu.Unlock()
+			return
+		}
+		p := k.behind[0]
+		k.behind = k.behind[1:]
+		stands := k.subs[p.channel] == p.sub
+		k.mu.Unlock()
+		if stands && (k.begin(ctx, p) != nil || k.follow(ctx, p) != nil) {
+			return // the socket has ended
+		}
+	}
+}
+
+// begin sends the snapshot; without since, the reader then gets every event
+// behind the number of the snapshot.
+func (k *socket) begin(ctx context.Context, p catchUp) error {
+	if !hasSnapshot(p.channel) {
+		return nil
+	}
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	frame, seq, err := k.all.snapshot(asking, p.channel)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil: // the events come all the same
+		k.refuse(p.id, string(p.channel), err)
+		return nil
+	}
+	if !p.resumes {
+		p.sub.Start(seq)
+	}
+	return k.offer(ctx, frame)
+}
+
+// follow replays what the reader missed and makes the subscription live.
+func (k *socket) follow(ctx context.Context, p catchUp) error {
+	if p.unseen {
+		if err := k.ahead(ctx, p); err != nil {
+			return err
+		}
+	}
+	r := replay{socket: k, catchUp: p}
+	for {
+		step, from, upTo := p.sub.Catch()
+		var err error
+		switch step {
+		case live.Live:
+			return nil
+		case live.Wait:
+			err = k.queue.Room(ctx)
+		case live.Read:
+			err = r.read(ctx, from, upTo)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// ahead judges a since that this process has not seen: another one may have been
+// quicker, or it is no number of this feed.
+func (k *socket) ahead(ctx context.Context, p catchUp) error {
+	var head int64
+	err := k.ask(ctx, p, func(ctx context.Context) (err error) {
+		head, err = k.all.History.FeedHead(ctx)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case p.since > head:
+		k.refuse(p.id, string(p.channel), errFuture)
+	default:
+		p.sub.Start(p.since)
+	}
+	return nil
+}
+
+// replay reads one channel from history.
+type replay struct {
+	*socket
+	catchUp
+	started bool
+	prev    int64 // number of the last event on the channel up to at
+	at      int64
+}
+
+// read offers the events of a stretch. What is older than the feed keeps is told
+// as a gap, and the reader is live from here.
+func (r *replay) read(ctx context.Context, from, upTo int64) error {
+	if !r.started || r.at != from {
+		var oldest int64
+		err := r.ask(ctx, r.catchUp, func(ctx context.Context) (err error) {
+			if oldest, err = r.all.History.FeedOldest(ctx); err != nil || from < oldest-1 {
+				return err
+			}
+			heads, err := r.all.History.FeedHeads(ctx, from, []feed.Channel{r.channel})
+			r.prev = heads[r.channel]
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if from < oldest-1 {
+			if err := r.offer(ctx, encode(gapJSON{Op: "gap", Channel: r.channel, From: from, Oldest: oldest})); err != nil {
+				return err
+			}
+			r.sub.Caught(upTo)
+			return nil
+		}
+		r.started, r.at = true, from
+	}
+	var events []feed.Message
+	var through int64
+	err := r.ask(ctx, r.catchUp, func(ctx context.Context) (err error) {
+		events, through, err = r.all.History.ListFeedChannel(ctx, r.channel, from, upTo, historyPage)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range events {
+		m := &events[i]
+		if err := r.offer(ctx, live.EventFrame(m, feed.Link{Channel: r.channel, Prev: r.prev})); err != nil {
+			return err
+		}
+		r.prev = m.Seq
+	}
+	r.sub.Caught(through)
+	r.at = through
+	return nil
+}
+
+// ask reads from the database with a few others at a time. A failure is told
+// once and tried again for as long as the socket lives: the reader was promised
+// what it missed.
+func (k *socket) ask(ctx context.Context, p catchUp, read func(context.Context) error) error {
+	for told := false; ; {
+		err := k.all.lookup(ctx, read)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !told {
+			told = true
+			k.refuse(p.id, string(p.channel), err)
+		}
+		if k.queue.Closed() {
+			return errEnded
+		}
+		wait := time.NewTimer(retryWait)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+		}
+	}
+}
+
+// offer waits until the queue has room for a frame of a replay.
+func (k *socket) offer(ctx context.Context, frame []byte) error {
+	for !k.queue.Offer(frame) {
+		if err := k.queue.Room(ctx); err != nil {
+			return err
+		}
+	}
+	if k.queue.Closed() {
+		return errEnded
+	}
+	return nil
+}
+
+// errEnded stops the catcher of a socket that is closing.
+var errEnded = errors.New("the socket has ended")

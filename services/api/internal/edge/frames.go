@@ -1,0 +1,119 @@
+package edge
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+// The frames that a server sends, but for events, which are made once for all
+// their readers (package live).
+type helloJSON struct {
+	Op           string          `json:"op"`
+	Protocol     string          `json:"protocol"`
+	ConnectionID string          `json:"connectionId"`
+	HeartbeatS   int             `json:"heartbeatS"`
+	Limits       helloLimitsJSON `json:"limits"`
+	ServerTime   string          `json:"serverTime"`
+}
+
+type helloLimitsJSON struct {
+	Subscriptions   int `json:"subscriptions"`
+	FramesPerSecond int `json:"framesPerSecond"`
+	FrameBytes      int `json:"frameBytes"`
+}
+
+type ackJSON struct {
+	Op       string         `json:"op"`
+	ID       string         `json:"id,omitempty"`
+	Channels []feed.Channel `json:"channels"`
+}
+
+type snapshotJSON struct {
+	Op      string       `json:"op"`
+	Channel feed.Channel `json:"channel"`
+	Seq     int64        `json:"seq"`
+	At      string       `json:"at"`
+	Data    any          `json:"data"`
+}
+
+type marketSnapshotJSON struct {
+	YesBps  *int   `json:"yesBps"`
+	Status  string `json:"status"`
+	Yes     int64  `json:"yes"`
+	No      int64  `json:"no"`
+	Viewers int64  `json:"viewers"`
+}
+
+// operatorSnapshotJSON is what an operator's channel begins with. Nobody has
+// told this host of a broadcast yet, so it is the empty shape.
+type operatorSnapshotJSON struct {
+	Live   bool             `json:"live"`
+	ShowID *string          `json:"showId"`
+	Signal *json.RawMessage `json:"signal"`
+}
+
+type gapJSON struct {
+	Op      string       `json:"op"`
+	Channel feed.Channel `json:"channel"`
+	From    int64        `json:"from"`
+	Oldest  int64        `json:"oldest"`
+}
+
+type pongJSON struct {
+	Op string `json:"op"`
+	ID string `json:"id,omitempty"`
+}
+
+type beatJSON struct {
+	Op   string `json:"op"`
+	Head int64  `json:"head"`
+	At   string `json:"at"`
+}
+
+type errorFrameJSON struct {
+	Op string `json:"op"`
+	ID string `json:"id,omitempty"`
+	errorJSON
+	Channel string `json:"channel,omitempty"`
+}
+
+type errorJSON struct {
+	Error   string `json:"error"`
+	Message string `json:"message,omitempty"`
+}
+
+// Faults of client frames. They become error frames; the socket stays open.
+var (
+	errFrame   = fault.New(fault.Invalid, "invalid_frame", "a frame is one JSON object with a known op")
+	errChannel = fault.New(fault.Invalid, "unknown_channel", "there is no such channel")
+	errSince   = fault.New(fault.Invalid, "invalid_since", "since is the number of an event")
+	errFuture  = fault.New(fault.Invalid, "future_cursor", "since is ahead of the feed; live from here")
+	errFull    = fault.New(fault.Conflict, "limit_reached", "too many subscriptions on this socket")
+)
+
+// encode never fails: the frames are made of plain values.
+func encode(v any) []byte {
+	b, err := web.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func errorFrame(id, channel string, err error) []byte {
+	f := fault.Of(err)
+	message := f.Message
+	if f.Kind == fault.Internal {
+		message = ""
+	}
+	return encode(errorFrameJSON{Op: "error", ID: id, errorJSON: errorJSON{Error: f.Code, Message: message}, Channel: channel})
+}
+
+func beatFrame(head int64, at time.Time) []byte {
+	return encode(beatJSON{Op: "beat", Head: head, At: syntax.Stamp(at)})
+}

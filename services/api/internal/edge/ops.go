@@ -1,0 +1,161 @@
+package edge
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+const (
+	maxID      = 64  // characters of a client frame's id
+	maxChannel = 160 // of a channel's name
+	maxToken   = 128
+)
+
+// handle does what a client frame asks; false ends the socket with the code.
+func (k *socket) handle(ctx context.Context, data []byte) (live.Code, bool) {
+	o, err := web.DecodeBytes(data)
+	if err != nil {
+		k.refuse("", "", errFrame.Say("%s", fault.Of(err).Message))
+		return live.Code{}, true
+	}
+	var id string
+	if given := o.OptString("id", maxID); given != nil {
+		id = *given
+	}
+	op := o.OptEnum("op", "auth", "subscribe", "unsubscribe", "ping")
+	if err := o.Err(); err != nil || op == "" {
+		k.refuse(id, "", errFrame)
+		return live.Code{}, true
+	}
+	switch op {
+	case "auth":
+		return k.authenticate(ctx, id, o)
+	case "ping":
+		k.queue.Push(encode(pongJSON{Op: "pong", ID: id}))
+		return live.Code{}, true
+	}
+	channels := o.Strings("channels", 2*k.all.limits.Subscriptions, maxChannel)
+	if len(channels) == 0 {
+		o.Missing("channels")
+	}
+	since, _ := o.OptObject("since")
+	if err := o.Err(); err != nil {
+		k.refuse(id, "", err)
+		return live.Code{}, true
+	}
+	if op == "subscribe" {
+		k.subscribe(ctx, id, channels, since)
+	} else {
+		k.unsubscribe(id, channels)
+	}
+	return live.Code{}, true
+}
+
+func (k *socket) refuse(id, channel string, err error) { k.queue.Push(errorFrame(id, channel, err)) }
+
+// authenticate takes an operator key. A wrong one ends the socket; a ledger that
+// cannot be asked does not.
+func (k *socket) authenticate(ctx context.Context, id string, o web.Object) (live.Code, bool) {
+	token := o.OptString("token", maxToken)
+	if token == nil || !isKey(*token) {
+		return live.Unauthenticated, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	hash := operator.Hash(*token)
+	if _, _, err := k.all.Operators.Verify(ctx, hash); err != nil {
+		if fault.Of(err).Kind == fault.Unauthenticated {
+			return live.Unauthenticated, false
+		}
+		k.refuse(id, "", err)
+		return live.Code{}, true
+	}
+	name := keyName(hash)
+	if !k.all.Keys.Allow(ctx, name).Allowed || !k.all.rekey(k.key, name) {
+		return live.RateLimited, false
+	}
+	k.key = name
+	k.queue.Push(encode(ackJSON{Op: "ack", ID: id, Channels: []feed.Channel{}}))
+	return live.Code{}, true
+}
+
+// subscribe answers with an error for each channel that cannot be had and one
+// ack for the others. Each channel then begins with its snapshot, goes on with
+// what it missed behind since, and crosses over to live.
+func (k *socket) subscribe(ctx context.Context, id string, names []string, since web.Object) {
+	acked := make([]feed.Channel, 0, len(names))
+	var plans []catchUp
+	for _, name := range names {
+		c, known := feed.ParseChannel(name)
+		if !known {
+			k.refuse(id, name, errChannel)
+			continue
+		}
+		p := catchUp{channel: c, id: id}
+		if raw := since.Raw(name); raw != nil {
+			n, err := strconv.ParseInt(string(raw), 10, 64)
+			if err != nil || n < 0 {
+				k.refuse(id, name, errSince)
+				continue
+			}
+			p.since, p.resumes = n, true
+		}
+		k.mu.Lock()
+		old, again := k.subs[c]
+		full := !again && len(k.subs) >= k.all.limits.Subscriptions
+		k.mu.Unlock()
+		if full {
+			k.refuse(id, name, errFull)
+			continue
+		}
+		acked = append(acked, c)
+		if again && !p.resumes {
+			continue // it listens already
+		}
+		if again {
+			old.Close() // a reader that found a hole starts over from before it
+		}
+		p.sub = k.all.Hub.Subscribe(k.queue, c)
+		if p.resumes && p.since <= k.all.Hub.Head() {
+			p.sub.Start(p.since)
+		} else if p.resumes {
+			p.unseen = true
+		}
+		k.mu.Lock()
+		k.subs[c] = p.sub
+		k.mu.Unlock()
+		plans = append(plans, p)
+	}
+	if len(acked) > 0 {
+		k.queue.Push(encode(ackJSON{Op: "ack", ID: id, Channels: acked}))
+	}
+	k.catchUp(ctx, plans)
+}
+
+func (k *socket) unsubscribe(id string, names []string) {
+	acked := make([]feed.Channel, 0, len(names))
+	for _, name := range names {
+		c, known := feed.ParseChannel(name)
+		if !known {
+			k.refuse(id, name, errChannel)
+			continue
+		}
+		k.mu.Lock()
+		sub := k.subs[c]
+		delete(k.subs, c)
+		k.mu.Unlock()
+		if sub != nil {
+			sub.Close()
+		}
+		acked = append(acked, c)
+	}
+	if len(acked) > 0 {
+		k.queue.Push(encode(ackJSON{Op: "ack", ID: id, Channels: acked}))
+	}
+}

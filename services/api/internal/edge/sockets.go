@@ -1,0 +1,254 @@
+package edge
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+)
+
+// History reads what the hub no longer remembers.
+type History interface {
+	feed.Heads
+	FeedHead(ctx context.Context) (int64, error)
+	// FeedOldest is the oldest number that is kept.
+	FeedOldest(ctx context.Context) (int64, error)
+	// ListFeedChannel reads events of one channel in order; everything up to
+	// through was looked at.
+	ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo int64, limit int) (events []feed.Message, through int64, err error)
+}
+
+// MarketSnapshot is where a market stands, as its channel shows it.
+type MarketSnapshot struct {
+	YesBps  *int // nil: no price
+	Status  string
+	Yes, No int64
+	Viewers int64
+}
+
+// Snapshots reads the state that a subscriber begins with.
+type Snapshots interface {
+	// MarketSnapshot of a market that nobody knows is the zero one with status
+	// unknown; that is no fault.
+	MarketSnapshot(ctx context.Context, marketID string) (MarketSnapshot, error)
+}
+
+// SocketLimits bound what sockets may use. Zero values are those of the contract.
+type SocketLimits struct {
+	PerAddress    int           // open sockets of one address: 20
+	PerKey        int           // of one operator key: 5
+	Subscriptions int           // of one socket: 50
+	FrameBytes    int           // of one client frame: 8 KiB
+	FrameRate     int           // client frames a second, twice as many at once: 10
+	Beat          time.Duration // between beats and pings: 30 s
+	PongTimeout   time.Duration // without a pong: 60 s
+	SendBuffer    int           // of the connection in the kernel: 64 KiB
+}
+
+func (l SocketLimits) withDefaults() SocketLimits {
+	set := func(n *int, to int) {
+		if *n <= 0 {
+			*n = to
+		}
+	}
+	set(&l.PerAddress, 20)
+	set(&l.PerKey, 5)
+	set(&l.Subscriptions, 50)
+	set(&l.FrameBytes, 8<<10)
+	set(&l.FrameRate, 10)
+	set(&l.SendBuffer, 64<<10)
+	if l.Beat <= 0 {
+		l.Beat = 30 * time.Second
+	}
+	if l.PongTimeout <= 0 {
+		l.PongTimeout = 60 * time.Second
+	}
+	return l
+}
+
+var (
+	errLeaving  = fault.New(fault.Unavailable, "db_unavailable", "this process is stopping").With("retryAfterMs", 1000)
+	errStarting = fault.New(fault.Unavailable, "db_unavailable", "the feed is not there yet").With("retryAfterMs", 1000)
+	errTooMany  = fault.New(fault.Limited, "rate_limited", "too many open sockets").With("retryAfterMs", 1000)
+)
+
+// lookups is how many sockets read history at once: coming back all together
+// must not take the database from everybody else.
+const lookups = 8
+
+// beatSlots spread the beats of many sockets over the time between two.
+const beatSlots = 30
+
+// sockets are all open sockets of this process.
+type sockets struct {
+	Deps
+	limits    SocketLimits
+	lookups   chan struct{}
+	snapshots *page.Book
+	stop      chan struct{}
+	keeper    sync.WaitGroup
+	running   sync.WaitGroup // sockets and what they started
+
+	mu        sync.Mutex
+	leaving   bool
+	slotOf    map[*socket]int // every open socket
+	addresses map[string]int
+	keys      map[string]int
+	slots     [beatSlots]map[*socket]struct{}
+	turn      int
+}
+
+func newSockets(limits SocketLimits, d Deps) *sockets {
+	s := &sockets{
+		Deps: d, limits: limits.withDefaults(), lookups: make(chan struct{}, lookups), snapshots: page.New(page.Options{TTL: time.Second, Now: d.Now}), stop: make(chan struct{}),
+		slotOf: make(map[*socket]int), addresses: make(map[string]int), keys: make(map[string]int),
+	}
+	for i := range s.slots {
+		s.slots[i] = make(map[*socket]struct{})
+	}
+	s.keeper.Go(s.keep)
+	return s
+}
+
+func (s *sockets) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.slotOf)
+}
+
+// reserve takes the places of a socket that is about to open; key is empty for
+// one without. Every reserve that succeeds is followed by release.
+func (s *sockets) reserve(address, key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.leaving:
+		return errLeaving
+	case s.addresses[address] >= s.limits.PerAddress:
+		return errTooMany.With("limit", s.limits.PerAddress)
+	case key != "" && s.keys[key] >= s.limits.PerKey:
+		return errTooMany.With("limit", s.limits.PerKey)
+	}
+	s.addresses[address]++
+	if key != "" {
+		s.keys[key]++
+	}
+	s.running.Add(1)
+	return nil
+}
+
+func (s *sockets) release(address, key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	drop(s.addresses, address)
+	drop(s.keys, key)
+	s.running.Done()
+}
+
+func drop(m map[string]int, key string) {
+	if m[key]--; m[key] <= 0 {
+		delete(m, key)
+	}
+}
+
+// rekey moves a socket from one key to another.
+func (s *sockets) rekey(from, to string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if from == to {
+		return true
+	}
+	if s.keys[to] >= s.limits.PerKey {
+		return false
+	}
+	s.keys[to]++
+	drop(s.keys, from)
+	return true
+}
+
+// add makes a socket known to the keeper and to close.
+func (s *sockets) add(k *socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turn = (s.turn + 1) % beatSlots
+	s.slotOf[k] = s.turn
+	s.slots[s.turn][k] = struct{}{}
+	if s.leaving {
+		k.queue.Close(live.GoingAway)
+	}
+}
+
+func (s *sockets) remove(k *socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.slots[s.slotOf[k]], k)
+	delete(s.slotOf, k)
+}
+
+// keep sends beats and pings, one slot of sockets at a time.
+func (s *sockets) keep() {
+	ticker := time.NewTicker(max(s.limits.Beat/beatSlots, time.Millisecond))
+	defer ticker.Stop()
+	for slot := 0; ; slot = (slot + 1) % beatSlots {
+		select {
+		case <-s.stop:
+			return
+		case <-ticker.C:
+			s.beat(slot)
+		}
+	}
+}
+
+func (s *sockets) beat(slot int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.slots[slot]) == 0 || s.leaving {
+		return
+	}
+	now := s.Now()
+	frame := beatFrame(s.Hub.Head(), now)
+	for k := range s.slots[slot] {
+		if now.Sub(k.lastPong()) >= s.limits.PongTimeout {
+			k.queue.Close(live.NoPong)
+			continue
+		}
+		k.queue.Push(frame)
+		s.running.Go(k.ping)
+	}
+}
+
+// close ends every socket with 1001 and waits while ctx lasts; then it cuts.
+func (s *sockets) close(ctx context.Context) {
+	s.mu.Lock()
+	first := !s.leaving
+	s.leaving = true
+	for k := range s.slotOf {
+		k.queue.Close(live.GoingAway)
+	}
+	s.mu.Unlock()
+	if first {
+		close(s.stop)
+	}
+	s.keeper.Wait()
+	defer s.snapshots.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.running.Wait()
+	}()
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	for k := range s.slotOf {
+		k.cut()
+	}
+	s.mu.Unlock()
+	<-done
+}

@@ -1,0 +1,154 @@
+package edge
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/coder/websocket"
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+// subprotocol is what a client may ask for and gets back.
+const subprotocol = "signal.v1"
+
+// open is GET /ws. Any origin may connect, because no cookie is ever read.
+func (s *sockets) open(c echo.Context) error {
+	r := c.Request()
+	if keyInURL(r.URL) {
+		return ErrUnauthenticated.Say("a credential never travels in the URL")
+	}
+	if !asksForSocket(r) {
+		c.Response().Header().Set("Upgrade", "websocket")
+		return web.JSON(c, http.StatusUpgradeRequired, errorJSON{Error: "upgrade_required", Message: "this route is a websocket"})
+	}
+	key, err := s.identify(c)
+	if err != nil {
+		return err
+	}
+	if !s.Hub.Ready() {
+		return errStarting
+	}
+	address := addressKey(c.RealIP())
+	if err := s.reserve(address, key); err != nil {
+		return err
+	}
+	// The request's context ends with the handler and so with the socket.
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	k := newSocket(s, key)
+	defer func() { s.release(address, k.key) }()
+	k.conn, err = websocket.Accept(&tap{ResponseWriter: c.Response(), sendBuffer: s.limits.SendBuffer}, r, &websocket.AcceptOptions{
+		Subprotocols:       []string{subprotocol},
+		InsecureSkipVerify: true,
+		CompressionMode:    websocket.CompressionDisabled,
+		OnPongReceived:     k.pong,
+	})
+	if err != nil {
+		return nil // the library has answered
+	}
+	k.run(ctx)
+	return nil
+}
+
+// identify tells whose key the handshake carries; empty for none. The key is
+// counted once it is known to be one, so that guesses cost Redis nothing.
+func (s *sockets) identify(c echo.Context) (string, error) {
+	token, err := bearer(c)
+	if err != nil || token == "" {
+		return "", err
+	}
+	if !isKey(token) {
+		return "", ErrUnauthenticated
+	}
+	ctx := c.Request().Context()
+	hash := operator.Hash(token)
+	if _, _, err := s.Operators.Verify(ctx, hash); err != nil {
+		return "", err
+	}
+	d := s.Keys.Allow(ctx, keyName(hash))
+	d.SetHeaders(c.Response().Header())
+	return keyName(hash), d.Fault()
+}
+
+// secretNames are query parameters in which clients are tempted to send a key.
+var secretNames = map[string]bool{
+	"token": true, "key": true, "api_key": true, "apikey": true, "access_token": true,
+	"authorization": true, "auth": true, "secret": true, "jwt": true, "bearer": true,
+}
+
+func keyInURL(u *url.URL) bool {
+	if u.RawQuery == "" {
+		return false
+	}
+	values, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return true
+	}
+	for name, list := range values {
+		if secretNames[strings.ToLower(name)] || isCredential(name) {
+			return true
+		}
+		for _, v := range list {
+			if isCredential(v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func asksForSocket(r *http.Request) bool {
+	return r.Method == http.MethodGet && hasToken(r.Header["Connection"], "upgrade") && hasToken(r.Header["Upgrade"], "websocket")
+}
+
+func hasToken(lines []string, token string) bool {
+	for _, line := range lines {
+		for t := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(t), token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tap hands the library a connection with small buffers: a reader that never
+// reads must not fill megabytes of the kernel before it shows, and ten thousand
+// idle ones must not hold pages.
+type tap struct {
+	http.ResponseWriter
+	sendBuffer int
+}
+
+const bufferSize = 1 << 10
+
+// Hijack implements http.Hijacker.
+func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(t.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	if c, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
+		// Without it the kernel's own size holds, which is only larger.
+		_ = c.SetWriteBuffer(t.sendBuffer)
+	}
+	var in io.Reader = conn
+	if n := rw.Reader.Buffered(); n > 0 {
+		early, err := rw.Reader.Peek(n)
+		if err != nil {
+			_ = conn.Close()
+			return nil, nil, err
+		}
+		in = io.MultiReader(bytes.NewReader(bytes.Clone(early)), conn)
+	}
+	return conn, bufio.NewReadWriter(bufio.NewReaderSize(in, bufferSize), bufio.NewWriterSize(conn, bufferSize)), nil
+}

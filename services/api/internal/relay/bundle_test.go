@@ -1,0 +1,228 @@
+package relay_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/relay"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// bundle is a ledger's database and a Redis of the test's own.
+type bundle struct {
+	t     *testing.T
+	store *postgres.Store
+	admin *pgxpool.Pool
+	url   string // of Redis
+	redis *kv.Client
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	return setupRedis(t, testkit.Redis(t))
+}
+
+func setupRedis(t *testing.T, url string) *bundle {
+	t.Helper()
+	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
+	b := &bundle{t: t, admin: testkit.Pool(t, db.Admin), url: url, redis: testkit.KV(t, url)}
+	b.store = postgres.New(testkit.Pool(t, db.URL("api_rw")), postgres.Rules{ResolveChunk: 1000}, time.Now)
+	t.Cleanup(b.store.Close)
+	b.exec(`INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
+		SELECT ('018f0000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'seed', 'seed' || i, 'op_' || lpad(to_hex(i), 16, '0'), 'seed' || i, 'Seed', now()
+		FROM generate_series(1, 50) i`)
+	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, lane, created_at, updated_at)
+		SELECT i::text, 'polymarket', 'seed', 'open', (ARRAY['SCIENCE', 'MUSIC', 'OTHER'])[1 + i % 3], now(), now() FROM generate_series(1, 7) i`)
+	b.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
+		SELECT gen_random_uuid(), '1', id, true, 5000, 5000, true, now(), 'seed', 'web' FROM api.users`)
+	return b
+}
+
+func (b *bundle) exec(sql string, args ...any) {
+	b.t.Helper()
+	if _, err := b.admin.Exec(context.Background(), sql, args...); err != nil {
+		b.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// write puts n facts into the outbox, a transaction each.
+func (b *bundle) write(n int) {
+	b.t.Helper()
+	for range n {
+		b.exec(`INSERT INTO api.outbox (type, market_id, user_id, signal_id, at)
+			SELECT 'signal.created', (1 + floor(random() * 7))::int::text, s.user_id, s.id, now()
+			FROM api.signals s ORDER BY random() LIMIT 1`)
+		b.exec(`SELECT pg_notify('sc_outbox', '')`)
+	}
+}
+
+// resolve claims market 1 and scores its fifty signals.
+func (b *bundle) resolve() {
+	b.t.Helper()
+	b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, lane, resolved_at) VALUES ('1', 'YES', 'admin', 'admin', now(), 'MUSIC', now())`)
+	b.exec(`INSERT INTO api.signal_results (signal_id, event_id, user_id, status, score, beat_crowd, scoring_version, scoring_vertical, resolved_at)
+		SELECT id, gen_random_uuid(), user_id, 'won', 50, false, '1.0', 'MUSIC', now() FROM api.signals`)
+	b.exec(`INSERT INTO api.outbox (type, market_id, at) VALUES ('market.resolved', '1', now())`)
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func (b *bundle) options() relay.Options {
+	return relay.Options{Log: b.store, Redis: b.redis, Now: time.Now, NewID: newID, Slog: slog.New(slog.DiscardHandler)}
+}
+
+// start runs something until the test or the returned function ends it.
+func (b *bundle) start(run func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			b.t.Errorf("ended with %v", err)
+		}
+	}()
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	b.t.Cleanup(stop)
+	return stop
+}
+
+// follow starts a process that listens to everything.
+func (b *bundle) follow() *live.Hub {
+	b.t.Helper()
+	hub := live.NewHub(4096)
+	f := relay.NewFollower(b.store, b.redis, hub, time.Now, slog.New(slog.DiscardHandler))
+	b.t.Cleanup(func() { _ = f.Close() })
+	b.start(f.Run)
+	testkit.Eventually(b.t, 10*time.Second, hub.Ready)
+	return hub
+}
+
+// want waits until the feed has n events and gives them, linked.
+func (b *bundle) want(n int) []feed.Message {
+	b.t.Helper()
+	testkit.Eventually(b.t, 30*time.Second, func() bool {
+		head, err := b.store.FeedHead(context.Background())
+		return err == nil && head >= int64(n)
+	})
+	events, err := b.store.ListFeedAfter(context.Background(), 0, n+100)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if len(events) != n {
+		b.t.Fatalf("%d events, want %d", len(events), n)
+	}
+	for i, e := range events {
+		if e.Seq != int64(i+1) {
+			b.t.Fatalf("event %d has number %d", i+1, e.Seq)
+		}
+	}
+	messages, err := feed.NewChain(b.store).Link(context.Background(), events)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return messages
+}
+
+// stream reads the numbers that the stream holds.
+func (b *bundle) stream() []string {
+	b.t.Helper()
+	c := redisClient(b.t, b.url)
+	found, err := c.XRange(context.Background(), "sc:feed", "-", "+").Result()
+	if err != nil {
+		return nil
+	}
+	ids := make([]string, len(found))
+	for i, m := range found {
+		ids[i] = m.ID
+	}
+	return ids
+}
+
+func redisClient(t *testing.T, url string) *redis.Client {
+	t.Helper()
+	opt, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := redis.NewClient(opt)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// reader takes frames from a hub as a socket would, without end.
+type reader struct {
+	mu     sync.Mutex
+	frames []string
+}
+
+// read subscribes and keeps reading until the test ends.
+func read(t *testing.T, hub *live.Hub, c feed.Channel) *reader {
+	t.Helper()
+	q, r := live.NewQueue(), &reader{}
+	sub := hub.Subscribe(q, c)
+	if step, _, _ := sub.Catch(); step != live.Live {
+		t.Fatalf("step %v", step)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			frame, _, open := q.Next()
+			if !open {
+				return
+			}
+			if frame == nil {
+				<-q.Wake()
+				continue
+			}
+			r.mu.Lock()
+			r.frames = append(r.frames, string(frame))
+			r.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() { sub.Close(); q.Close(live.Normal); <-done })
+	return r
+}
+
+func (r *reader) got() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.frames)
+}
+
+// expect waits until a reader has exactly the frames of a channel.
+func (r *reader) expect(t *testing.T, messages []feed.Message, c feed.Channel) {
+	t.Helper()
+	var want []string
+	for i := range messages {
+		for _, l := range messages[i].Links {
+			if l.Channel == c {
+				want = append(want, string(live.EventFrame(&messages[i], l)))
+			}
+		}
+	}
+	end := time.Now().Add(20 * time.Second)
+	for len(r.got()) < len(want) && time.Now().Before(end) {
+		testkit.Eventually(t, 30*time.Second, func() bool { return len(r.got()) >= len(want) || time.Now().After(end) })
+	}
+	if diff := cmp.Diff(want, r.got()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", c, diff)
+	}
+}

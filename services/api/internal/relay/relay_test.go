@@ -1,0 +1,246 @@
+package relay_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/relay"
+)
+
+func ids(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = strconv.Itoa(i+1) + "-0"
+	}
+	return out
+}
+
+// A relay that dies between any two steps, again and again, while writers write
+// and a market is resolved: the feed has every fact once, and so has the stream.
+func TestRelayDiesBetweenAnySteps(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hub := b.follow()
+	r := read(t, hub, feed.Signals)
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() { b.write(100) })
+	}
+	writers.Go(b.resolve)
+	killed := errors.New("killed")
+	deaths := make(map[string]int)
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline) || len(deaths) < 5; {
+		o := b.options()
+		o.Step = func(name string) error {
+			if rand.N(3) == 0 {
+				deaths[name]++
+				return killed
+			}
+			return nil
+		}
+		if err := relay.New(o).Run(t.Context()); !errors.Is(err, killed) {
+			t.Fatal(err)
+		}
+	}
+	writers.Wait()
+	b.start(relay.New(b.options()).Run)
+	messages := b.want(451)
+	testkit.Eventually(t, 20*time.Second, func() bool { return len(b.stream()) == 451 })
+	if diff := cmp.Diff(ids(451), b.stream()); diff != "" {
+		t.Errorf("stream (-want +got):\n%s", diff)
+	}
+	r.expect(t, messages, feed.Signals)
+	t.Logf("deaths: %v", deaths)
+}
+
+// Two relays at once, as when a lease changes hands late: still every fact once.
+func TestTwoRelays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.start(relay.New(b.options()).Run)
+	b.start(relay.New(b.options()).Run)
+	hub := b.follow()
+	rs := map[feed.Channel]*reader{}
+	for _, c := range []feed.Channel{feed.Signals, feed.LaneChannel("MUSIC"), feed.MarketChannel("1"), feed.OperatorChannel("seed7"), feed.Resolutions} {
+		rs[c] = read(t, hub, c)
+	}
+	b.write(150)
+	b.resolve()
+	b.write(50)
+	messages := b.want(251)
+	for c, r := range rs {
+		r.expect(t, messages, c)
+	}
+	testkit.Eventually(t, 20*time.Second, func() bool { return len(b.stream()) == 251 })
+}
+
+// A market whose results are not there yet holds up nobody and is finished when
+// they are.
+func TestRelayPassesOverWaitingMarkets(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, lane, resolved_at)
+		SELECT i::text, 'YES', 'admin', 'admin', now(), 'MUSIC', now() - interval '1 hour' FROM generate_series(1, 2) i`)
+	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.resolved', i::text, now() - (3 - i) * interval '1 minute' FROM generate_series(1, 2) i`)
+	b.start(relay.New(b.options()).Run)
+	b.want(2)
+	testkit.Eventually(t, 10*time.Second, func() bool {
+		var left string
+		err := b.admin.QueryRow(t.Context(), `SELECT string_agg(market_id, ',') FROM api.feed_drains`).Scan(&left)
+		return err == nil && left == "1"
+	})
+	b.exec(`INSERT INTO api.signal_results (signal_id, event_id, user_id, status, score, beat_crowd, scoring_version, scoring_vertical, resolved_at)
+		SELECT id, gen_random_uuid(), user_id, 'won', 50, false, '1.0', 'MUSIC', now() FROM api.signals`)
+	b.want(52)
+}
+
+// Redis loses everything while the feed runs: readers miss nothing, and the
+// stream goes on.
+func TestRedisForgets(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.start(relay.New(b.options()).Run)
+	r := read(t, b.follow(), feed.Signals)
+	c := redisClient(t, b.url)
+	for range 5 {
+		b.write(20)
+		if err := c.FlushDB(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.write(1)
+	r.expect(t, b.want(101), feed.Signals)
+	// Filled up to the newest again, within one comparison.
+	testkit.Eventually(t, 20*time.Second, func() bool {
+		got := b.stream()
+		return len(got) > 0 && got[len(got)-1] == "101-0"
+	})
+}
+
+// A stream that is ahead of the feed, or of another feed, is thrown away.
+func TestForeignStream(t *testing.T) {
+	t.Parallel()
+	for _, first := range []int{3, 9000} {
+		t.Run(fmt.Sprint(first), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			err := redisClient(t, b.url).XAdd(t.Context(), &redis.XAddArgs{
+				Stream: "sc:feed", ID: fmt.Sprintf("%d-0", first), Values: []string{"i", newID(), "t", "market.status", "a", "0", "d", "{}", "c", "market:1 0"},
+			}).Err()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.start(relay.New(b.options()).Run)
+			b.write(10)
+			b.want(10)
+			testkit.Eventually(t, 20*time.Second, func() bool { return cmp.Equal(b.stream(), ids(10)) })
+		})
+	}
+}
+
+// Redis hangs, comes back, and is killed for good: the feed goes on.
+func TestRedisHangsAndDies(t *testing.T) {
+	t.Parallel()
+	server := testkit.RedisServer(t)
+	b := setupRedis(t, server.URL())
+	b.start(relay.New(b.options()).Run)
+	r := read(t, b.follow(), feed.Signals)
+	b.write(20)
+	resume := testkit.Hang(t, server.PID())
+	began := time.Now()
+	b.write(20)
+	r.expect(t, b.want(40), feed.Signals)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("a hung Redis delayed readers by %v", took)
+	}
+	resume()
+	b.write(20)
+	r.expect(t, b.want(60), feed.Signals)
+	testkit.Kill(t, server.PID())
+	b.write(20)
+	r.expect(t, b.want(80), feed.Signals)
+}
+
+// A process that starts in the middle remembers the newest events with the same
+// links as everybody else.
+func TestFollowerStartsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.start(relay.New(b.options()).Run)
+	b.write(60)
+	messages := b.want(60)
+	hub := b.follow()
+	q := live.NewQueue()
+	sub := hub.Subscribe(q, feed.MarketChannel("3"))
+	sub.Start(0)
+	if step, _, _ := sub.Catch(); step != live.Live {
+		t.Fatalf("step %v", step)
+	}
+	var want, got []string
+	for i := range messages {
+		for _, l := range messages[i].Links {
+			if l.Channel == "market:3" {
+				want = append(want, string(live.EventFrame(&messages[i], l)))
+			}
+		}
+	}
+	for {
+		frame, _, _ := q.Next()
+		if frame == nil {
+			break
+		}
+		got = append(got, string(frame))
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// News reaches every process, and its own while Redis is away.
+func TestNews(t *testing.T) {
+	t.Parallel()
+	server := testkit.RedisServer(t)
+	client := testkit.KV(t, server.URL())
+	type process struct {
+		news *relay.News
+		got  *reader
+	}
+	ps := make([]process, 2)
+	b := &bundle{t: t}
+	for i := range ps {
+		hub := live.NewHub(1)
+		ps[i] = process{relay.NewNews(client, hub), read(t, hub, "market:1")}
+		t.Cleanup(func() { _ = ps[i].news.Close() })
+		b.start(ps[i].news.Run)
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool {
+		n, err := client.PubSubNumSub(t.Context(), "sc:live").Result()
+		return err == nil && n["sc:live"] == 2
+	})
+	tick := func(yes int) feed.Ephemeral {
+		return feed.Ephemeral{Channel: "market:1", Type: feed.PriceTick, At: time.UnixMilli(1760000000123), Data: fmt.Appendf(nil, `{"marketId":"1","yesBps":%d}`, yes)}
+	}
+	ps[0].news.Publish(t.Context(), tick(3150))
+	want := `{"op":"event","channel":"market:1","type":"price.tick","at":"2025-10-09T08:53:20.123Z","data":{"marketId":"1","yesBps":3150}}`
+	for i := range ps {
+		testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(ps[i].got.got(), []string{want}) })
+	}
+	testkit.Kill(t, server.PID())
+	ps[1].news.Publish(context.Background(), tick(1))
+	testkit.Eventually(t, 10*time.Second, func() bool { return len(ps[1].got.got()) == 2 })
+	if n := len(ps[0].got.got()); n != 1 {
+		t.Errorf("%d news at the other process", n)
+	}
+}

@@ -1,0 +1,382 @@
+package resolve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+const grace = 10 * time.Minute
+
+var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+
+// ledger is the scan on a database of its own.
+type ledger struct {
+	*resolve.Scanner
+	t       *testing.T
+	store   *postgres.Store
+	service *resolve.Service
+	admin   *pgxpool.Pool
+	now     func() time.Time
+}
+
+// setup wires the scan; markets makes the reader of its venue.
+func setup(t *testing.T, grace time.Duration, now func() time.Time, markets func(*postgres.Store) resolve.Refresher) *ledger {
+	t.Helper()
+	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
+	l := &ledger{t: t, now: now, admin: testkit.Pool(t, db.Admin)}
+	l.store = postgres.New(testkit.Pool(t, db.URL("api_rw")), postgres.Rules{ResolveChunk: 4, PriceToleranceBps: 1000}, now)
+	t.Cleanup(l.store.Close)
+	l.service = resolve.NewService(l.store, now)
+	l.Scanner = resolve.NewScanner(l.store, markets(l.store), l.service, []syntax.Provider{syntax.Polymarket}, grace, now,
+		slog.New(slog.DiscardHandler))
+	return l
+}
+
+func (l *ledger) exec(sql string, args ...any) {
+	l.t.Helper()
+	if _, err := l.admin.Exec(l.t.Context(), sql, args...); err != nil {
+		l.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func (l *ledger) count(sql string, args ...any) (n int) {
+	l.t.Helper()
+	if err := l.admin.QueryRow(l.t.Context(), sql, args...).Scan(&n); err != nil {
+		l.t.Fatalf("%s: %v", sql, err)
+	}
+	return n
+}
+
+// venueMarket puts an open market and, with open, the sight of an open call.
+func (l *ledger) venueMarket(id string, end time.Time, open bool) {
+	l.t.Helper()
+	l.exec(`INSERT INTO api.markets (market_id, provider, title, status, end_date, fetched_at, created_at, updated_at)
+		VALUES ($1, 'polymarket', 'Will it hold?', 'open', $2, $3, $3, $3)`, id, end, l.now())
+	l.exec(`INSERT INTO api.market_quotes (market_id, yes_bps, at) VALUES ($1, 5000, $2)`, id, l.now())
+	if open {
+		l.exec(`INSERT INTO api.open_signals VALUES (gen_random_uuid(), $1, $2)`, id, l.now())
+	}
+}
+
+// file files a call of each of n operators, YES and NO by turns.
+func (l *ledger) file(id string, n int) {
+	l.t.Helper()
+	people := operator.NewService(l.store, "0123456789abcdef0123456789abcdef", l.now)
+	for i := range n {
+		o, _, err := people.SignIn(l.t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: fmt.Sprint("op", i), Primary: true})
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		side := syntax.Yes
+		if i%2 == 1 {
+			side = syntax.No
+		}
+		f, err := l.store.File(l.t.Context(), signal.Caller{OperatorID: o.ID}, signal.Draft{
+			ID: uuid.Must(uuid.NewV7()).String(), MarketID: syntax.MarketID(id), Side: side, Price: 5000, Source: "web",
+		})
+		if err != nil || f.Verdict != signal.VerdictFiled {
+			l.t.Fatalf("file on %s: %s, %v", id, f.Verdict, err)
+		}
+	}
+}
+
+func (l *ledger) scan() resolve.Report {
+	l.t.Helper()
+	r, err := l.Scan(l.t.Context())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return r
+}
+
+// want compares a report: scanned, resolved, scored, and what was left by reason.
+func (l *ledger) want(r resolve.Report, scanned, resolved int, scored int64, skipped map[string]int, failed int) {
+	l.t.Helper()
+	if r.Busy || r.Scanned != scanned || r.Resolved != resolved || r.Scored != scored || len(r.Errors) != failed ||
+		fmt.Sprint(r.Skipped) != fmt.Sprint(skipped) {
+		l.t.Errorf("report %+v, want %d scanned, %d resolved, %d scored, skipped %v, %d errors", r, scanned, resolved, scored, skipped, failed)
+	}
+}
+
+// reader answers for markets as it is told and sees who asks.
+type reader struct {
+	mu     sync.Mutex
+	asked  []syntax.MarketID
+	busy   int
+	most   int
+	hold   chan struct{} // nil: answers at once
+	answer func(id syntax.MarketID) (market.Market, error)
+}
+
+func (r *reader) Refresh(ctx context.Context, id syntax.MarketID) (market.Market, error) {
+	r.mu.Lock()
+	r.asked = append(r.asked, id)
+	r.busy++
+	r.most = max(r.most, r.busy)
+	hold, answer := r.hold, r.answer
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.busy--
+		r.mu.Unlock()
+	}()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return market.Market{}, ctx.Err()
+		}
+	}
+	if answer != nil {
+		return answer(id)
+	}
+	return market.Market{ID: id, Provider: syntax.Polymarket, Status: syntax.MarketOpen}, nil
+}
+
+func (r *reader) take() map[syntax.MarketID]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seen := map[syntax.MarketID]bool{}
+	for _, id := range r.asked {
+		seen[id] = true
+	}
+	r.asked = nil
+	return seen
+}
+
+func withReader(t *testing.T, grace time.Duration) (*ledger, *reader, *testkit.Clock) {
+	t.Helper()
+	clock, r := testkit.NewClock(noon), &reader{}
+	return setup(t, grace, clock.Now, func(*postgres.Store) resolve.Refresher { return r }), r, clock
+}
+
+func finalWord(id syntax.MarketID, v syntax.Verdict, since time.Time) market.Market {
+	payout := "0.5"
+	return market.Market{
+		ID: id, Provider: syntax.Polymarket, Status: syntax.MarketClosed, Provisional: true,
+		FinalVerdict: &v, FinalAt: &since, FinalPayout: &payout, URL: "https://venue.example/event/hold",
+	}
+}
+
+func TestEveryReasonIsCounted(t *testing.T) {
+	t.Parallel()
+	l, r, _ := withReader(t, grace)
+	markets := map[syntax.MarketID]market.Market{
+		"1": {ID: "1", Status: syntax.MarketOpen},
+		"2": {ID: "2", Status: syntax.MarketOpen, Provisional: true},
+		"3": {ID: "3", Status: syntax.MarketClosed, Provisional: true},
+		"4": {ID: "4", Status: syntax.MarketUnknown},
+		"5": finalWord("5", syntax.VerdictYes, noon.Add(-grace+time.Millisecond)),
+		"6": finalWord("6", syntax.VerdictInvalid, noon.Add(-grace)),
+		"7": {ID: "7", Status: syntax.MarketResolved},
+		"8": finalWord("8", syntax.VerdictNo, noon.Add(-grace)),
+	}
+	r.answer = func(id syntax.MarketID) (market.Market, error) {
+		switch id {
+		case "9":
+			return market.Market{}, market.ErrNotFound
+		case "10":
+			return market.Market{}, market.ErrUnavailable.Wrap(errors.New("connection refused"))
+		}
+		return markets[id], nil
+	}
+	for id := range 10 {
+		l.venueMarket(fmt.Sprint(id+1), noon.Add(time.Hour), false)
+		l.file(fmt.Sprint(id+1), 3)
+	}
+	l.exec(`UPDATE api.markets SET disputed = true WHERE market_id = '8'`)
+	l.venueMarket("11", noon.Add(time.Hour), false) // no open call
+	report := l.scan()
+	l.want(report, 10, 1, 3, map[string]int{
+		resolve.SkipUndecided: 2, resolve.SkipProvisional: 1, resolve.SkipUnknown: 2, resolve.SkipGrace: 1, resolve.SkipDisputed: 1,
+	}, 1)
+	if report.Errors[0] != (resolve.ScanError{MarketID: "10", Code: "venue_unavailable"}) {
+		t.Errorf("errors %v", report.Errors)
+	}
+	if seen := r.take(); seen["8"] || seen["11"] {
+		t.Errorf("a disputed market or one without calls was read: %v", seen)
+	}
+	o, found, err := l.service.Outcome(t.Context(), "6")
+	if err != nil || !found || *o.Verdict != syntax.VerdictInvalid || *o.Resolver != "oracle" || *o.Source != "polymarket" || *o.ProofURL != "https://venue.example/event/hold" {
+		t.Errorf("record %+v, %v, %v", o, found, err)
+	}
+	if n := l.count(`SELECT count(*) FROM api.market_resolutions WHERE payout = '0.5'`); n != 1 {
+		t.Error("the venue's number was not kept")
+	}
+}
+
+func TestAPassTakesTheOnesThatWaitedLongest(t *testing.T) {
+	t.Parallel()
+	l, r, clock := withReader(t, grace)
+	for id := range 1200 {
+		l.venueMarket(fmt.Sprint(id+1), noon.Add(time.Hour), true)
+	}
+	seen := map[syntax.MarketID]bool{}
+	for _, want := range []int{500, 1000, 1200} {
+		clock.Advance(time.Second)
+		if report := l.scan(); report.Scanned != 500 {
+			t.Fatalf("a pass took %d", report.Scanned)
+		}
+		for id := range r.take() {
+			seen[id] = true
+		}
+		if len(seen) != want {
+			t.Errorf("%d markets seen, want %d", len(seen), want)
+		}
+	}
+	if r.most > 8 {
+		t.Errorf("%d markets were read at a time", r.most)
+	}
+}
+
+func TestOnlyOneScanAtATime(t *testing.T) {
+	t.Parallel()
+	l, r, _ := withReader(t, grace)
+	l.venueMarket("1", noon.Add(time.Hour), true)
+	r.hold = make(chan struct{})
+	first := make(chan resolve.Report)
+	go func() {
+		report, err := l.Scan(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		first <- report
+	}()
+	testkit.Eventually(t, 10*time.Second, func() bool { r.mu.Lock(); defer r.mu.Unlock(); return r.busy == 1 })
+	if report := l.scan(); !report.Busy || report.Scanned != 0 {
+		t.Errorf("a second scan reports %+v", report)
+	}
+	close(r.hold)
+	if report := <-first; report.Busy || report.Scanned != 1 {
+		t.Errorf("the first scan reports %+v", report)
+	}
+	if report := l.scan(); report.Busy {
+		t.Error("the lock outlives its scan")
+	}
+}
+
+func TestAScanFinishesWhatACrashLeft(t *testing.T) {
+	t.Parallel()
+	l, _, _ := withReader(t, grace)
+	l.venueMarket("1", noon.Add(time.Hour), false)
+	l.file("1", 11) // the store scores four at a time
+	// The claim commits, and the process is gone before it drains.
+	r, err := l.store.Claim(t.Context(), resolve.Claim{MarketID: "1", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, noon)
+	if err != nil || !r.Rest {
+		t.Fatalf("claim %+v, %v", r, err)
+	}
+	l.want(l.scan(), 0, 0, 11, map[string]int{}, 0)
+	if n := l.count(`SELECT count(*) FROM api.signal_results`); n != 11 {
+		t.Errorf("%d of 11 calls scored", n)
+	}
+	l.want(l.scan(), 0, 0, 0, map[string]int{}, 0)
+}
+
+func TestPollReadsWhatIsDue(t *testing.T) {
+	t.Parallel()
+	l, r, clock := withReader(t, grace)
+	l.venueMarket("1", noon.Add(time.Hour), true)                     // near its end
+	l.venueMarket("2", noon.Add(time.Hour).Add(10*time.Minute), true) // not yet
+	l.venueMarket("3", noon.Add(-24*time.Hour), true)                 // past it
+	l.venueMarket("4", noon.Add(48*time.Hour), true)                  // far, with a final word
+	l.venueMarket("5", noon.Add(-time.Hour), true)                    // disputed
+	l.venueMarket("6", noon.Add(-time.Hour), false)                   // no calls
+	l.exec(`UPDATE api.markets SET disputed = true WHERE market_id = '5'`)
+	l.exec(`UPDATE api.markets SET status = 'closed', final_verdict = 'YES', final_at = $1 WHERE market_id = '4'`, noon)
+	poll := func(want ...syntax.MarketID) {
+		t.Helper()
+		if _, err := l.Poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		seen := r.take()
+		ok := len(seen) == len(want)
+		for _, id := range want {
+			ok = ok && seen[id]
+		}
+		if !ok {
+			t.Errorf("after %v read %v, want %v", clock.Now().Sub(noon), seen, want)
+		}
+	}
+	poll()
+	clock.Set(noon.Add(29 * time.Second))
+	poll()
+	clock.Set(noon.Add(30 * time.Second))
+	poll("1", "3")
+	poll()
+	clock.Set(noon.Add(60 * time.Second))
+	poll("1", "3")
+	clock.Set(noon.Add(5 * time.Minute))
+	poll("1", "2", "3", "4")
+	clock.Set(noon.Add(10 * time.Minute))
+	poll("1", "2", "3", "4") // 4: its word has stood for the grace
+	clock.Set(noon.Add(10*time.Minute + time.Second))
+	poll("4")
+}
+
+// Scans, polls and an admin with the opposite verdict meet on the same markets.
+func TestOneClaimHoweverManyResolvers(t *testing.T) {
+	t.Parallel()
+	l, r, _ := withReader(t, 0)
+	r.answer = func(id syntax.MarketID) (market.Market, error) { return finalWord(id, syntax.VerdictYes, noon), nil }
+	const markets = 10
+	for id := range markets {
+		l.venueMarket(fmt.Sprint(id+1), noon.Add(time.Hour), false)
+		l.file(fmt.Sprint(id+1), 3)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	wins := 0
+	won := func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		wins += n
+	}
+	for range 8 {
+		for _, pass := range []func(context.Context) (resolve.Report, error){l.Scan, l.Poll} {
+			wg.Go(func() {
+				report, err := pass(t.Context())
+				if err != nil || len(report.Errors) > 0 {
+					t.Errorf("%+v, %v", report, err)
+				}
+				won(report.Resolved)
+			})
+		}
+		for id := range markets {
+			wg.Go(func() {
+				_, err := l.service.Force(t.Context(), fmt.Sprint(id+1), syntax.VerdictNo)
+				switch {
+				case err == nil:
+					won(1)
+				case !errors.Is(err, resolve.ErrResolved):
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if n := l.count(`SELECT count(*) FROM api.market_resolutions`); n != markets || wins != markets {
+		t.Errorf("%d claims, %d winners, want %d", n, wins, markets)
+	}
+	if n := l.count(`SELECT count(*) FROM api.signal_results`); n != 3*markets {
+		t.Errorf("%d results of %d calls", n, 3*markets)
+	}
+}

@@ -1,0 +1,312 @@
+package resolve_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
+)
+
+// sim is a running simulator.
+type sim struct {
+	t    *testing.T
+	base string
+}
+
+func startSim(t *testing.T) *sim {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "venuesim")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".")
+	build.Dir = filepath.Join("..", "..", "..", "..", "deploy", "venuesim")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the simulated venues: %v\n%s", err, out)
+	}
+	cmd := exec.CommandContext(t.Context(), bin)
+	cmd.Env = append(os.Environ(), "HTTP_ADDR=127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt) // the test's context may have ended it
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(line, "http://")
+	if at < 0 {
+		t.Fatalf("the simulator says %q", line)
+	}
+	return &sim{t: t, base: strings.TrimSpace(line[at:])}
+}
+
+// tell calls a control route and reads the id it gives.
+func (s *sim) tell(path string, body map[string]any) string {
+	s.t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp, err := http.Post(s.base+"/sim/polymarket/"+path, "application/json", bytes.NewReader(raw))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode >= 300 {
+		s.t.Fatalf("%s: %d %s %v", path, resp.StatusCode, text, err)
+	}
+	var got struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		s.t.Fatal(err)
+	}
+	return got.ID
+}
+
+func (s *sim) create(question string) string {
+	s.t.Helper()
+	return s.tell("markets", map[string]any{"question": question, "yesPrice": 0.4, "tags": []string{"Science"}})
+}
+
+func (s *sim) state(id, state, outcome string) {
+	s.t.Helper()
+	body := map[string]any{"state": state}
+	if outcome != "" {
+		body["outcome"] = outcome
+	}
+	s.tell("markets/"+id, body)
+}
+
+// venueLedger is the scan over the real client of the primary venue, which is
+// the simulator; its clock is the real one and can be set ahead.
+type venueLedger struct {
+	*ledger
+	sim       *sim
+	markets   *market.Service
+	catalogue *market.Catalogue
+	port      market.Venue
+	mu        sync.Mutex
+	ahead     time.Duration
+}
+
+func (l *venueLedger) time() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Now().UTC().Add(l.ahead)
+}
+
+func (l *venueLedger) advance(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ahead += d
+}
+
+func setupVenue(t *testing.T, grace time.Duration, perSecond float64) *venueLedger {
+	t.Helper()
+	l := &venueLedger{sim: startSim(t)}
+	adapter, err := polymarket.New(polymarket.Config{
+		GammaURL: l.sim.base + "/gamma", ClobURL: l.sim.base + "/clob", RequestsPerSecond: perSecond, PastEndIsProvisional: true,
+	}, venue.NewMeter(prometheus.NewRegistry()), l.time)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.port = venue.Port(adapter)
+	l.ledger = setup(t, grace, l.time, func(store *postgres.Store) resolve.Refresher {
+		l.markets = market.NewService(store, market.Venues{syntax.Polymarket: l.port}, market.Classify{
+			Lane:     func(title string, tags []string) syntax.Lane { return categorise.Classify(title, tags).Lane },
+			Category: categorise.Category,
+		}, true, l.time)
+		t.Cleanup(l.markets.Close)
+		l.catalogue = market.NewCatalogue(l.markets, store, slog.New(slog.DiscardHandler))
+		return l.markets
+	})
+	return l
+}
+
+// called creates a market at the venue and files n calls on it.
+func (l *venueLedger) called(question string, n int) string {
+	l.t.Helper()
+	id := l.sim.create(question)
+	if err := l.markets.Ensure(l.t.Context(), syntax.MarketID(id), ""); err != nil {
+		l.t.Fatal(err)
+	}
+	l.file(id, n)
+	return id
+}
+
+func (l *venueLedger) read(id string) market.Market {
+	l.t.Helper()
+	m, err := l.markets.Get(l.t.Context(), syntax.MarketID(id))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return m
+}
+
+func TestScanAgainstTheVenue(t *testing.T) {
+	t.Parallel()
+	l := setupVenue(t, grace, 1000)
+	var ids []string
+	for _, q := range []string{"open", "closed", "proposed", "challenged", "yes", "no", "void"} {
+		ids = append(ids, l.called("Will the gauge be "+q+" at the end?", 4))
+	}
+	l.sim.state(ids[1], "closed", "")
+	l.sim.state(ids[2], "proposed", "YES")
+	l.sim.state(ids[3], "disputed", "NO")
+	for i, outcome := range []string{"YES", "NO", "INVALID"} {
+		l.sim.state(ids[4+i], "resolved", outcome)
+	}
+	l.want(l.scan(), 7, 0, 0, map[string]int{resolve.SkipUndecided: 1, resolve.SkipProvisional: 3, resolve.SkipGrace: 3}, 0)
+	for _, id := range ids[1:] {
+		if m := l.read(id); !m.Provisional || m.Status != syntax.MarketClosed {
+			t.Errorf("%s reads %s, provisional %v", m.Title, m.Status, m.Provisional)
+		}
+	}
+	l.advance(grace)
+	l.want(l.scan(), 7, 3, 12, map[string]int{resolve.SkipUndecided: 1, resolve.SkipProvisional: 3}, 0)
+	for i, want := range []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid} {
+		m := l.read(ids[4+i])
+		if m.Status != syntax.MarketResolved || m.Provisional || m.Verdict == nil || *m.Verdict != want || m.ClosePrice == nil || *m.ClosePrice != 4000 {
+			t.Errorf("%s reads %s %v, close %v", m.Title, m.Status, m.Verdict, m.ClosePrice)
+		}
+	}
+	if n := l.count(`SELECT count(*) FROM api.signal_results WHERE status = 'void'`); n != 4 {
+		t.Errorf("%d void results", n)
+	}
+	l.want(l.scan(), 4, 0, 0, map[string]int{resolve.SkipUndecided: 1, resolve.SkipProvisional: 3}, 0)
+}
+
+func TestAVenueThatChangesItsMind(t *testing.T) {
+	t.Parallel()
+	l := setupVenue(t, grace, 1000)
+	id := l.called("Will the verdict stand?", 2)
+	step := func(state, outcome string, skip string, resolved int) {
+		t.Helper()
+		l.sim.state(id, state, outcome)
+		skipped := map[string]int{}
+		if skip != "" {
+			skipped[skip] = 1
+		}
+		l.want(l.scan(), 1, resolved, int64(2*resolved), skipped, 0)
+		l.advance(grace - time.Second)
+	}
+	step("resolved", "YES", resolve.SkipGrace, 0)
+	step("resolved", "NO", resolve.SkipGrace, 0) // amended within the grace
+	step("proposed", "NO", resolve.SkipProvisional, 0)
+	step("resolved", "YES", resolve.SkipGrace, 0)
+	l.advance(2 * time.Second)
+	step("resolved", "YES", "", 1)
+	if m := l.read(id); *m.Verdict != syntax.VerdictYes {
+		t.Errorf("claimed %s", *m.Verdict)
+	}
+}
+
+func TestWithoutGraceOneReadIsEnough(t *testing.T) {
+	t.Parallel()
+	l := setupVenue(t, 0, 1000)
+	id := l.called("Will it be quick?", 3)
+	l.sim.state(id, "resolved", "NO")
+	l.want(l.scan(), 1, 1, 3, map[string]int{}, 0)
+}
+
+func TestScanWhileTheVenueFails(t *testing.T) {
+	t.Parallel()
+	l := setupVenue(t, 0, 1000)
+	id := l.called("Will the line hold?", 1)
+	l.sim.state(id, "resolved", "YES")
+	for _, mode := range []string{"refuse", "garbage", "429"} {
+		l.sim.tell("fault", map[string]any{"mode": mode, "seconds": 60})
+		report := l.scan()
+		l.want(report, 1, 0, 0, map[string]int{}, 1)
+		if len(report.Errors) == 1 && report.Errors[0].Code != "venue_unavailable" {
+			t.Errorf("%s: %v", mode, report.Errors)
+		}
+	}
+	// A new market meanwhile: a reader hears that nothing is known, a filing is not lost.
+	l.sim.tell("fault", map[string]any{"mode": "none"})
+	fresh := l.sim.create("Will it be seen?")
+	l.sim.tell("fault", map[string]any{"mode": "refuse", "seconds": 60})
+	if _, err := l.markets.Get(t.Context(), syntax.MarketID(fresh)); !errors.Is(err, market.ErrUnavailable) {
+		t.Errorf("read: %v", err)
+	}
+	service := signal.NewService(l.store, l.markets, l.time)
+	if err := l.markets.Ensure(t.Context(), syntax.MarketID(fresh), "as filed"); err != nil {
+		t.Error(err)
+	}
+	l.file(fresh, 1)
+	if c, err := service.Crowd(t.Context(), fresh, ""); err != nil || c.Yes != 1 {
+		t.Errorf("crowd %+v, %v", c, err)
+	}
+	l.sim.tell("fault", map[string]any{"mode": "none"})
+	l.advance(6 * time.Second) // the client rests after failures, then tries with one request
+	if _, err := l.markets.Refresh(t.Context(), syntax.MarketID(id)); err != nil {
+		t.Error(err)
+	}
+	l.want(l.scan(), 2, 1, 1, map[string]int{resolve.SkipUndecided: 1}, 0)
+	if m := l.read(fresh); m.Status != syntax.MarketOpen || m.Title != "Will it be seen?" {
+		t.Errorf("the stub became %s %q", m.Status, m.Title)
+	}
+}
+
+func TestColdStartOfTheCatalogue(t *testing.T) {
+	t.Parallel()
+	l := setupVenue(t, grace, 5) // the rate that a real venue is read with
+	start := time.Now()
+	if err := l.catalogue.Sweep(t.Context(), syntax.Polymarket, l.port); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(start)
+	n := l.count(`SELECT count(*) FROM api.markets WHERE status = 'open'`)
+	if n < 2500 || took > 20*time.Second {
+		t.Errorf("%d open markets after %v", n, took)
+	}
+	if n := l.count(`SELECT count(DISTINCT lane) FROM api.markets`); n < 6 {
+		t.Errorf("only %d lanes", n)
+	}
+	list, err := l.markets.Airable(t.Context(), 400, "")
+	if err != nil || len(list) != 400 {
+		t.Errorf("%d airable markets, %v", len(list), err)
+	}
+	for i := range list {
+		if !list[i].Airable(l.time()) || i > 0 && list[i].EndDate.Before(*list[i-1].EndDate) {
+			t.Fatalf("row %d: %+v", i, list[i])
+		}
+	}
+	l.advance(50 * time.Second)
+	if err := l.catalogue.RefreshHot(t.Context(), syntax.Polymarket, l.port); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.count(`SELECT count(*) FROM api.market_quotes WHERE at > $1`, l.time().Add(-45*time.Second)); n < 50 {
+		t.Errorf("only %d markets were priced again", n)
+	}
+	t.Logf("%d markets in %v", n, took)
+}

@@ -1,0 +1,210 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
+
+	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/run"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/edge"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+	"github.com/signalcast/signalcast/services/hub/internal/upstream"
+)
+
+const serviceName = "hub"
+
+// App is a hub that is built and not yet running.
+type App struct {
+	cfg     Config
+	log     *slog.Logger
+	now     func() time.Time
+	tracing *obs.Tracing
+	metrics *obs.Metrics
+	health  *web.Health
+
+	pool   *pgxpool.Pool
+	redis  *kv.Client
+	ledger *grpc.ClientConn
+	clock  *grpc.ClientConn // nil without CLOCK_ADDR
+
+	edge     *edge.Server
+	http     *web.Server
+	internal *web.Server // nil without METRICS_ADDR
+	up       chan struct{}
+}
+
+// New builds the parts. Nothing listens yet, and what it connects to may
+// start later, so the order in which services start does not matter.
+func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
+	a := &App{
+		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
+		metrics: obs.NewMetrics(serviceName, version()), up: make(chan struct{}),
+	}
+	var err error
+	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, version(), a.log); err != nil {
+		return nil, err
+	}
+	if err := a.connect(ctx); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	if err := a.faces(); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+// connect prepares the pools and links.
+func (a *App) connect(ctx context.Context) (err error) {
+	if a.pool, err = pg.Open(ctx, pg.Config{URL: a.cfg.Database.Reveal(), MaxConns: a.cfg.MaxConns}); err != nil {
+		return err
+	}
+	if a.redis, err = kv.Open(kv.Config{URL: a.cfg.Redis.Reveal(), Now: a.now}); err != nil {
+		return err
+	}
+	if a.ledger, err = link.Dial(link.DialConfig{
+		Addr: a.cfg.API, Secret: a.cfg.Link.Reveal(), Options: a.tracing.DialOptions(),
+	}); err != nil {
+		return err
+	}
+	if a.cfg.Clock == "" {
+		return nil
+	}
+	a.clock, err = link.Dial(link.DialConfig{
+		Addr: a.cfg.Clock, Secret: a.cfg.Link.Reveal(), Unavailable: errClockAway, Options: a.tracing.DialOptions(),
+	})
+	return err
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// faces builds what listens.
+func (a *App) faces() error {
+	providers, err := idp.ParseConfig(a.cfg.Providers)
+	if err != nil {
+		return err
+	}
+	store := postgres.New(a.pool)
+	a.health = web.NewHealth(a.cfg.Nonce, a.now,
+		web.Check{Name: "database", Test: once(store.Ready)},
+		web.Check{Name: "ledger", Test: once(serving(a.ledger))})
+	verifier := logins{idp.NewVerifier(providers, a.now)}
+	d := a.deps(store, verifier)
+	secure := a.cfg.Env.SecureCookies()
+	a.edge = edge.New(edge.Config{
+		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social,
+		OpenAPI: openapi.JSON, Trusted: a.cfg.Trusted,
+	}, d)
+	err = pages.Mount(a.edge.Edge(), pages.Deps{
+		HubURL: a.cfg.base(), LoginURL: a.cfg.LoginURL, Secure: secure,
+		Signals: d.Reads, Markets: d.Markets, Resolutions: d.Resolutions, Operators: d.Operators, Logins: verifier,
+		ReceiptJSON: a.edge.Receipt, Now: a.now,
+	})
+	if err != nil {
+		return err
+	}
+	a.http = web.NewServer(a.cfg.HTTP, a.tracing.HTTP(a.edge), a.cfg.Limits, a.log)
+	if a.cfg.Metrics != "" {
+		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
+	}
+	return nil
+}
+
+// deps builds the subjects over the links.
+func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
+	operators, signals := upstream.NewOperators(a.ledger), upstream.NewSignals(a.ledger)
+	var secrets []string
+	for _, s := range a.cfg.Sessions {
+		secrets = append(secrets, s.Reveal())
+	}
+	sessions := caller.NewSessions(secrets, a.now)
+	shared := newLimits(a.metrics, func(name string, n int, fell func()) *limit.Limiter {
+		return limit.New(a.redis, limit.Config{
+			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: fell,
+		})
+	})
+	var clock program.Clock
+	if a.clock != nil {
+		clock = upstream.NewPrograms(a.clock)
+	}
+	return edge.Deps{
+		Callers: caller.New(caller.Deps{
+			Sessions: sessions, Logins: verifier, Ledger: operators, Limiter: shared,
+			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()), Now: a.now,
+		}),
+		Sessions: sessions, Operators: operators, Signals: signal.NewService(signals, newID), Reads: signals,
+		Markets: upstream.NewMarkets(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
+		Boards: upstream.NewBoards(a.ledger), Clock: clock, Audit: store,
+		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
+		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,
+		Observe: a.metrics.ObserveHTTP, Count: a.metrics.CountPage, Degraded: a.metrics.Degraded,
+	}
+}
+
+// Run serves until ctx ends, a signal comes or a part fails, and stops
+// everything again. An App runs once.
+func (a *App) Run(ctx context.Context) error {
+	parts := []run.Part{
+		{Name: "traces", Stop: a.tracing.Stop},
+		{Name: "stores", Stop: func(context.Context) error { return a.close() }},
+		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
+		run.Of("http", a.http),
+	}
+	if a.internal != nil {
+		parts = append(parts, run.Of("metrics", a.internal))
+	}
+	return run.Run(ctx, run.Options{
+		Log:    a.log,
+		Up:     func() { a.health.Up(); close(a.up) },
+		Drain:  a.health.Down,
+		Linger: a.cfg.Linger,
+	}, parts...)
+}
+
+// close ends the pools and links that were opened.
+func (a *App) close() error {
+	var errs []error
+	for _, conn := range []*grpc.ClientConn{a.clock, a.ledger} {
+		if conn != nil {
+			errs = append(errs, conn.Close())
+		}
+	}
+	if a.redis != nil {
+		errs = append(errs, a.redis.Close())
+	}
+	if a.pool != nil {
+		a.pool.Close()
+	}
+	return errors.Join(errs...)
+}
+
+// Up is closed when everything listens; the addresses are known from then on.
+func (a *App) Up() <-chan struct{} { return a.up }
+
+// HTTPAddr is the address of the public face.
+func (a *App) HTTPAddr() string { return a.http.Addr() }
+
+// MetricsAddr is the address of the operators' face; empty without one.
+func (a *App) MetricsAddr() string {
+	if a.internal == nil {
+		return ""
+	}
+	return a.internal.Addr()
+}

@@ -1,0 +1,128 @@
+package app
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/web"
+)
+
+// Config of the hub, all from the environment.
+type Config struct {
+	Env     conf.Env `env:"ENV"`
+	HTTP    string   `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8080"`
+	Metrics string   `env:"METRICS_ADDR"` // empty: none
+
+	Database conf.Secret `env:"DATABASE_URL"` // as hub_rw
+	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"8"`
+	Redis    conf.Secret `env:"REDIS_URL"`
+	Link     conf.Secret `env:"LINK_SECRET"`
+	API      string      `env:"API_ADDR"`   // gRPC of the ledger
+	Clock    string      `env:"CLOCK_ADDR"` // gRPC of the clock; empty: there is none
+
+	HubURL    string        `env:"HUB_URL"`
+	Sessions  []conf.Secret `env:"SESSION_SECRETS"` // the first signs, all verify
+	Admin     conf.Secret   `env:"ADMIN_SECRET"`
+	Cron      conf.Secret   `env:"CRON_SECRET"`
+	Providers string        `env:"IDP_PROVIDERS"`
+	LoginURL  string        `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: none
+	Social    string        `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
+
+	PerAddr  int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // 0: none
+	Replicas int            `env:"REPLICAS"        envDefault:"1"`
+	Trusted  []netip.Prefix `env:"TRUSTED_PROXIES"`
+
+	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
+	Nonce    string        `env:"INSTANCE_NONCE"`
+	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the doors
+	Trace    obs.TraceConfig
+	Limits   web.Limits
+}
+
+// Check implements conf.Checker.
+func (c *Config) Check(r *conf.Report) {
+	r.Addr("HTTP_ADDR", c.HTTP)
+	r.PrivateAddr("METRICS_ADDR", c.Metrics)
+	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
+	r.DSN("REDIS_URL", c.Redis, "redis", "rediss")
+	r.Addr("API_ADDR", c.API)
+	r.OptAddr("CLOCK_ADDR", c.Clock)
+	r.PublicURL("HUB_URL", c.HubURL)
+	r.Secret("LINK_SECRET", c.Link)
+	r.Secrets("SESSION_SECRETS", c.Sessions)
+	r.Secret("ADMIN_SECRET", c.Admin)
+	r.Secret("CRON_SECRET", c.Cron)
+	c.checkProviders(r)
+	r.OptURL("IDP_LOGIN_URL", c.LoginURL, "https", "http")
+	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
+	r.Between("REPLICAS", c.Replicas, 1, 1000)
+	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
+	if !isWord(c.Social) {
+		r.Fail("SOCIAL_SOURCE", "must be 1 to 32 of a-z, 0-9 and -")
+	}
+	if c.Linger < 0 || c.Linger > 5*time.Second {
+		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
+	}
+}
+
+func (c *Config) checkProviders(r *conf.Report) {
+	list, err := idp.ParseConfig(c.Providers)
+	if err != nil {
+		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
+		return
+	}
+	for _, p := range list.Providers {
+		for _, u := range []string{p.Issuer, p.JWKSURL, p.UsersAPI} {
+			if r.Env().Production() && strings.HasPrefix(u, "http://") {
+				r.Fail("IDP_PROVIDERS", "must use https in production")
+			}
+		}
+	}
+}
+
+func isWord(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 32
+}
+
+// base is the public address without a slash at the end.
+func (c *Config) base() string { return strings.TrimSuffix(c.HubURL, "/") }
+
+// origin is the public address as a browser names it: a default port is left out.
+func (c *Config) origin() string {
+	u, err := url.Parse(c.base())
+	if err != nil { // Check has read it
+		return c.base()
+	}
+	host := strings.ToLower(u.Host)
+	if u.Scheme == "https" {
+		host = strings.TrimSuffix(host, ":443")
+	} else {
+		host = strings.TrimSuffix(host, ":80")
+	}
+	return u.Scheme + "://" + host
+}
+
+// migrateConfig is what the command `migrate` needs.
+type migrateConfig struct {
+	Env      conf.Env    `env:"ENV"`
+	Database conf.Secret `env:"MIGRATE_DATABASE_URL"`
+	Password conf.Secret `env:"DB_RW_PASSWORD"`
+}
+
+// Check implements conf.Checker.
+func (c *migrateConfig) Check(r *conf.Report) {
+	r.DSN("MIGRATE_DATABASE_URL", c.Database, "postgres", "postgresql")
+	if !c.Password.IsSet() {
+		r.Fail("DB_RW_PASSWORD", "is not set")
+	}
+}

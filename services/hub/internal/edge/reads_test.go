@@ -1,0 +1,321 @@
+package edge_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/edge"
+	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+)
+
+// published is a bench with some calls, a result and an event.
+func published(t *testing.T, options ...option) (b *bench, open, won string) {
+	t.Helper()
+	b = setup(t, options...)
+	for i, c := range []struct {
+		handle, direction string
+		price             int
+	}{{"tidewatch", "NO", 6900}, {"otto", "YES", 3100}} {
+		op := b.ledger.AddOperator(c.handle)
+		b.clock.Advance(time.Minute)
+		b.file(c.direction, c.price+i, with("Authorization", "Bearer "+b.ledger.AddKey(op.GetId())))
+	}
+	b.clock.Advance(time.Minute)
+	w := b.send("POST", "/api/predictions", fullDraft, b.byKey())
+	want(t, w, 200, "")
+	open = field(w, "id")
+	want(t, b.send("POST", "/api/signals/"+open+"/events",
+		`{"type":"take","payload":{"url":"https://video.example/1","text":"look","actor":"hub"}}`, b.byKey()), 201, "")
+	w = b.send("POST", "/api/predictions", `{"marketId":"native-0000000001","direction":"YES","priceAtPrediction":6190}`, b.byKey())
+	want(t, w, 200, "")
+	won = field(w, "id")
+	b.clock.Advance(time.Minute)
+	want(t, b.send("POST", "/api/resolution/finalize",
+		`{"marketId":"native-0000000001","verdict":"YES","proofUrl":"https://records.example/mill/1"}`, byAdmin()), 200, "")
+	b.clock.Advance(time.Minute)
+	return b, open, won
+}
+
+func TestReads(t *testing.T) {
+	t.Parallel()
+	b, open, won := published(t)
+	b.ledger.Lock()
+	b.ledger.Board = board(b)
+	b.ledger.Program = programme()
+	b.ledger.Unlock()
+	for name, target := range map[string]string{
+		"feed_recent":      "/api/signals/feed",
+		"feed_open":        "/api/signals/feed?type=open&limit=2",
+		"feed_beat_crowd":  "/api/signals/feed?type=beat_crowd",
+		"signal_open":      "/api/signals/" + open,
+		"signal_won":       "/api/signals/" + strings.ToUpper(won),
+		"events":           "/api/signals/" + open + "/events",
+		"market":           "/api/m/701122",
+		"market_resolved":  "/api/m/native-0000000001",
+		"ledger":           "/api/m/701122/signals?limit=2",
+		"ledger_empty":     "/api/m/999/signals",
+		"crowd":            "/api/m/701122/crowd",
+		"crowd_empty":      "/api/m/999/crowd",
+		"outcome_claimed":  "/api/resolution/outcome?market=native-0000000001",
+		"outcome_none":     "/api/resolution/outcome?market=701122",
+		"natives_resolved": "/api/resolution/markets?status=resolved",
+		"natives_open":     "/api/resolution/markets",
+		"board":            "/api/operator/leaderboard?operators=human&window=28d&lane=science",
+		"program":          "/api/network/program?preset=hot&providers=manual,polymarket&categories=Science,nonsense&minVolume=1000",
+		"program_no_lanes": "/api/network/program?lanes=0&limit=1",
+		"broadcast":        "/api/broadcast/program?preset=close",
+	} {
+		w := b.send("GET", target, "")
+		golden(t, "reads/"+name, w)
+		head := b.send("HEAD", target, "")
+		if head.Code != w.Code || head.Header().Get("Etag") != w.Header().Get("Etag") {
+			t.Errorf("HEAD %s: %d %v", target, head.Code, head.Header())
+		}
+		tag := w.Header().Get("Etag")
+		again := b.send("GET", target, "", with("If-None-Match", tag))
+		if tag == "" || again.Code != http.StatusNotModified || again.Body.Len() != 0 {
+			t.Errorf("%s: tag %q then %d", target, tag, again.Code)
+		}
+		if fresh := b.send("GET", target, "", with("If-None-Match", `W/"000000000000000000000000"`)); fresh.Code != w.Code {
+			t.Errorf("%s: another tag gives %d", target, fresh.Code)
+		}
+	}
+	golden(t, "reads/crowd_own", b.send("GET", "/api/m/701122/crowd", "", b.bySession()))
+	if w := b.send("GET", "/api/m/701122/crowd", "", b.bySession()); w.Header().Get("Etag") != "" || w.Header().Get("Vary") != "Cookie" {
+		t.Errorf("a private answer: %v", w.Header())
+	}
+}
+
+func board(b *bench) []*boardv1.Row {
+	op := proto.CloneOf(b.mara)
+	op.AvatarUrl = proto.String("https://img.example/m.png")
+	return []*boardv1.Row{{
+		Rank: 1, Operator: op, Score: 48, Total: 24, Won: 12, Lost: 6, Pending: 5, Accuracy: 67,
+		BroadcastScore: 515, Skill: 0.53, Activity: 0.46, Reach: 0.55, Followers: 11, Live: true,
+	}}
+}
+
+func programme() *programv1.Program {
+	return &programv1.Program{
+		GeneratedAt: at("2026-09-18T12:00:00Z"), Total: 3, Spec: `{"categories":["science"],"minVolume":1000}`,
+		Segments: []*programv1.Segment{
+			{
+				SegmentId: "hot:science:2933988:b", Kind: "bumper", MarketId: marketID, Category: "science", Title: "NEXT",
+				StartsAt: at("2026-09-18T11:58:00Z"), EndsAt: at("2026-09-18T11:58:10Z"), MarketEndDate: at("2026-11-30T23:00:00Z"),
+				EndsInMs: proto.Int64(6346800000), YesPrice: proto.Float64(31.5), NoPrice: proto.Float64(68.5), Volume: proto.Float64(182000),
+				Bucket: "ON AIR", Status: "live", Signals: 42, Tapes: 3, Takes: 6, Streams: 1, EventKey: "ostrava-flood",
+				Provider: "polymarket", Route: "/m/701122",
+			},
+			{
+				SegmentId: "hot:science:2933988:c", Kind: "content", MarketId: nativeID, Category: "science", Title: "Mill race",
+				StartsAt: at("2026-09-18T11:58:10Z"), EndsAt: at("2026-09-18T12:08:10Z"), Bucket: "ON AIR", Status: "live",
+				Provider: "manual", Route: "/m/" + nativeID,
+			},
+		},
+		Lanes: []*programv1.Lane{{Key: "science", Label: "SCIENCE", Segments: []int32{0, 1}}},
+	}
+}
+
+func TestProgramAsksTheClock(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ledger.Program = programme()
+	b.send("GET", "/api/network/program?preset=hot&spec=%7B%22minYes%22%3A70%2C%22maxYes%22%3A60%2C%22minVolume%22%3A1%7D"+
+		"&minVolume=5&providers=kalshi,nobody&categories=science,POLITICS&topPerCategory=200&maxResolveHours=24&limit=9999", "")
+	r := b.ledger.LastProgram
+	const spec = `{"categories":["politics","science"],"minVolume":5,"minYes":70,"maxResolveHours":24}`
+	if r.GetPreset() != "hot" || r.GetSpec() != spec || fmt.Sprint(r.GetProviders()) != "[kalshi]" || r.GetLimit() != 400 {
+		t.Errorf("asked: %v", r)
+	}
+	b.send("GET", "/api/broadcast/program?preset=unknown&minVolume=7", "")
+	if r := b.ledger.LastProgram; r.GetPreset() != "default" || r.GetSpec() != "" || r.GetLimit() != 200 {
+		t.Errorf("asked: %v", r)
+	}
+}
+
+func TestProgramWithoutClock(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(_ *edge.Config, d *edge.Deps) { d.Clock = nil })
+	golden(t, "reads/program_off", b.send("GET", "/api/network/program", ""))
+}
+
+func TestProgramWhenTheClockIsAway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ledger.Program = programme()
+	b.ledger.Before = func(context.Context, string) error { return fault.New(fault.Unavailable, "clock_unavailable", "") }
+	off := b.send("GET", "/api/network/program", "")
+	golden(t, "reads/program_away", off)
+	if off.Header().Get("X-Degraded") != "clock" || off.Header().Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("headers %v", off.Header())
+	}
+	b.clock.Advance(2 * time.Second)
+	b.setBefore(nil)
+	enabled := func() bool { return field(b.send("GET", "/api/network/program", ""), "enabled") == "true" }
+	if !enabled() {
+		t.Fatal("the clock is back and the programme is not")
+	}
+	b.setBefore(func(context.Context, string) error { return fault.New(fault.Unavailable, "clock_unavailable", "") })
+	b.clock.Advance(4*time.Minute + 55*time.Second)
+	if !enabled() {
+		t.Error("a copy of five minutes is not served")
+	}
+	b.clock.Advance(10 * time.Second)
+	if enabled() {
+		t.Error("a copy older than five minutes is served")
+	}
+}
+
+func (b *bench) setBefore(f func(context.Context, string) error) {
+	b.ledger.Lock()
+	defer b.ledger.Unlock()
+	b.ledger.Before = f
+}
+
+func TestCachedReadsMakeNoHop(t *testing.T) {
+	t.Parallel()
+	b, _, _ := published(t)
+	hops := b.ledger.Count("ListFeed")
+	for range 50 {
+		for _, target := range []string{
+			"/api/signals/feed", "/api/signals/feed?limit=20&type=recent", "/api/signals/feed?x=1&type=nonsense&limit=-3",
+		} {
+			if w := b.send("GET", target, ""); w.Code != 200 || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+				t.Fatal(w.Code, w.Header())
+			}
+		}
+	}
+	if n := b.ledger.Count("ListFeed") - hops; n != 1 {
+		t.Errorf("%d hops for 150 reads of one page", n)
+	}
+	b.clock.Advance(1100 * time.Millisecond)
+	b.send("GET", "/api/signals/feed", "")
+	testkit.Eventually(t, 5*time.Second, func() bool { return b.ledger.Count("ListFeed")-hops == 2 })
+}
+
+func TestFeedPagesAreCompressedOnce(t *testing.T) {
+	t.Parallel()
+	b, _, _ := published(t)
+	plain := b.send("GET", "/api/signals/feed", "")
+	packed := b.send("GET", "/api/signals/feed", "", with("Accept-Encoding", "gzip"))
+	if packed.Header().Get("Content-Encoding") != "gzip" || packed.Body.Len() >= plain.Body.Len() {
+		t.Errorf("%d bytes packed, %d plain: %v", packed.Body.Len(), plain.Body.Len(), packed.Header())
+	}
+}
+
+func TestUnknownThings(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const none = "0199f0a4-0000-7000-8000-00000000ffff"
+	for target, code := range map[string]string{
+		"/api/signals/" + none:                          "not_found",
+		"/api/signals/not-a-uuid":                       "not_found",
+		"/api/signals/" + none + "/events":              "not_found",
+		"/api/signals/x/events":                         "not_found",
+		"/api/m/999":                                    "not_found",
+		"/api/m/polymarket:1":                           "not_found",
+		"/api/m/polymarket:1/signals":                   "not_found",
+		"/api/m/polymarket:1/crowd":                     "not_found",
+		"/api/resolution/outcome?market=polymarket:701": "not_found",
+		"/api/nothing":                                  "not_found",
+	} {
+		w := b.send("GET", target, "")
+		want(t, w, 404, code)
+		if w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %v", target, w.Header())
+		}
+	}
+	want(t, b.send("GET", "/api/resolution/outcome", ""), 400, "missing_market")
+	want(t, b.send("POST", "/api/signals/"+none+"/events", `{"type":"reaffirm"}`, b.byKey()), 404, "not_found")
+}
+
+// TestLedgerAway: lists are empty and say so, single things are 503, and no
+// cache keeps either.
+func TestLedgerAway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, away := range []struct {
+		source string
+		err    error
+	}{
+		{"signal_service", fault.New(fault.Unavailable, "signal_service_unavailable", "")}, {"db", memledger.ErrDB},
+	} {
+		source := away.source
+		b.clock.Advance(time.Minute)
+		b.setBefore(func(context.Context, string) error { return away.err })
+		for name, target := range map[string]string{
+			"feed": "/api/signals/feed?type=open", "ledger": "/api/m/701122/signals", "crowd": "/api/m/701122/crowd",
+			"natives": "/api/resolution/markets", "board": "/api/operator/leaderboard",
+		} {
+			w := b.send("GET", target, "")
+			if w.Header().Get("X-Degraded") != source || w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Etag") != "" {
+				t.Errorf("%s: %v", target, w.Header())
+			}
+			if source == "db" {
+				golden(t, "away/"+name, w)
+			}
+		}
+		if w := b.send("GET", "/api/m/701122/crowd", "", b.bySession()); w.Code != 200 || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("crowd with a session: %d %v", w.Code, w.Header())
+		}
+		const id = "0199f0a4-0000-7000-8000-00000000ffff"
+		for _, target := range []string{
+			"/api/signals/" + id, "/api/signals/" + id + "/events", "/api/m/701122", "/api/resolution/outcome?market=701122",
+		} {
+			w := b.send("GET", target, "")
+			want(t, w, 503, source+"_unavailable")
+			if w.Header().Get("Retry-After") == "" || w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%s: %v", target, w.Header())
+			}
+		}
+	}
+}
+
+func TestCursor(t *testing.T) {
+	t.Parallel()
+	b, _, _ := published(t)
+	seen, cursor := map[string]bool{}, ""
+	for range 5 {
+		w := b.send("GET", "/api/m/701122/signals?limit=1&cursor="+cursor, "")
+		var page struct {
+			Count      int
+			Signals    []struct{ ID string }
+			NextCursor *string `json:"next_cursor"`
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil || page.Count != 3 || len(page.Signals) != 1 {
+			t.Fatalf("%v: %s", err, w.Body)
+		}
+		seen[page.Signals[0].ID] = true
+		if page.NextCursor == nil {
+			break
+		}
+		cursor = *page.NextCursor
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d of 3 signals", len(seen))
+	}
+}
+
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	one, two := b.send("GET", "/openapi.json", ""), b.send("GET", "/docs/openapi.json", "")
+	if one.Body.String() != `{"openapi":"3.1.0"}` || one.Body.String() != two.Body.String() || one.Header().Get("Etag") != two.Header().Get("Etag") {
+		t.Errorf("%s and %s", one.Body, two.Body)
+	}
+	if w := b.send("GET", "/docs/openapi.json", "", with("If-None-Match", one.Header().Get("Etag"))); w.Code != 304 {
+		t.Errorf("status %d", w.Code)
+	}
+}
