@@ -71,7 +71,7 @@ func makePlan(in inputs) (plan, error) {
 		}},
 		program{name: "idp", binary: "devidp", http: in.addr("idp"), probe: "/healthz", env: map[string]string{
 			"HTTP_ADDR": in.addr("idp"), "ENV": "development", "IDP_STATE_DIR": in.state.path("idp"),
-			"PUBLIC_URL": in.url("idp"), "RETURN_TO": in.url("hub"),
+			"PUBLIC_URL": in.url("idp"), "RETURN_TO": in.url("hub"), "IDP_AUDIENCE": audience,
 		}},
 	)
 	for _, make := range []func() (program, error){in.api, in.clock} {
@@ -163,12 +163,23 @@ type provider struct {
 	UsersAPI    string   `json:"usersAPI,omitempty"`
 }
 
-// providers is the development issuer, unless our own environment names others.
+// audience is our id at the development issuer.
+const audience = "signalcast-dev"
+
+// providers is the development issuer in its two forms, plain first, unless our
+// own environment names others.
 func (in inputs) providers() (string, error) {
-	raw, err := json.Marshal([]provider{{
-		Name: "dev", Issuer: in.url("idp"), Audience: "signalcast", JWKSURL: in.url("idp") + "/jwks.json",
-		Algs: []string{"ES256"}, WalletsFrom: "usersAPI", UsersAPI: in.url("idp"),
-	}})
+	idp := in.url("idp")
+	raw, err := json.Marshal([]provider{
+		{
+			Name: "dev", Issuer: idp, Audience: audience, JWKSURL: idp + "/jwks.json",
+			Algs: []string{"ES256"}, WalletsFrom: "usersAPI", UsersAPI: idp,
+		},
+		{
+			Name: "dev-privy", Issuer: "privy.io", Audience: audience, JWKSURL: idp + "/v1/apps/" + audience + "/jwks.json",
+			Algs: []string{"ES256"}, WalletsFrom: "identityToken", UsersAPI: idp,
+		},
+	})
 	if err != nil {
 		return "", fmt.Errorf("providers: %w", err)
 	}

@@ -86,9 +86,9 @@ func (p *process) ready(ctx context.Context) error {
 	for {
 		select {
 		case <-p.Done():
-			return fmt.Errorf("%s ended before it was ready (%w); the end of %s:\n%s", p.name, p.current().Err(), p.log, tail(p.log, 15))
+			return fmt.Errorf("%s ended before it was ready (%w); the end of %s:\n%s", p.name, p.current().Err(), p.log, tail(p.log, 30))
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %s; the end of %s:\n%s", p.name, last, p.log, tail(p.log, 15))
+			return fmt.Errorf("%s is not ready: %s; the end of %s:\n%s", p.name, last, p.log, tail(p.log, 30))
 		case <-time.After(20 * time.Millisecond):
 		}
 		resp, err := client.Get(url)

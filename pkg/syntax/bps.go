@@ -18,7 +18,7 @@ func NewBps(n int64) (Bps, bool) {
 }
 
 // BpsOfProbability rounds a probability 0..1 half up. The small addition
-// absorbs the binary error of decimal prices: 0.28995 is 2900, not 2899.
+// absorbs the binary error of decimal prices: 0.00015 is 2, not 1.
 func BpsOfProbability(p float64) (Bps, bool) {
 	if !(p >= 0 && p <= 1) {
 		return 0, false

@@ -62,7 +62,7 @@ func TestBps(t *testing.T) {
 			t.Errorf("NewBps(%d) = %d, %v", n, b, ok)
 		}
 	}
-	for p, want := range map[float64]syntax.Bps{0: 0, 1: 10000, 0.615: 6150, 0.28995: 2900, 0.00005: 1, 0.00004999: 0, 0.99995: 10000, 0.315: 3150} {
+	for p, want := range map[float64]syntax.Bps{0: 0, 1: 10000, 0.615: 6150, 0.28995: 2900, 0.00015: 2, 0.00005: 1, 0.00004999: 0, 0.99995: 10000, 0.315: 3150} {
 		if b, ok := syntax.BpsOfProbability(p); !ok || b != want {
 			t.Errorf("BpsOfProbability(%v) = %d, %v, want %d", p, b, ok, want)
 		}

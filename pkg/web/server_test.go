@@ -72,26 +72,62 @@ func TestServerCutsSlowClients(t *testing.T) {
 		_, err := web.Decode(c, web.BodyLimit)
 		return err
 	}})
-	s := serve(t, b, web.Limits{ReadHeader: 100 * time.Millisecond, Read: 200 * time.Millisecond, Write: 300 * time.Millisecond, Idle: 100 * time.Millisecond})
-	const limit = 5 * time.Second
-	if _, took := dial(t, s.Addr(), "GET /healthz HTT"); took > limit {
+	const short, limit = 100 * time.Millisecond, 5 * time.Second
+	only := func(l web.Limits) string { // every other limit is out of reach
+		for _, d := range []*time.Duration{&l.ReadHeader, &l.Read, &l.Write, &l.Idle} {
+			if *d == 0 {
+				*d = time.Minute
+			}
+		}
+		return serve(t, b, l).Addr()
+	}
+	if _, took := dial(t, only(web.Limits{ReadHeader: short}), "GET /healthz HTT"); took > limit {
 		t.Errorf("half a head was held for %v", took)
 	}
-	got, took := dial(t, s.Addr(), "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{")
+	got, took := dial(t, only(web.Limits{Read: short}), "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{")
 	if took > limit || !strings.Contains(got, "400 Bad Request") || !strings.Contains(got, "invalid_body") {
 		t.Errorf("half a body: %v %s", took, got)
 	}
-	got, took = dial(t, s.Addr(), "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	got, took = dial(t, only(web.Limits{Idle: short}), "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 	if took > limit || !strings.Contains(got, "200 OK") {
 		t.Errorf("an idle connection: %v %s", took, got)
 	}
-	got, took = dial(t, s.Addr(), "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")
+	addr := only(web.Limits{Read: 500 * time.Millisecond})
+	got, took = dial(t, addr, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")
 	if took > limit || !strings.Contains(got, "431 ") {
 		t.Errorf("a large head: %v %.100s", took, got)
 	}
-	got, took = dial(t, s.Addr(), "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n"+strings.Repeat(" ", 0x10000)+"  ")
+	got, took = dial(t, addr, "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n"+strings.Repeat(" ", 0x10000)+"  ")
 	if took > limit || !strings.Contains(got, "413 ") || !strings.Contains(got, "payload_too_large") {
 		t.Errorf("a large chunked body: %v %.300s", took, got)
+	}
+}
+
+// TestServerCutsReadersWhoDoNotRead: an answer larger than all buffers, and a
+// client that takes none of it.
+func TestServerCutsReadersWhoDoNotRead(t *testing.T) {
+	t.Parallel()
+	failed := make(chan error, 1)
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for chunk := make([]byte, 1<<20); ; {
+			if _, err := w.Write(chunk); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}), web.Limits{Write: 100 * time.Millisecond})
+	c, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-failed:
+	case <-time.After(10 * time.Second):
+		t.Error("the writer is still held")
 	}
 }
 

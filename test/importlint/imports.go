@@ -29,10 +29,13 @@ func badImport(f file, at place, imp string) []string {
 	if own && to.service != "" && to.service != at.service {
 		say("no module reaches into service %s; ask it over gRPC", to.service)
 	}
+	if own && to.layer == support && !f.isTest() && at.name != to.name {
+		say("%s is for tests only", to.name)
+	}
 	if at.module == "sdk" && own && !strings.HasPrefix(imp, prefix+"sdk/") {
 		say("the SDK imports nothing of ours")
 	}
-	if !f.isTest() {
+	if !f.isTest() && at.layer != support && !(at.layer == app && below(imp, appSees)) {
 		bad = append(bad, worldly(at, imp)...)
 	}
 	switch {
@@ -40,7 +43,7 @@ func badImport(f file, at place, imp string) []string {
 		if text := badPkg(f, at, to); text != "" {
 			say("%s", text)
 		}
-	case at.layer != outside && own && !f.isTest():
+	case at.layer != outside && at.layer != support && own && !f.isTest():
 		if text := badService(at, to); text != "" {
 			say("%s", text)
 		}
@@ -100,7 +103,7 @@ func badService(at, to place) string {
 		if !slices.Contains(everywhere, to.name) && !slices.Contains(adapters[at.name], to.name) {
 			return fmt.Sprintf("%s does not import pkg/%s", at.name, to.name)
 		}
-	case root, app, outside: // they put everything together
+	case root, app, outside, support: // they put everything together
 	}
 	return ""
 }
@@ -111,7 +114,7 @@ func badSibling(at, to place) string {
 		return fmt.Sprintf("%s is above %s", to.name, at.name)
 	case at.layer == root && to.layer != app:
 		return "main imports app only"
-	case at.name == to.name, at.layer < adapter:
+	case at.name == to.name, at.layer < adapter, to.layer == support:
 		return ""
 	case at.layer == adapter && to.layer == adapter:
 		return fmt.Sprintf("adapters never import each other: %s knows %s", at.name, to.name)

@@ -21,7 +21,9 @@ type tree map[string]string
 func sound() tree {
 	return tree{
 		"services/api/main.go":         code("main", prefix+api+"app", prefix+"pkg/run"),
-		api + "app/app.go":             code("app", prefix+api+"edge", prefix+api+"postgres", "google.golang.org/grpc") + "var now = time.Now\n",
+		api + "app/app.go":             code("app", prefix+api+"edge", prefix+api+"postgres", prefix+"proto/signal/v1", "google.golang.org/grpc", "github.com/jackc/pgx/v5/pgxpool") + "var now = time.Now\n",
+		hub + "memledger/ledger.go":    code("memledger", prefix+"proto/signal/v1", "google.golang.org/grpc") + "var now = time.Now\n",
+		hub + "edge/edge_test.go":      code("edge", prefix+hub+"memledger"),
 		api + "edge/edge.go":           code("edge", prefix+api+"signal", prefix+"pkg/web", "net/http") + "type t struct { A int `json:\"a\"` }\n",
 		api + "rpc/rpc.go":             code("rpc", prefix+api+"signal", prefix+"proto/signal/v1", prefix+"pkg/link"),
 		api + "postgres/signal.go":     code("postgres", prefix+api+"signal", prefix+"pkg/pg", "github.com/jackc/pgx/v5"),
@@ -122,7 +124,9 @@ func TestEachRuleCanFail(t *testing.T) {
 		"testkit in the product":        {api + "postgres/x.go", code("postgres", prefix+"pkg/testkit"), "for tests only"},
 		"protobuf of ours in edge":      {api + "edge/x.go", code("edge", prefix+"proto/signal/v1"), "only rpc and upstream see protobuf"},
 		"protobuf in postgres":          {api + "postgres/x.go", code("postgres", "google.golang.org/protobuf/proto"), "only rpc and upstream see protobuf"},
-		"pgx in app":                    {api + "app/x.go", code("app", "github.com/jackc/pgx/v5/pgxpool"), "only postgres sees rows"},
+		"pgx in app":                    {api + "app/x.go", code("app", "github.com/jackc/pgx/v5"), "only postgres sees rows"},
+		"protobuf in app":               {api + "app/x.go", code("app", "google.golang.org/protobuf/proto"), "only rpc and upstream see protobuf"},
+		"a stand-in in the product":     {hub + "app/x.go", code("app", prefix+hub+"memledger"), "memledger is for tests only"},
 		"pgx in pkg/web":                {"pkg/web/x.go", code("web", "github.com/jackc/pgx/v5"), "only postgres sees rows"},
 		"the SDK and ours":              {"sdk/go/x.go", code("sdk", prefix+"pkg/fault"), "the SDK imports nothing of ours"},
 		"JSON tags in a subject":        {api + "signal/x.go", "package signal\n\ntype t struct {\n\tA int `json:\"a\"`\n}\n", "x.go:4: json: only edge types"},

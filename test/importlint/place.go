@@ -14,6 +14,7 @@ const (
 	app
 	adapter
 	subject
+	support // for tests only
 )
 
 // place says where a folder stands in the plan.
@@ -48,6 +49,8 @@ func layerOf(name string) layer {
 		return app
 	case adapters[name] != nil:
 		return adapter
+	case testOnly[name]:
+		return support
 	}
 	return subject
 }

@@ -28,6 +28,7 @@ var subjects = map[string]map[string][]string{
 		"oracle":  {"signal", "operator"},
 		"signal":  {"market"},
 		"wire":    {"market"},
+		"live":    {"feed"}, // it hands on what the feed defines
 	},
 	"hub": {
 		"grant":      {"caller"},
@@ -54,6 +55,19 @@ var (
 	// The machine-readable document is bytes, not protobuf.
 	notProtobuf = []string{prefix + "proto/openapi", prefix + "proto/openapi/"}
 )
+
+// appSees is what app may name of the things that only adapters use, because it
+// opens, registers and closes them.
+var appSees = []string{
+	prefix + "proto/",                 // registers the generated services
+	"github.com/jackc/pgx/v5/pgxpool", // holds the pool that it opened
+}
+
+// testOnly are packages of a service that exist for its tests alone: nothing
+// but a test imports them, and so they may see what they stand in for.
+var testOnly = map[string]bool{
+	"memledger": true, // a ledger in memory, behind the real gRPC face
+}
 
 // seesRows lists the places outside the postgres adapters where pgx is known.
 var seesRows = map[string]bool{

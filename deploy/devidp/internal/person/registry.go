@@ -4,7 +4,9 @@ import (
 	"bufio"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -47,23 +49,42 @@ func Open(path string, now func() time.Time) (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open user journal: %w", err)
 	}
-	scan := bufio.NewScanner(f)
-	for scan.Scan() {
-		var l line
-		if json.Unmarshal(scan.Bytes(), &l) != nil || !nameForm.MatchString(l.User) {
-			continue // a line that a crash cut short
-		}
-		r.add(l.User, l.User, l.At)
-		if l.Address != "" {
-			_ = r.link(l.User, Wallet{l.Address, l.Chain, l.At})
-		}
-	}
-	if err := scan.Err(); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("read user journal: %w", err)
-	}
 	r.journal = f
+	if err := r.replay(); err != nil {
+		return nil, fmt.Errorf("read user journal: %w", errors.Join(err, f.Close()))
+	}
 	return r, nil
+}
+
+// replay takes in what the journal holds. A line that a crash cut short counts
+// for nothing; the next one must not be glued to it.
+func (r *Registry) replay() error {
+	whole := true
+	lines := bufio.NewReader(r.journal)
+	for {
+		text, err := lines.ReadString('\n')
+		if text != "" {
+			whole = strings.HasSuffix(text, "\n")
+			var l line
+			if json.Unmarshal([]byte(text), &l) == nil && nameForm.MatchString(l.User) {
+				r.add(l.User, l.User, l.At)
+				if l.Address != "" {
+					_ = r.link(l.User, Wallet{l.Address, l.Chain, l.At}) // what does not fit any more is left out
+				}
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !whole {
+		_, err := r.journal.WriteString("\n")
+		return err
+	}
+	return nil
 }
 
 // Close closes the journal.

@@ -44,8 +44,11 @@ func OpenKeys(path string) (*Keys, error) {
 		return nil, fmt.Errorf("protect key file: %w", err)
 	}
 	var set jose.JSONWebKeySet
-	if err := json.Unmarshal(raw, &set); err != nil || len(set.Keys) == 0 {
-		return nil, fmt.Errorf("key file %s holds no keys; remove it to start anew: %w", path, errors.Join(err))
+	if err := json.Unmarshal(raw, &set); err != nil {
+		return nil, fmt.Errorf("key file %s cannot be read; remove it to start anew: %w", path, err)
+	}
+	if len(set.Keys) == 0 {
+		return nil, fmt.Errorf("key file %s holds no keys; remove it to start anew", path)
 	}
 	return k, k.use(set.Keys)
 }

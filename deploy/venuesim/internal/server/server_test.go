@@ -136,16 +136,21 @@ func TestBadControlInputIsRefused(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
-	t.Parallel()
-	base := start(t)
-	set := func(mode control.Mode, seconds float64) {
+// failing starts a simulator and gives a switch for its faults.
+func failing(t *testing.T) (base, page string, set func(control.Mode, float64)) {
+	t.Helper()
+	base = start(t)
+	return base, base + "/gamma/markets/keyset?limit=2", func(mode control.Mode, seconds float64) {
 		t.Helper()
 		if status, v := post(t, base+"/sim/polymarket/fault", fmt.Sprintf(`{"mode":%q,"seconds":%v}`, mode, seconds)); status != 200 {
 			t.Fatalf("%d %v", status, v)
 		}
 	}
-	page := base + "/gamma/markets/keyset?limit=2"
+}
+
+func TestFaultsThatAnswer(t *testing.T) {
+	t.Parallel()
+	base, page, set := failing(t)
 
 	set(control.Refuse, 60)
 	if resp, err := http.Get(page); err == nil {
@@ -177,7 +182,11 @@ func TestFaults(t *testing.T) {
 	if len(forms) != 3 {
 		t.Errorf("garbage came in %d forms: %v", len(forms), forms)
 	}
+}
 
+func TestHanging(t *testing.T) {
+	t.Parallel()
+	_, page, set := failing(t)
 	set(control.Hang, 60)
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()

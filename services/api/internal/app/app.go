@@ -132,9 +132,12 @@ func (a *App) faces() error {
 	if err != nil {
 		return err
 	}
+	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
 	per := func(name string, n int) *limit.Limiter {
-		fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit").WithLabelValues(name)
-		return limit.New(a.redis, limit.Config{Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: fell.Inc})
+		return limit.New(a.redis, limit.Config{
+			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
+			OnFallback: fell.WithLabelValues(name).Inc,
+		})
 	}
 	closed := a.metrics.Counter("socket_closed_total", "Sockets that ended, by close code.", "code")
 	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted}, edge.Deps{

@@ -95,8 +95,8 @@ func (h *Hub) Deliver(m feed.Message) error {
 	h.held = min(h.held+1, int64(len(h.ring)))
 	for i, l := range m.Links {
 		for s := range h.topics[l.Channel] {
-			if s.live && m.Seq > s.last {
-				s.queue.Push(e.frame(i))
+			if s.live && m.Seq > s.last && !s.queue.event(s, e.frame(i)) {
+				s.live, s.last = false, m.Seq-1
 			}
 		}
 	}

@@ -33,14 +33,20 @@ const (
 
 // Queue holds the frames that wait for one reader. Nothing is allocated while
 // the reader keeps up. Frames are shared and must not be changed.
+//
+// A burst may be longer than the queue, however quick the reader is. So an event
+// that does not fit makes its subscription lag: it goes on from the hub's memory
+// when there is room again. A reader that is slower than that memory is long, or
+// takes nothing at all, is a slow consumer and loses its connection.
 type Queue struct {
 	mu     sync.Mutex
 	frames []frame
 	bytes  int
 	closed bool
 	code   Code
-	wake   chan struct{} // something to take, or closed
-	room   chan struct{} // a replay may go on, or closed
+	behind []*Subscription // that lag
+	wake   chan struct{}   // something to take, or closed
+	room   chan struct{}   // a replay may go on, or closed
 }
 
 // frame is bytes and, for news without a number, what it replaces.
@@ -54,7 +60,7 @@ func NewQueue() *Queue {
 	return &Queue{wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// Push adds a frame. A full queue closes with SlowConsumer.
+// Push adds a frame that cannot come later. A full queue closes with SlowConsumer.
 func (q *Queue) Push(b []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -63,6 +69,18 @@ func (q *Queue) Push(b []byte) {
 		return
 	}
 	q.add(frame{bytes: b})
+}
+
+// event adds the frame of an event, or makes its subscription lag.
+func (q *Queue) event(s *Subscription, b []byte) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.fits(len(b), MaxFrames, MaxBytes) {
+		q.add(frame{bytes: b})
+		return true
+	}
+	q.behind = append(q.behind, s)
+	return false
 }
 
 // PushNewest adds a frame in place of the waiting one of the same key. It is
@@ -112,25 +130,56 @@ func (q *Queue) add(f frame) {
 }
 
 // Next takes the frame that waits longest. Without one, open tells whether more
-// may come; after Close it gives the code at once, frames left or not.
+// may come; after Close it gives the code at once, frames left or not. There is
+// one taker.
 func (q *Queue) Next() (b []byte, code Code, open bool) {
+	b, code, behind := q.take()
+	q.refill(behind)
+	if b == nil && behind != nil && code == (Code{}) {
+		b, code, _ = q.take()
+	}
+	return b, code, code == Code{}
+}
+
+// take also gives the subscriptions that lag once there is room for them.
+func (q *Queue) take() (b []byte, code Code, behind []*Subscription) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return nil, q.code, false
+		return nil, q.code, nil
 	}
 	if len(q.frames) == 0 {
 		q.frames = nil
-		return nil, Code{}, true
+	} else {
+		f := q.frames[0]
+		q.frames[0] = frame{}
+		q.frames = q.frames[1:]
+		q.bytes -= len(f.bytes)
+		b = f.bytes
 	}
-	f := q.frames[0]
-	q.frames[0] = frame{}
-	q.frames = q.frames[1:]
-	q.bytes -= len(f.bytes)
-	if len(q.frames) < MaxFrames/4 && q.bytes < MaxBytes/4 {
+	if q.roomy() {
 		signal(q.room)
+		behind, q.behind = q.behind, nil
 	}
-	return f.bytes, Code{}, true
+	return b, Code{}, behind
+}
+
+func (q *Queue) roomy() bool { return len(q.frames) < MaxFrames/4 && q.bytes < MaxBytes/4 }
+
+// refill brings lagging subscriptions on. It runs outside the lock, which a
+// delivery takes while it holds that of the hub.
+func (q *Queue) refill(behind []*Subscription) {
+	for _, s := range behind {
+		switch step, _, _ := s.Catch(); step {
+		case Live:
+		case Wait:
+			q.mu.Lock()
+			q.behind = append(q.behind, s)
+			q.mu.Unlock()
+		case Read:
+			q.Close(SlowConsumer)
+		}
+	}
 }
 
 // Wake tells that Next is worth a call.
@@ -140,7 +189,7 @@ func (q *Queue) Wake() <-chan struct{} { return q.wake }
 // when ctx ends; a closed queue has room.
 func (q *Queue) Room(ctx context.Context) error {
 	q.mu.Lock()
-	ready := q.closed || len(q.frames) < MaxFrames/4 && q.bytes < MaxBytes/4
+	ready := q.closed || q.roomy()
 	q.mu.Unlock()
 	if ready {
 		return nil
@@ -172,7 +221,7 @@ func (q *Queue) close(code Code) {
 		return
 	}
 	q.closed, q.code = true, code
-	q.frames, q.bytes = nil, 0
+	q.frames, q.bytes, q.behind = nil, 0, nil
 	signal(q.wake)
 	signal(q.room)
 }

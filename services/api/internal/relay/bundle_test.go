@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -42,7 +44,7 @@ func setup(t *testing.T) *bundle {
 func setupRedis(t *testing.T, url string) *bundle {
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
-	b := &bundle{t: t, admin: testkit.Pool(t, db.Admin), url: url, redis: testkit.KV(t, url)}
+	b := &bundle{t: t, admin: testkit.Pool(t, db.Admin), url: url, redis: testkit.KV(t, url, 50*time.Millisecond)}
 	b.store = postgres.New(testkit.Pool(t, db.URL("api_rw")), postgres.Rules{ResolveChunk: 1000}, time.Now)
 	t.Cleanup(b.store.Close)
 	b.exec(`INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
@@ -67,8 +69,8 @@ func (b *bundle) write(n int) {
 	b.t.Helper()
 	for range n {
 		b.exec(`INSERT INTO api.outbox (type, market_id, user_id, signal_id, at)
-			SELECT 'signal.created', (1 + floor(random() * 7))::int::text, s.user_id, s.id, now()
-			FROM api.signals s ORDER BY random() LIMIT 1`)
+			SELECT 'signal.created', $1::text, user_id, id, now() FROM api.signals ORDER BY user_id LIMIT 1 OFFSET $2`,
+			strconv.Itoa(1+rand.N(7)), rand.N(50))
 		b.exec(`SELECT pg_notify('sc_outbox', '')`)
 	}
 }

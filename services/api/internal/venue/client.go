@@ -87,7 +87,7 @@ func (c *Client) Get(ctx context.Context, op, path string, query url.Values) ([]
 		}
 		pause := max(retry.after, wait/2+rand.N(wait))
 		wait *= 2
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
+		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(c.now()) <= pause {
 			return nil, err
 		}
 		if sleep(ctx, pause) != nil {

@@ -76,7 +76,7 @@ func (a *App) connect(ctx context.Context) (err error) {
 	if a.pool, err = pg.Open(ctx, pg.Config{URL: a.cfg.Database.Reveal(), MaxConns: a.cfg.MaxConns}); err != nil {
 		return err
 	}
-	if a.redis, err = kv.Open(kv.Config{URL: a.cfg.Redis.Reveal(), Now: a.now}); err != nil {
+	if a.redis, err = kv.Open(kv.Config{URL: a.cfg.Redis.Reveal(), Timeout: a.cfg.RedisTime, Now: a.now}); err != nil {
 		return err
 	}
 	if a.ledger, err = link.Dial(link.DialConfig{
@@ -135,18 +135,13 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		secrets = append(secrets, s.Reveal())
 	}
 	sessions := caller.NewSessions(secrets, a.now)
-	shared := newLimits(a.metrics, func(name string, n int, fell func()) *limit.Limiter {
-		return limit.New(a.redis, limit.Config{
-			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: fell,
-		})
-	})
 	var clock program.Clock
 	if a.clock != nil {
 		clock = upstream.NewPrograms(a.clock)
 	}
 	return edge.Deps{
 		Callers: caller.New(caller.Deps{
-			Sessions: sessions, Logins: verifier, Ledger: operators, Limiter: shared,
+			Sessions: sessions, Logins: verifier, Ledger: operators, Limiter: a.limits(),
 			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()), Now: a.now,
 		}),
 		Sessions: sessions, Operators: operators, Signals: signal.NewService(signals, newID), Reads: signals,
@@ -156,6 +151,22 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,
 		Observe: a.metrics.ObserveHTTP, Count: a.metrics.CountPage, Degraded: a.metrics.Degraded,
 	}
+}
+
+// limits builds the limits that all hubs share.
+func (a *App) limits() *limits {
+	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
+	one := func(name string, n int) *limit.Limiter {
+		return limit.New(a.redis, limit.Config{
+			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
+			OnFallback: fell.WithLabelValues(name).Inc,
+		})
+	}
+	return newLimits(map[caller.Kind]*limit.Limiter{
+		caller.Key:     one("hub-key", caller.KeyLimit),
+		caller.Session: one("hub-session", caller.SessionLimit),
+		caller.Login:   one("hub-login", caller.LoginLimit),
+	}, a.now)
 }
 
 // Run serves until ctx ends, a signal comes or a part fails, and stops

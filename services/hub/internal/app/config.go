@@ -21,9 +21,13 @@ type Config struct {
 	Database conf.Secret `env:"DATABASE_URL"` // as hub_rw
 	MaxConns int32       `env:"DB_MAX_CONNS" envDefault:"8"`
 	Redis    conf.Secret `env:"REDIS_URL"`
-	Link     conf.Secret `env:"LINK_SECRET"`
-	API      string      `env:"API_ADDR"`   // gRPC of the ledger
-	Clock    string      `env:"CLOCK_ADDR"` // gRPC of the clock; empty: there is none
+	// RedisTime is how long one question to Redis may take before a hub
+	// counts on its own.
+	RedisTime time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
+
+	Link  conf.Secret `env:"LINK_SECRET"`
+	API   string      `env:"API_ADDR"`   // gRPC of the ledger
+	Clock string      `env:"CLOCK_ADDR"` // gRPC of the clock; empty: there is none
 
 	HubURL    string        `env:"HUB_URL"`
 	Sessions  []conf.Secret `env:"SESSION_SECRETS"` // the first signs, all verify
@@ -50,6 +54,9 @@ func (c *Config) Check(r *conf.Report) {
 	r.PrivateAddr("METRICS_ADDR", c.Metrics)
 	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
 	r.DSN("REDIS_URL", c.Redis, "redis", "rediss")
+	if c.RedisTime < 5*time.Millisecond || c.RedisTime > 5*time.Second {
+		r.Fail("REDIS_TIMEOUT", "must be from 5ms to 5s")
+	}
 	r.Addr("API_ADDR", c.API)
 	r.OptAddr("CLOCK_ADDR", c.Clock)
 	r.PublicURL("HUB_URL", c.HubURL)

@@ -11,36 +11,12 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/idp"
-	"github.com/signalcast/signalcast/pkg/limit"
-	"github.com/signalcast/signalcast/pkg/obs"
-	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // errClockAway is what a clock that does not answer becomes; the programme is
 // then off, so no caller sees it.
 var errClockAway = fault.New(fault.Unavailable, "clock_unavailable", "")
-
-// limits gives the shared limiters the words of the subject.
-type limits map[caller.Kind]*limit.Limiter
-
-func newLimits(m *obs.Metrics, make func(name string, n int, fell func()) *limit.Limiter) limits {
-	fell := m.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
-	one := func(name string, n int) *limit.Limiter { return make(name, n, fell.WithLabelValues(name).Inc) }
-	return limits{
-		caller.Key:     one("hub-key", caller.KeyLimit),
-		caller.Session: one("hub-session", caller.SessionLimit),
-		caller.Login:   one("hub-login", caller.LoginLimit),
-	}
-}
-
-// Count implements caller.Limiter.
-func (l limits) Count(ctx context.Context, kind caller.Kind, whose string) caller.Standing {
-	d := l[kind].Allow(ctx, whose)
-	return caller.Standing{
-		Allowed: d.Allowed, Limit: d.Limit, Remaining: d.Remaining, Retry: d.RetryAfter, Reset: d.Reset,
-	}
-}
 
 // logins gives the verifier the words of the subject.
 type logins struct{ verifier *idp.Verifier }

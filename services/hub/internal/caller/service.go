@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -87,6 +89,7 @@ type Service struct {
 	admin    Secret
 	cron     Secret
 	keys     keyring
+	lookUps  singleflight.Group
 	failures *failures
 	now      func() time.Time
 }
@@ -148,36 +151,55 @@ func (s *Service) Refused(c Caller) {
 
 // key weighs an operator key. A key heard of before is counted first and
 // then checked, by the acting call itself where that does it (InCall). A key
-// never heard of is checked first, so that random keys leave nothing in the
+// never heard of is looked up first, so that random keys leave nothing in the
 // shared counter; the count comes before the act either way.
 func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *Standing, error) {
 	if s.keys.isRefused(hash, s.now()) {
 		return Caller{}, nil, ErrUnauthenticated
 	}
 	c := Caller{Kind: Key, KeyHash: hash}
-	known := s.keys.hasExisted(hash)
-	var standing *Standing
-	if known {
-		st, err := s.count(ctx, Key, hex.EncodeToString(hash[:16]))
-		if err != nil || r.InCall {
-			return c, st, err
+	if !s.keys.hasExisted(hash) {
+		if err := s.lookUp(ctx, hash); err != nil {
+			return Caller{}, nil, err
 		}
-		standing = st
 	}
-	op, err := s.ledger.VerifyKey(ctx, hash)
+	standing, err := s.count(ctx, Key, hex.EncodeToString(hash[:16]))
+	if err != nil || r.InCall {
+		return c, standing, err
+	}
+	op, err := s.verify(ctx, hash)
 	if err != nil {
-		if fault.Of(err).Kind == fault.Unauthenticated {
-			s.Refused(c)
-		}
 		return Caller{}, standing, err
 	}
 	c.Operator = &op
-	if known {
-		return c, standing, nil
+	return c, standing, nil
+}
+
+// lookUp learns whether a key exists. Callers that ask at the same time share
+// the answer: it only decides that they are counted, and the act checks again.
+func (s *Service) lookUp(ctx context.Context, hash KeyHash) error {
+	shared := s.lookUps.DoChan(string(hash[:]), func() (any, error) {
+		return s.verify(context.WithoutCancel(ctx), hash)
+	})
+	select {
+	case answer := <-shared:
+		return answer.Err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	s.keys.accept(hash, s.now())
-	standing, err = s.count(ctx, Key, hex.EncodeToString(hash[:16]))
-	return c, standing, err
+}
+
+// verify asks the ledger, whose word is final, and keeps what it means.
+func (s *Service) verify(ctx context.Context, hash KeyHash) (operator.Operator, error) {
+	op, err := s.ledger.VerifyKey(ctx, hash)
+	switch {
+	case err == nil:
+		s.keys.accept(hash, s.now())
+	case fault.Of(err).Kind == fault.Unauthenticated:
+		s.keys.refuse(hash, s.now())
+		err = ErrUnauthenticated
+	}
+	return op, err
 }
 
 // session weighs the cookie pair: signature and age here, the version

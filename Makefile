@@ -1,0 +1,103 @@
+# `make` alone says what there is.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+MODULES := proto pkg services/api services/hub services/clock deploy test
+MORE    := $(wildcard cmd/signalcast sdk/go deploy/check test/containers)
+CODE    := $(addprefix $(CURDIR)/,$(MODULES) $(filter cmd/% sdk/%,$(MORE)))
+TOOL    := GOWORK=off go -C tools tool
+# The race detector needs a C compiler.
+RACE    := $(shell command -v "$$(go env CC)" >/dev/null && echo -race)
+APT     := RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends
+
+# $(call need,programs,package): one of the programs, installed by root on Debian,
+# else the one line to type.
+define need
+@for p in $(1); do command -v $$p >/dev/null && exit 0; done; \
+if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+  echo "installing $(2)"; apt-get update -qq && $(APT) $(2) >/dev/null; \
+else echo "$(2) is missing; type: sudo apt-get update && sudo apt-get install -y $(2)" >&2; exit 1; fi
+endef
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: up
+up: ## Run everything on this machine until Ctrl-C (ARGS="--fresh --ports auto")
+	go run ./deploy/local up $(ARGS)
+
+.PHONY: demo
+demo: ## Run everything and fill it with a story to look at
+	go run ./deploy/local demo $(ARGS)
+
+.PHONY: migrate
+migrate: ## Bring the database of the running stack up to date
+	go run ./deploy/local migrate $(ARGS)
+
+.PHONY: build
+build: ## Compile every module; the services go to bin/
+	go build work
+	go build -o bin/ ./services/api ./services/hub ./services/clock ./deploy/local $(addprefix ./,$(wildcard cmd/signalcast))
+
+.PHONY: test
+test: need-redis need-chromium check ## Vet, format, import rules, and all tests with the race detector
+	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/%,$(MORE))))
+	go test -timeout 15m ./test/...
+
+.PHONY: test-db
+test-db: need-redis ## Only the tests of the database layers (PG_BIN=DIR takes another Postgres)
+	go test $(RACE) -count=1 $$(go list work | grep -E '/internal/postgres$$|/pkg/(pg|localdb|testkit)$$')
+
+.PHONY: check
+check: vet format imports
+
+.PHONY: vet
+vet:
+	go vet work
+
+.PHONY: format
+format:
+	@bad=$$($(TOOL) gofumpt -l $(CODE)); if [ -n "$$bad" ]; then echo "not formatted, run make fmt:"; echo "$$bad"; exit 1; fi
+
+.PHONY: imports
+imports:
+	go run ./test/importlint
+
+.PHONY: lint
+lint: check ## Vet, format, import rules, staticcheck
+	GOWORK=off go -C tools build -o ../.tools/ honnef.co/go/tools/cmd/staticcheck
+	.tools/staticcheck $$(go list work)
+
+.PHONY: fmt
+fmt: ## Format all Go code
+	$(TOOL) gofumpt -w $(CODE)
+
+.PHONY: gen
+gen: ## Generate code from protobuf, OpenAPI and SQL
+	tools/gen.sh
+
+.PHONY: tidy
+tidy: ## Tidy every module
+	@for m in $(MODULES) $(MORE) tools; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
+
+.PHONY: prove
+prove: need-redis ## Run the promises against the real thing (FULL=1: large sizes; ROWS="A1 C4": only these)
+	FULL=$(FULL) go run ./test/prove $(ROWS)
+
+.PHONY: teeth
+teeth: need-redis ## Plant each fault and see that its promise turns red
+	FULL=$(FULL) go run ./test/prove teeth $(ROWS)
+
+.PHONY: bench
+bench: need-redis ## Measure; never a gate
+	go run ./test/bench $(ARGS)
+
+.PHONY: need-redis
+need-redis:
+	$(call need,redis-server valkey-server,redis-server)
+
+.PHONY: need-chromium
+need-chromium:
+	$(call need,chromium chromium-browser google-chrome google-chrome-stable,chromium)

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+// The launcher is built once and run as people run it; the programs are fakes.
+var launcher, fakes string
+
+func TestMain(m *testing.M) {
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "launcher-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	launcher, fakes = filepath.Join(dir, "local"), filepath.Join(dir, "fakes")
+	fake := filepath.Join(dir, "fake")
+	for out, pkg := range map[string]string{launcher: ".", fake: "./testdata/fake"} {
+		if text, err := exec.Command("go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build %s: %v\n%s", pkg, err, text)
+			return 1
+		}
+	}
+	if err := os.Mkdir(fakes, 0o755); err != nil {
+		panic(err)
+	}
+	for _, name := range []string{"api", "hub", "clock", "venuesim", "devidp"} {
+		if err := os.Link(fake, filepath.Join(fakes, name)); err != nil {
+			panic(err)
+		}
+	}
+	return m.Run()
+}
+
+// running is one launcher at work.
+type running struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	dir string
+	out output
+	end chan error
+}
+
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+func begin(t *testing.T, dir string, env []string, args ...string) *running {
+	t.Helper()
+	r := &running{t: t, dir: dir, end: make(chan error, 1)}
+	r.cmd = exec.Command(launcher, append([]string{"up", "--dir", dir, "--ports", "auto", "--bin", fakes}, args...)...)
+	r.cmd.Env = append(os.Environ(), env...)
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { r.end <- r.cmd.Wait() }()
+	t.Cleanup(func() { _ = r.cmd.Process.Signal(syscall.SIGTERM) })
+	return r
+}
+
+// up starts a stack and waits for the line that says it is ready.
+func up(t *testing.T, dir string, args ...string) *running {
+	t.Helper()
+	return upWith(t, dir, nil, args...)
+}
+
+func upWith(t *testing.T, dir string, env []string, args ...string) *running {
+	t.Helper()
+	r := begin(t, dir, env, args...)
+	testkit.Eventually(t, 60*time.Second, func() bool {
+		select {
+		case err := <-r.end:
+			t.Fatalf("ended: %v\n%s", err, r.out.String())
+		default:
+		}
+		return slices.Contains(strings.Split(r.out.String(), "\n"), "ready")
+	})
+	return r
+}
+
+func (r *running) stack() stack {
+	r.t.Helper()
+	s, err := readStack(r.dir)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// terminate sends SIGTERM and expects a clean end within ten seconds.
+func (r *running) terminate() {
+	r.t.Helper()
+	began := time.Now()
+	_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	if err := <-r.end; err != nil {
+		r.t.Fatalf("%v\n%s", err, r.out.String())
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		r.t.Fatalf("stopped after %v", took)
+	}
+}
+
+func living(s stack) (names []string) {
+	for name, pid := range s.PIDs {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err == nil && !strings.Contains(string(raw), ") Z ") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func get(t *testing.T, url string, v any) {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", url, resp.Status)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func answers(url string) bool {
+	resp, err := http.Get(url)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+func row(t *testing.T, url, sql string) (out string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if err := conn.QueryRow(t.Context(), sql).Scan(&out); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return out
+}
+
+func environ(t *testing.T, base string) map[string]string {
+	t.Helper()
+	var pairs []string
+	get(t, base+"/env", &pairs)
+	env := map[string]string{}
+	for _, p := range pairs {
+		name, value, _ := strings.Cut(p, "=")
+		env[name] = value
+	}
+	return env
+}

@@ -1,0 +1,131 @@
+package app
+
+import (
+	"bytes"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+)
+
+const canary = "c4narY"
+
+// good is a configuration that starts in production.
+func good() map[string]string {
+	return map[string]string{
+		"ENV":             "production",
+		"HTTP_ADDR":       "0.0.0.0:8080",
+		"METRICS_ADDR":    "10.0.0.7:9100",
+		"DATABASE_URL":    "postgres://hub_rw:" + canary + "@db.internal/signalcast",
+		"REDIS_URL":       "redis://redis.internal:6379",
+		"LINK_SECRET":     "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J",
+		"API_ADDR":        "api.internal:9081",
+		"HUB_URL":         "https://hub.example",
+		"SESSION_SECRETS": "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv,Zy9Xw8Vu7Ts6Rq5Po4Nm3Lk2Ji1Hg0Fe",
+		"ADMIN_SECRET":    "Mn3Bv5Cx7Zl9Kj1Hg3Fd5Sa7Po9Iu1Yt",
+		"CRON_SECRET":     "Qw2Er4Ty6Ui8Op0As2Df4Gh6Jk8Lz0Xc",
+		"IDP_PROVIDERS":   `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
+	}
+}
+
+func TestGoodConfig(t *testing.T) {
+	t.Parallel()
+	cfg, err := conf.LoadFrom[Config](good())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cfg.Sessions) != 2 || cfg.PerAddr != 600 || cfg.Replicas != 1 || cfg.Social != "farcaster" {
+		t.Errorf("%+v", cfg)
+	}
+	if !cfg.Env.SecureCookies() {
+		t.Error("production cookies travel without https")
+	}
+}
+
+// TestUnsafeConfigDoesNotStart: every refusal names its setting and shows no value.
+func TestUnsafeConfigDoesNotStart(t *testing.T) {
+	t.Parallel()
+	short := "short-" + canary
+	for name, change := range map[string]struct{ setting, value string }{
+		"no admin secret":           {"ADMIN_SECRET", ""},
+		"no cron secret":            {"CRON_SECRET", ""},
+		"no link secret":            {"LINK_SECRET", ""},
+		"no session secret":         {"SESSION_SECRETS", ""},
+		"short admin secret":        {"ADMIN_SECRET", short},
+		"short cron secret":         {"CRON_SECRET", short},
+		"short link secret":         {"LINK_SECRET", short},
+		"one short session secret":  {"SESSION_SECRETS", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv," + short},
+		"an empty session secret":   {"SESSION_SECRETS", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv,"},
+		"simple secret":             {"ADMIN_SECRET", strings.Repeat("ab", 20)},
+		"example secret":            {"ADMIN_SECRET", "change-me-change-me-" + canary + "-change-me"},
+		"same secret twice":         {"CRON_SECRET", good()["ADMIN_SECRET"]},
+		"session secret is link's":  {"SESSION_SECRETS", good()["LINK_SECRET"]},
+		"session secrets are equal": {"SESSION_SECRETS", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv,Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv"},
+		"plain http base":           {"HUB_URL", "http://" + canary + ".example"},
+		"base with a path":          {"HUB_URL", "https://hub.example/" + canary},
+		"no base":                   {"HUB_URL", ""},
+		"metrics for everybody":     {"METRICS_ADDR", "0.0.0.0:9100"},
+		"metrics on any interface":  {"METRICS_ADDR", ":9100"},
+		"unknown environment":       {"ENV", "staging-" + canary},
+		"no database":               {"DATABASE_URL", ""},
+		"database of another kind":  {"DATABASE_URL", "mysql://root:" + canary + "@db/x"},
+		"no redis":                  {"REDIS_URL", ""},
+		"no ledger":                 {"API_ADDR", ""},
+		"ledger without a port":     {"API_ADDR", canary},
+		"no identity provider":      {"IDP_PROVIDERS", "[]"},
+		"provider over http":        {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"http://` + canary + `/j"}]`},
+		"negative limit":            {"RATE_LIMIT_ANON", "-1"},
+		"no replicas":               {"REPLICAS", "0"},
+		"proxies that are no CIDR":  {"TRUSTED_PROXIES", canary},
+	} {
+		environ := maps.Clone(good())
+		environ[change.setting] = change.value
+		_, err := conf.LoadFrom[Config](environ)
+		switch {
+		case err == nil:
+			t.Errorf("%s: started", name)
+		case !strings.Contains(err.Error(), change.setting):
+			t.Errorf("%s: %q does not name %s", name, err, change.setting)
+		case strings.Contains(err.Error(), canary):
+			t.Errorf("%s: %q shows the value", name, err)
+		}
+	}
+}
+
+func TestMainRefuses(t *testing.T) {
+	for name, value := range good() {
+		t.Setenv(name, value)
+	}
+	t.Setenv("ADMIN_SECRET", "short")
+	t.Setenv("CRON_SECRET", "")
+	var out bytes.Buffer
+	if code := Main(t.Context(), nil, &out, &out); code != 2 {
+		t.Errorf("exit code %d", code)
+	}
+	if got := out.String(); !strings.Contains(got, "ADMIN_SECRET") || !strings.Contains(got, "CRON_SECRET") {
+		t.Errorf("not all mistakes at once: %s", got)
+	}
+	out.Reset()
+	if code := Main(t.Context(), []string{"dance"}, &out, &out); code != 2 || !strings.Contains(out.String(), "usage") {
+		t.Errorf("exit code %d: %s", code, out.String())
+	}
+	out.Reset()
+	if code := Main(t.Context(), []string{"migrate"}, &out, &out); code != 2 || !strings.Contains(out.String(), "MIGRATE_DATABASE_URL") {
+		t.Errorf("exit code %d: %s", code, out.String())
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{
+		"https://Hub.example":      "https://hub.example",
+		"https://hub.example:443/": "https://hub.example",
+		"http://127.0.0.1:8080":    "http://127.0.0.1:8080",
+		"http://localhost:80":      "http://localhost",
+	} {
+		if got := (&Config{HubURL: base}).origin(); got != want {
+			t.Errorf("%s: %s", base, got)
+		}
+	}
+}

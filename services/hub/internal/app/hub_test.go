@@ -1,0 +1,235 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// town is what hubs share: one ledger, one Redis, one database, one issuer.
+type town struct {
+	t        *testing.T
+	ledger   *memledger.Ledger
+	addr     string // of the ledger
+	redis    string
+	database testkit.Database
+	issuer   *issuer
+	environ  map[string]string
+	client   *http.Client
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	w := &town{
+		t: t, ledger: memledger.New(time.Now), redis: testkit.Redis(t),
+		database: testkit.Postgres(t, postgres.Schema("")), issuer: newIssuer(t),
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 128}
+	w.client = &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	t.Cleanup(transport.CloseIdleConnections)
+	w.addr = w.serveLedger("127.0.0.1:0")
+	w.ledger.Markets["701122"] = &marketv1.Market{Id: "701122", Provider: "polymarket", Title: "Ostrava", Status: "open", VolumeUnit: "usd"}
+	w.environ = map[string]string{
+		"ENV": "test", "HTTP_ADDR": "127.0.0.1:0", "METRICS_ADDR": "127.0.0.1:0",
+		"DATABASE_URL": w.database.URL("hub_rw"), "REDIS_URL": w.redis, "API_ADDR": w.addr,
+		"LINK_SECRET": good()["LINK_SECRET"], "SESSION_SECRETS": good()["SESSION_SECRETS"],
+		"ADMIN_SECRET": good()["ADMIN_SECRET"], "CRON_SECRET": good()["CRON_SECRET"],
+		"HUB_URL": "http://hub.test", "REPLICAS": "2", "RATE_LIMIT_ANON": "0", "DRAIN_WAIT": "0s", "INSTANCE_NONCE": "n-1",
+		"IDP_PROVIDERS": fmt.Sprintf(`[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":%q}]`, w.issuer.url),
+	}
+	return w
+}
+
+// serveLedger answers gRPC on a real address until the test ends.
+func (w *town) serveLedger(addr string) string {
+	w.t.Helper()
+	server, err := link.NewServer(link.ServerConfig{Secret: good()["LINK_SECRET"]})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.ledger.Register(server)
+	server.SetReady(true)
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	w.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		server.Shutdown(ctx)
+		if err := <-served; err != nil {
+			w.t.Error(err)
+		}
+	})
+	return listener.Addr().String()
+}
+
+// hub is one running front door.
+type hub struct {
+	*App
+	w    *town
+	logs *lines
+	stop func()
+}
+
+func (w *town) hub(changes ...string) *hub {
+	w.t.Helper()
+	environ := map[string]string{}
+	for k, v := range w.environ {
+		environ[k] = v
+	}
+	for i := 0; i < len(changes); i += 2 {
+		environ[changes[i]] = changes[i+1]
+	}
+	cfg, err := conf.LoadFrom[Config](environ)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	h := &hub{w: w, logs: &lines{}}
+	if h.App, err = New(w.t.Context(), cfg, h.logs, time.Now); err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ran := make(chan error, 1)
+	go func() { ran <- h.Run(ctx) }()
+	h.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ran; err != nil {
+			w.t.Errorf("hub: %v", err)
+		}
+	})
+	w.t.Cleanup(h.stop)
+	<-h.Up()
+	return h
+}
+
+// do sends a request; pairs are headers.
+func (h *hub) do(method, path, body string, headers ...string) (status int, head http.Header, text string) {
+	h.w.t.Helper()
+	r, err := http.NewRequestWithContext(h.w.t.Context(), method, "http://"+h.HTTPAddr()+path, strings.NewReader(body))
+	if err != nil {
+		h.w.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := h.w.client.Do(r)
+	if err != nil {
+		h.w.t.Error(err)
+		return 0, nil, ""
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		h.w.t.Error(err)
+	}
+	return resp.StatusCode, resp.Header, string(raw)
+}
+
+func (h *hub) ready() {
+	h.w.t.Helper()
+	testkit.Eventually(h.w.t, 10*time.Second, func() bool {
+		status, _, _ := h.do("GET", "/readyz", "")
+		return status == http.StatusOK
+	})
+}
+
+// lines is a log that can be read while it is written.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// issuer signs tokens and publishes its key.
+type issuer struct {
+	key *ecdsa.PrivateKey
+	url string
+}
+
+func newIssuer(t *testing.T) *issuer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, err := key.PublicKey.Bytes() // 4, x, y
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","alg":"ES256","use":"sig","kid":"k1","x":%q,"y":%q}]}`,
+		b64(point[1:33]), b64(point[33:]))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, set)
+	}))
+	t.Cleanup(func() {
+		server.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	return &issuer{key: key, url: server.URL}
+}
+
+func (i *issuer) token(t *testing.T, subject string) string {
+	t.Helper()
+	now := time.Now().Unix()
+	claims, err := json.Marshal(map[string]any{
+		"iss": "privy.io", "aud": "app", "sub": subject, "sid": "s1", "iat": now, "exp": now + 3600,
+		"preferred_username": strings.TrimPrefix(subject, "did:privy:"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := b64([]byte(`{"alg":"ES256","typ":"JWT","kid":"k1"}`)) + "." + b64(claims)
+	sum := sha256.Sum256([]byte(text))
+	r, s, err := ecdsa.Sign(rand.Reader, i.key, sum[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig := make([]byte, 64)
+	new(big.Int).Set(r).FillBytes(sig[:32])
+	new(big.Int).Set(s).FillBytes(sig[32:])
+	return text + "." + b64(sig)
+}
+
+func b64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
