@@ -46,8 +46,27 @@ func TestUpRunsEverything(t *testing.T) {
 			t.Errorf("%s is %s", name, got)
 		}
 	}
-	hub, api := environ(t, s.Hub), environ(t, s.API)
-	second := environ(t, s.Hubs[0])
+	checkEnvironments(t, s)
+	another := begin(t, dir, nil)
+	if err := <-another.end; err == nil || !strings.Contains(another.out.String(), "already running") {
+		t.Errorf("a second up: %v %s", err, another.out.String())
+	}
+	r.terminate()
+	if got := living(s); len(got) != 0 {
+		t.Errorf("left behind: %v", got)
+	}
+	if log, err := os.ReadFile(filepath.Join(dir, "logs", "hub.log")); err != nil || !strings.Contains(string(log), "stopped in order") {
+		t.Errorf("the hub was not asked to stop: %s %v", log, err)
+	}
+	if fileExists(filepath.Join(dir, stackFile)) {
+		t.Error("stack.json is still there")
+	}
+}
+
+// checkEnvironments asks each program what it was told.
+func checkEnvironments(t *testing.T, s stack) {
+	t.Helper()
+	hub, second, api := environ(t, s.Hub), environ(t, s.Hubs[0]), environ(t, s.API)
 	for name, want := range map[string]string{
 		"RATE_LIMIT_ANON": "0", "REPLICAS": "2", "ADMIN_SECRET": s.AdminSecret, "CRON_SECRET": s.CronSecret,
 		"HUB_URL": s.Hub, "API_URL": s.API, "CLOCK_URL": s.Clock, "REDIS_URL": s.RedisURL, "ENV": "development",
@@ -71,24 +90,11 @@ func TestUpRunsEverything(t *testing.T) {
 	if got := environ(t, s.Venues)["VENUE_SIM_DATA"]; got != "/data" {
 		t.Error(got)
 	}
-	for _, secret := range []string{hub["SESSION_SECRETS"], api["MASK_SECRET"], api["LINK_SECRET"], s.AdminSecret, s.CronSecret} {
-		if len(secret) < 32 || strings.Count(fmt.Sprint(hub["SESSION_SECRETS"], api["MASK_SECRET"], api["LINK_SECRET"], s.AdminSecret, s.CronSecret), secret) != 1 {
+	secrets := []string{hub["SESSION_SECRETS"], api["MASK_SECRET"], api["LINK_SECRET"], s.AdminSecret, s.CronSecret}
+	for _, secret := range secrets {
+		if len(secret) < 32 || strings.Count(strings.Join(secrets, " "), secret) != 1 {
 			t.Error("a secret is short or used twice")
 		}
-	}
-	second2 := begin(t, dir, nil)
-	if err := <-second2.end; err == nil || !strings.Contains(second2.out.String(), "already running") {
-		t.Errorf("a second up: %v %s", err, second2.out.String())
-	}
-	r.terminate()
-	if got := living(s); len(got) != 0 {
-		t.Errorf("left behind: %v", got)
-	}
-	if log, err := os.ReadFile(filepath.Join(dir, "logs", "hub.log")); err != nil || !strings.Contains(string(log), "stopped in order") {
-		t.Errorf("the hub was not asked to stop: %s %v", log, err)
-	}
-	if fileExists(filepath.Join(dir, stackFile)) {
-		t.Error("stack.json is still there")
 	}
 }
 

@@ -17,7 +17,10 @@ import (
 
 const superuser = "postgres"
 
-var errPortTaken = errors.New("the port was taken meanwhile")
+var (
+	errPortTaken   = errors.New("the port was taken meanwhile")
+	errStillEnding = errors.New("processes of the last server still run")
+)
 
 // cluster is a data directory with the binaries and the user that run it.
 type cluster struct {

@@ -33,6 +33,9 @@ func (c cluster) ready(ctx context.Context, url string, child *Child) error {
 			if strings.Contains(last, "could not bind") {
 				return errPortTaken
 			}
+			if strings.Contains(last, "pre-existing shared memory block") {
+				return errStillEnding
+			}
 			return fmt.Errorf("postgres ended at its start: %w\n%s", child.Err(), last)
 		default:
 		}

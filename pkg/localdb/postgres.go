@@ -123,8 +123,20 @@ func (p *Postgres) process() *Child {
 }
 
 // Restart starts the server again on its port and its data after it ended, and
-// returns when it takes connections.
+// returns when it takes connections. Processes that a crash left behind get ten
+// seconds to end: until then Postgres refuses to start beside them.
 func (p *Postgres) Restart(ctx context.Context) error {
+	patience, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for {
+		err := p.startOnce(ctx)
+		if !errors.Is(err, errStillEnding) || pause(patience, 50*time.Millisecond) != nil {
+			return err
+		}
+	}
+}
+
+func (p *Postgres) startOnce(ctx context.Context) error {
 	child, err := p.cluster.start(p.port, p.cfg)
 	if err != nil {
 		return err

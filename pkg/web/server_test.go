@@ -257,7 +257,7 @@ func TestReadyz(t *testing.T) {
 			}
 			return nil
 		}})
-	inside := web.Internal(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "m 1\n") }), h)
+	inside := web.Internal(http.NotFoundHandler(), h)
 	edge := web.New(web.Config{Log: quiet, Now: func() time.Time { return now }, Health: h, Probes: web.Open})
 	get := func(path string) string {
 		var both [2]string
@@ -293,16 +293,20 @@ func TestReadyz(t *testing.T) {
 	if got := get("/readyz"); got != `503 {"ok":false,"nonce":"n","failed":["lifecycle"]}` {
 		t.Error(got)
 	}
-	w := httptest.NewRecorder()
-	inside.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
-	if w.Body.String() != "m 1\n" {
-		t.Error(w.Body)
-	}
-	for _, path := range []string{"/debug/pprof/", "/"} {
+}
+
+func TestInternal(t *testing.T) {
+	t.Parallel()
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "m 1\n") })
+	inside := web.Internal(metrics, web.NewHealth("n", time.Now))
+	for path, want := range map[string]string{
+		"/metrics": "200 m 1\n", "/healthz": `200 {"ok":true,"nonce":"n"}`,
+		"/debug/pprof/": "404 404 page not found\n", "/": "404 404 page not found\n",
+	} {
 		w := httptest.NewRecorder()
 		inside.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-		if w.Code != 404 {
-			t.Errorf("%s answers %d", path, w.Code)
+		if got := fmt.Sprint(w.Code, " ", w.Body); got != want {
+			t.Errorf("%s: %q", path, got)
 		}
 	}
 }

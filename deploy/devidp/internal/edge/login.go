@@ -14,6 +14,7 @@ import (
 
 const (
 	shown     = 40 // people on the login page
+	maxState  = 512
 	loginTTL  = time.Hour
 	sessionAt = "/dev/session"
 )
@@ -30,6 +31,7 @@ var (
 // view is what a page shows.
 type view struct {
 	Return string // path at the hub to go on to
+	State  string // the hub's own mark of this sign-in, handed back untouched
 	People []person.Person
 	Person person.Person
 	Action string
@@ -59,21 +61,27 @@ func (e edge) destination(text string) (path string, ok bool) {
 	return path, true
 }
 
-// begin answers for a request that cannot go on; else it gives the way back.
-func (e edge) begin(w http.ResponseWriter, r *http.Request) (path string, ok bool) {
+// begin answers for a request that cannot go on; else it gives what goes back.
+func (e edge) begin(w http.ResponseWriter, r *http.Request) (v view, ok bool) {
 	if e.ReturnTo == nil {
 		e.page(w, http.StatusNotFound, "fault", view{Fault: "This issuer has no site to sign in to: RETURN_TO is not set."})
-		return "", false
+		return v, false
 	}
-	if path, ok = e.destination(r.FormValue("return_to")); !ok {
+	if v.Return, ok = e.destination(r.FormValue("return_to")); !ok {
 		e.page(w, http.StatusBadRequest, "fault", view{Fault: "return_to leads to another site than " + e.ReturnTo.String() + "."})
+		return v, false
 	}
-	return path, ok
+	if v.State = r.FormValue("state"); len(v.State) > maxState {
+		e.page(w, http.StatusBadRequest, "fault", view{Fault: "state is too long."})
+		return v, false
+	}
+	return v, true
 }
 
 func (e edge) loginPage(w http.ResponseWriter, r *http.Request) {
-	if path, ok := e.begin(w, r); ok {
-		e.page(w, http.StatusOK, "choose", view{Return: path, People: e.People.List(shown)})
+	if v, ok := e.begin(w, r); ok {
+		v.People = e.People.List(shown)
+		e.page(w, http.StatusOK, "choose", v)
 	}
 }
 
@@ -81,13 +89,14 @@ func (e edge) loginPage(w http.ResponseWriter, r *http.Request) {
 // token never stands in an address.
 func (e edge) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	path, ok := e.begin(w, r)
+	v, ok := e.begin(w, r)
 	if !ok {
 		return
 	}
 	p, err := e.People.Ensure(strings.TrimSpace(r.FormValue("user")))
 	if err != nil {
-		e.page(w, http.StatusBadRequest, "choose", view{Return: path, People: e.People.List(shown), Fault: err.Error()})
+		v.People, v.Fault = e.People.List(shown), err.Error()
+		e.page(w, http.StatusBadRequest, "choose", v)
 		return
 	}
 	t, err := e.Mint.Issue(token.Order{Person: p, Profile: token.OIDC, TTL: loginTTL})
@@ -95,7 +104,8 @@ func (e edge) login(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	e.page(w, http.StatusOK, "hand", view{Return: path, Person: p, Action: e.ReturnTo.String() + sessionAt, Token: t.Access})
+	v.Person, v.Action, v.Token = p, e.ReturnTo.String()+sessionAt, t.Access
+	e.page(w, http.StatusOK, "hand", v)
 }
 
 func (e edge) page(w http.ResponseWriter, status int, name string, v view) {

@@ -302,15 +302,16 @@ func TestLogin(t *testing.T) {
 		raw, _ := io.ReadAll(resp.Body)
 		return resp.StatusCode, string(raw), resp.Header
 	}
-	status, page, header := get("GET", "?return_to=/dev%3Fa%3D1", nil)
-	if status != 200 || !strings.Contains(page, "Alice Quill") || !strings.Contains(page, `value="/dev?a=1"`) || strings.Contains(page, "<script") {
+	status, page, header := get("GET", "?return_to=/dev%3Fa%3D1&state=s%22t", nil)
+	if status != 200 || !strings.Contains(page, "Alice Quill") || !strings.Contains(page, `value="/dev?a=1"`) || !strings.Contains(page, `name="state" value="s&#34;t"`) || strings.Contains(page, "<script") {
 		t.Errorf("%d %s", status, page)
 	}
 	if csp := header.Get("Content-Security-Policy"); !strings.Contains(csp, "form-action 'self' http://hub.test:8080") || !strings.Contains(csp, "default-src 'none'") {
 		t.Errorf("policy %q", csp)
 	}
-	status, page, _ = get("POST", "", url.Values{"user": {"alice"}, "return_to": {"http://hub.test:8080/dev"}})
-	if status != 200 || !strings.Contains(page, `action="http://hub.test:8080/dev/session"`) || !strings.Contains(page, `name="return_to" value="/dev"`) {
+	status, page, _ = get("POST", "", url.Values{"user": {"alice"}, "return_to": {"http://hub.test:8080/dev"}, "state": {"mark"}})
+	if status != 200 || !strings.Contains(page, `action="http://hub.test:8080/dev/session"`) || !strings.Contains(page, `name="return_to" value="/dev"`) ||
+		!strings.Contains(page, `name="state" value="mark"`) {
 		t.Errorf("%d %s", status, page)
 	}
 	_, rest, _ := strings.Cut(page, `name="token" value="`)
@@ -328,6 +329,9 @@ func TestLogin(t *testing.T) {
 		if status, page, _ := get("POST", "", url.Values{"user": {"alice"}, "return_to": {elsewhere}}); status != 400 || strings.Contains(page, `name="token"`) {
 			t.Errorf("login to %q: %d", elsewhere, status)
 		}
+	}
+	if status, _, _ = get("GET", "?state="+strings.Repeat("s", 513), nil); status != 400 {
+		t.Errorf("a state of 513 bytes: %d", status)
 	}
 	if status, page, _ = get("POST", "", url.Values{"user": {"<b>x"}}); status != 400 || strings.Contains(page, "<b>x") {
 		t.Errorf("a name that is none: %d", status)

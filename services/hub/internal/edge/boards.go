@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"math"
 	"context"
 
 	"github.com/labstack/echo/v4"
@@ -91,10 +92,13 @@ func (s *server) showBoard(q boardQuery, b board.Board) boardJSON {
 			Rank: r.Rank, Handle: string(o.Handle), DisplayName: o.DisplayName, OperatorPublicID: string(o.PublicID),
 			AvatarURL: orNull(o.AvatarURL), Tier: string(o.Tier), OperatorType: string(o.Type), IsAI: o.IsAI(),
 			BroadcastScore: r.BroadcastScore,
-			Components:     componentsJSON{Skill: r.Skill, Activity: r.Activity, Reach: r.Reach},
+			Components:     componentsJSON{Skill: hundredths(r.Skill), Activity: hundredths(r.Activity), Reach: hundredths(r.Reach)},
 			Score:          r.Score, Accuracy: r.Accuracy, Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending,
 			Followers: r.Followers, Live: r.Live, Href: s.hubURL + "/u/" + string(o.Handle),
 		})
 	}
 	return out
 }
+
+// hundredths rounds to two decimals; the score is made of the unrounded parts.
+func hundredths(n float64) float64 { return math.Round(n*100) / 100 }

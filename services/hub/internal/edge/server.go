@@ -104,7 +104,7 @@ func New(cfg Config, d Deps) *Server {
 		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,
 		Observe: d.Observe, Degraded: d.Degraded,
 	})
-	e.Use(s.perAddress)
+	e.Use(s.perAddress, s.retiredFirst)
 	s.mount(e)
 	return &Server{edge: e, handler: s.front(e, d.Count), inner: s}
 }
@@ -142,6 +142,22 @@ func (s *server) mount(e *web.Edge) {
 		})
 	}
 	web.Mount(e, table)
+}
+
+// retiredFirst answers the retired routes whatever stands behind their prefix.
+// It cannot be left to their handlers: a parameter that holds a slash names
+// nothing, and old paths have many parts.
+func (s *server) retiredFirst(next echo.HandlerFunc) echo.HandlerFunc {
+	retired := map[string]bool{}
+	for _, r := range s.retired() {
+		retired[r.path] = true
+	}
+	return func(c echo.Context) error {
+		if retired[c.Path()] && c.Request().Method != http.MethodOptions {
+			return errGone
+		}
+		return next(c)
+	}
 }
 
 // perAddress counts every request against its address, before anything is

@@ -61,7 +61,7 @@ func (s *site) showDev(c echo.Context, status int, notice, fresh string) error {
 	case s.LoginURL != "":
 		state := rand.Text()
 		s.setCookie(c, cookieState, state, stateLife)
-		p.LoginURL = s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + "/dev/session"}, "state": {state}}.Encode()
+		p.LoginURL = s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + "/dev"}, "state": {state}}.Encode()
 	}
 	return s.render(c, status, "dev", p)
 }
