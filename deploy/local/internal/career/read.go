@@ -69,10 +69,11 @@ func Read(in io.Reader) (File, error) {
 		}
 		if err != nil {
 			var bad *csv.ParseError
-			if errors.As(err, &bad) {
-				return f, fmt.Errorf("line %d: the row cannot be read as comma-separated text: %w", bad.StartLine, bad.Err)
+			if !errors.As(err, &bad) {
+				return f, err
 			}
-			return f, err
+			f.Refused = append(f.Refused, Remark{bad.StartLine, "the row cannot be read as comma-separated text: " + bad.Err.Error()})
+			continue
 		}
 		if len(f.Questions) == maxRows {
 			return f, fmt.Errorf("the file has more than %d rows", maxRows)

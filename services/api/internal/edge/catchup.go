@@ -193,7 +193,7 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 // what it missed.
 func (k *socket) ask(ctx context.Context, p catchUp, read func(context.Context) error) error {
 	for told := false; ; {
-		err := k.all.lookup(ctx, read)
+		err := k.all.lookup(ctx, k.all.lookups, read)
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}

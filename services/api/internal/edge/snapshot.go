@@ -15,7 +15,7 @@ import (
 func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, seq int64, err error) {
 	p, err := s.snapshots.Get(ctx, string(c), func(ctx context.Context) ([]byte, error) {
 		var body []byte
-		err := s.lookup(ctx, func(ctx context.Context) error {
+		err := s.lookup(ctx, s.states, func(ctx context.Context) error {
 			// The number first: what happens meanwhile comes as an event as well.
 			head := s.Hub.Head()
 			data, err := s.state(ctx, c)
@@ -46,11 +46,12 @@ func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 	return marketSnapshotJSON(m), err
 }
 
-// lookup asks the database together with a few other sockets at most.
-func (s *sockets) lookup(ctx context.Context, read func(context.Context) error) error {
+// lookup asks while only a few other sockets do. Snapshots and history have slots
+// of their own: a snapshot may wait for a venue.
+func (s *sockets) lookup(ctx context.Context, slots chan struct{}, read func(context.Context) error) error {
 	select {
-	case s.lookups <- struct{}{}:
-		defer func() { <-s.lookups }()
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}

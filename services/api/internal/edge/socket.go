@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ const (
 type socket struct {
 	all   *sockets
 	conn  *websocket.Conn
+	raw   net.Conn // beneath conn
 	queue *live.Queue
 	key   string // of the operator key, empty without; the reader's own
 	pongs atomic.Int64
@@ -65,8 +67,9 @@ func (k *socket) ping() {
 	_ = k.conn.Ping(ctx)
 }
 
-// cut ends the connection without a word.
-func (k *socket) cut() { _ = k.conn.CloseNow() }
+// cut ends the connection without a word, even while the library waits for an
+// answer to its own.
+func (k *socket) cut() { _ = k.raw.Close() }
 
 // run serves the socket to its end and leaves nothing of it behind.
 func (k *socket) run(ctx context.Context) {
@@ -90,7 +93,7 @@ func (k *socket) run(ctx context.Context) {
 	<-written // it may still be saying why
 	cancel()
 	k.work.Wait()
-	k.cut()
+	_ = k.conn.CloseNow() // gives back what the library holds
 }
 
 // leave ends every subscription.
@@ -154,17 +157,23 @@ func (k *socket) write(ctx context.Context) {
 		case frame == nil:
 			<-k.queue.Wake() // closing wakes, too
 		default:
-			if err := k.send(ctx, frame); errors.Is(err, context.DeadlineExceeded) {
-				k.queue.Close(live.SlowConsumer)
-			} else if err != nil {
-				k.queue.Close(live.Gone)
+			if code, ok := k.send(ctx, frame); !ok {
+				k.queue.Close(code)
 			}
 		}
 	}
 }
 
-func (k *socket) send(ctx context.Context, frame []byte) error {
+// send writes one frame; false tells why it could not.
+func (k *socket) send(ctx context.Context, frame []byte) (live.Code, bool) {
 	ctx, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
-	return k.conn.Write(ctx, websocket.MessageText, frame)
+	if err := k.conn.Write(ctx, websocket.MessageText, frame); err == nil {
+		return live.Code{}, true
+	}
+	// The library's error names what it saw, a connection that it closed itself.
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return live.SlowConsumer, false
+	}
+	return live.Gone, false
 }

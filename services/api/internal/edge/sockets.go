@@ -76,8 +76,8 @@ var (
 	errTooMany  = fault.New(fault.Limited, "rate_limited", "too many open sockets").With("retryAfterMs", 1000)
 )
 
-// lookups is how many sockets read history at once: coming back all together
-// must not take the database from everybody else.
+// lookups is how many sockets ask at once: coming back all together must not
+// take the database from everybody else.
 const lookups = 8
 
 // beatSlots spread the beats of many sockets over the time between two.
@@ -87,7 +87,8 @@ const beatSlots = 30
 type sockets struct {
 	Deps
 	limits    SocketLimits
-	lookups   chan struct{}
+	lookups   chan struct{} // reads of history that may run at once
+	states    chan struct{} // snapshots
 	snapshots *page.Book
 	stop      chan struct{}
 	keeper    sync.WaitGroup
@@ -104,7 +105,7 @@ type sockets struct {
 
 func newSockets(limits SocketLimits, d Deps) *sockets {
 	s := &sockets{
-		Deps: d, limits: limits.withDefaults(), lookups: make(chan struct{}, lookups), snapshots: page.New(page.Options{TTL: time.Second, Now: d.Now}), stop: make(chan struct{}),
+		Deps: d, limits: limits.withDefaults(), lookups: make(chan struct{}, lookups), states: make(chan struct{}, lookups), snapshots: page.New(page.Options{TTL: time.Second, Now: d.Now}), stop: make(chan struct{}),
 		slotOf: make(map[*socket]int), addresses: make(map[string]int), keys: make(map[string]int),
 	}
 	for i := range s.slots {

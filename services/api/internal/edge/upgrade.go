@@ -46,7 +46,8 @@ func (s *sockets) open(c echo.Context) error {
 	defer cancel()
 	k := newSocket(s, key)
 	defer func() { s.release(address, k.key) }()
-	k.conn, err = websocket.Accept(&tap{ResponseWriter: c.Response(), sendBuffer: s.limits.SendBuffer}, r, &websocket.AcceptOptions{
+	t := &tap{ResponseWriter: c.Response(), sendBuffer: s.limits.SendBuffer}
+	k.conn, err = websocket.Accept(t, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
 		InsecureSkipVerify: true,
 		CompressionMode:    websocket.CompressionDisabled,
@@ -55,6 +56,7 @@ func (s *sockets) open(c echo.Context) error {
 	if err != nil {
 		return nil // the library has answered
 	}
+	k.raw = t.conn
 	k.run(ctx)
 	return nil
 }
@@ -127,6 +129,7 @@ func hasToken(lines []string, token string) bool {
 type tap struct {
 	http.ResponseWriter
 	sendBuffer int
+	conn       net.Conn
 }
 
 const bufferSize = 1 << 10
@@ -150,5 +153,6 @@ func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		}
 		in = io.MultiReader(bytes.NewReader(bytes.Clone(early)), conn)
 	}
+	t.conn = conn
 	return conn, bufio.NewReadWriter(bufio.NewReaderSize(in, bufferSize), bufio.NewWriterSize(conn, bufferSize)), nil
 }

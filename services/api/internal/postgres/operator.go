@@ -58,14 +58,19 @@ func (s *Store) Classify(ctx context.Context, handle string, kind *syntax.Operat
 // MintKey stores a new key. Faults: key_limit_reached, not_found.
 func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, hash []byte) error {
 	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		var active int
-		err := tx.QueryRow(ctx, query("operator_key_lock"), operatorID).Scan(&active)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
+		var locked string
+		err := tx.QueryRow(ctx, query("operator_key_lock"), operatorID).Scan(&locked)
+		if errors.Is(err, pgx.ErrNoRows) {
 			return operator.ErrNotFound
-		case err != nil:
+		}
+		if err != nil {
+			return fmt.Errorf("lock operator: %w", err)
+		}
+		var active int
+		if err := tx.QueryRow(ctx, query("operator_key_count"), operatorID).Scan(&active); err != nil {
 			return fmt.Errorf("count keys: %w", err)
-		case active >= operator.MaxKeys:
+		}
+		if active >= operator.MaxKeys {
 			return operator.ErrKeyLimit
 		}
 		if _, err := tx.Exec(ctx, query("operator_key_mint"), k.ID, operatorID, hash, k.Prefix, k.Last4, k.Label,

@@ -1,8 +1,8 @@
 package edge
 
 import (
-	"math"
 	"context"
+	"math"
 
 	"github.com/labstack/echo/v4"
 

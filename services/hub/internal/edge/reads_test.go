@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -92,10 +93,24 @@ func TestReads(t *testing.T) {
 			t.Errorf("%s: another tag gives %d", target, fresh.Code)
 		}
 	}
+	b.receipt(won)
 	golden(t, "reads/crowd_own", b.send("GET", "/api/m/701122/crowd", "", b.bySession()))
 	if w := b.send("GET", "/api/m/701122/crowd", "", b.bySession()); w.Header().Get("Etag") != "" || w.Header().Get("Vary") != "Cookie" {
 		t.Errorf("a private answer: %v", w.Header())
 	}
+}
+
+// receipt asks for the JSON of a receipt, whose route belongs to the pages.
+func (b *bench) receipt(id string) {
+	b.t.Helper()
+	w := httptest.NewRecorder()
+	c := b.server.Edge().NewContext(httptest.NewRequest("GET", "/receipts/"+id, nil), w)
+	c.SetParamNames("id")
+	c.SetParamValues(id)
+	if err := b.server.Receipt(c); err != nil {
+		b.t.Error(err)
+	}
+	golden(b.t, "reads/receipt", w)
 }
 
 func board(b *bench) []*boardv1.Row {

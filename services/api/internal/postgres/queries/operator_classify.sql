@@ -8,12 +8,18 @@ WITH before AS (
     RETURNING *
 ), step AS (
     SELECT u.id, u.crowd::integer - b.crowd::integer AS n FROM u JOIN before b ON b.id = u.id
+), called AS (
+    -- In the order in which filings lock these rows.
+    SELECT t.market_id, s.yes, step.n
+    FROM step JOIN signals s ON s.user_id = step.id JOIN market_totals t ON t.market_id = s.market_id
+    WHERE step.n <> 0
+    ORDER BY t.market_id
+    FOR UPDATE OF t
 ), totals AS (
     UPDATE market_totals t SET
-        crowd_yes = t.crowd_yes + CASE WHEN s.yes THEN step.n ELSE 0 END,
-        crowd_no = t.crowd_no + CASE WHEN s.yes THEN 0 ELSE step.n END
-    FROM step JOIN signals s ON s.user_id = step.id
-    WHERE t.market_id = s.market_id AND step.n <> 0
+        crowd_yes = t.crowd_yes + CASE WHEN c.yes THEN c.n ELSE 0 END,
+        crowd_no = t.crowd_no + CASE WHEN c.yes THEN 0 ELSE c.n END
+    FROM called c WHERE t.market_id = c.market_id
 ), audited AS (
     INSERT INTO audit_log (at, actor, action, subject, data)
     SELECT $5, $4, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house) FROM u

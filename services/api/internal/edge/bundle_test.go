@@ -1,0 +1,328 @@
+package edge_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/kv"
+	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/relay"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// options change what a bundle is made of.
+type options struct {
+	memory  int // events that the hub remembers
+	sockets edge.SocketLimits
+	perAddr int
+	change  func(*edge.Deps)
+	noRelay bool
+}
+
+// bundle is the api host with a real database, a real Redis and a real listener.
+type bundle struct {
+	t         *testing.T
+	store     *postgres.Store
+	admin     *pgxpool.Pool
+	rw        *pgxpool.Pool
+	redis     *kv.Client
+	hub       *live.Hub
+	operators *operator.Service
+	edge      *edge.Server
+	addr      string
+
+	mu     sync.Mutex
+	closed []int
+}
+
+// people are the tokens that the identity provider of the tests has given out.
+type people struct{}
+
+func (people) Verify(_ context.Context, raw string) (operator.Identity, error) {
+	switch name, _, _ := strings.Cut(raw, "."); name {
+	case "away":
+		return operator.Identity{}, fault.New(fault.Unavailable, "identity_provider_unavailable", "")
+	case "mara", "tide":
+		return operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name}, nil
+	}
+	return operator.Identity{}, edge.ErrUnauthenticated
+}
+
+// states are the snapshots of the tests: market 404 is unknown, 500 fails.
+type states struct{}
+
+func (states) MarketSnapshot(_ context.Context, id string) (edge.MarketSnapshot, error) {
+	yes := 3150
+	switch id {
+	case "404":
+		return edge.MarketSnapshot{Status: "unknown"}, nil
+	case "500":
+		return edge.MarketSnapshot{}, pg.ErrUnavailable
+	}
+	return edge.MarketSnapshot{YesBps: &yes, Status: "open", Yes: 12, No: 30, Viewers: 4}, nil
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func setup(t *testing.T, o options) *bundle {
+	t.Helper()
+	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
+	b := &bundle{
+		t: t, admin: testkit.Pool(t, db.Admin), rw: testkit.Pool(t, db.URL("api_rw")), redis: testkit.KV(t, testkit.Redis(t)),
+		hub: live.NewHub(max(o.memory, 1)),
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	b.store = postgres.New(b.rw, postgres.Rules{ResolveChunk: 1000}, time.Now)
+	t.Cleanup(b.store.Close)
+	b.operators = operator.NewService(b.store, "0123456789abcdef0123456789abcdef", time.Now)
+	follower := relay.NewFollower(b.store, b.redis, b.hub, time.Now, quiet)
+	t.Cleanup(func() { _ = follower.Close() })
+	b.start(follower.Run)
+	if !o.noRelay {
+		b.start(relay.New(relay.Options{Log: b.store, Redis: b.redis, Now: time.Now, NewID: newID, Slog: quiet}).Run)
+	}
+	minute := func(name string) edge.Limiter {
+		return limit.New(b.redis, limit.Config{Name: name, Limit: 120, Window: time.Minute, Replicas: 1, Now: time.Now})
+	}
+	health := web.NewHealth("nonce", time.Now)
+	health.Up()
+	d := edge.Deps{
+		Feed: b.store, Boards: board.NewService(b.store, time.Now), Logins: people{}, Operators: b.operators,
+		History: b.store, Snapshots: states{}, Hub: b.hub,
+		Addresses: limit.NewLocal("api", o.perAddr, time.Minute, time.Now), Keys: minute("api-key"), Sessions: minute("api-login"),
+		Health: health, Log: quiet, Now: time.Now, NewID: newID,
+		Closed: func(code int) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.closed = append(b.closed, code)
+		},
+	}
+	if o.change != nil {
+		o.change(&d)
+	}
+	b.edge = edge.New(edge.Config{Sockets: o.sockets}, d)
+	server := web.NewServer("127.0.0.1:0", b.edge, web.Limits{}, quiet)
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.addr = server.Addr()
+	b.start(func(context.Context) error { return server.Serve() })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := server.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+		b.edge.Close(ctx)
+	})
+	testkit.Eventually(t, 20*time.Second, b.hub.Ready)
+	return b
+}
+
+// start runs something until the test ends.
+func (b *bundle) start(run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			b.t.Errorf("ended with %v", err)
+		}
+	}()
+	b.t.Cleanup(func() { cancel(); <-done })
+}
+
+func (b *bundle) exec(sql string, args ...any) {
+	b.t.Helper()
+	if _, err := b.admin.Exec(context.Background(), sql, args...); err != nil {
+		b.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// market puts an open market.
+func (b *bundle) market(id, lane string) {
+	b.t.Helper()
+	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, lane, created_at, updated_at) VALUES ($1, 'polymarket', 'Ostrava gauge above 6 m?', 'open', $2, now(), now())`, id, lane)
+}
+
+// fact puts n numbered facts about a market.
+func (b *bundle) fact(kind, market string, n int) {
+	b.t.Helper()
+	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) SELECT $1, $2, jsonb_build_object('n', i), now() FROM generate_series(1, $3) i`, kind, market, n)
+	b.exec(`SELECT pg_notify('sc_outbox', '')`)
+}
+
+// head waits until this process has delivered the number.
+func (b *bundle) head(n int64) {
+	b.t.Helper()
+	testkit.Eventually(b.t, 20*time.Second, func() bool { return b.hub.Head() >= n })
+}
+
+// key mints an operator key.
+func (b *bundle) key(name string) string {
+	b.t.Helper()
+	o, _, err := b.operators.SignIn(b.t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	plaintext, _, err := b.operators.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return plaintext
+}
+
+// answer is what a plain request gave.
+type answer struct {
+	status int
+	header http.Header
+	body   map[string]any
+	raw    []byte
+}
+
+// do makes a plain request; headers are name and value in turn.
+func (b *bundle) do(method, path, body string, headers ...string) answer {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), method, "http://"+b.addr+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	a := answer{status: resp.StatusCode, header: resp.Header}
+	if a.raw, err = io.ReadAll(resp.Body); err != nil {
+		b.t.Fatal(err)
+	}
+	_ = json.Unmarshal(a.raw, &a.body) // an answer that is no JSON has no members
+	return a
+}
+
+// client is a socket as a program sees it.
+type client struct {
+	t    *testing.T
+	conn *websocket.Conn
+}
+
+// frame is a server frame.
+type frame map[string]any
+
+func (f frame) seq() int64 { return number(f["seq"]) }
+
+func number(v any) int64 {
+	n, _ := v.(float64)
+	return int64(n)
+}
+
+// dial opens a socket from an address of the loopback net.
+func (b *bundle) dial(from string, header http.Header) (*client, *http.Response, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	tr := &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}
+	ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
+	defer cancel()
+	conn, resp, err := websocket.Dial(ctx, "ws://"+b.addr+"/ws", &websocket.DialOptions{
+		HTTPClient: &http.Client{Transport: tr}, HTTPHeader: header, Subprotocols: []string{"signal.v1"},
+	})
+	if err != nil {
+		return nil, resp, err
+	}
+	conn.SetReadLimit(1 << 20)
+	return &client{t: b.t, conn: conn}, resp, nil
+}
+
+// socket opens a socket that must open, and reads its hello.
+func (b *bundle) socket() *client {
+	b.t.Helper()
+	c, _, err := b.dial("127.0.0.1", nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = c.conn.CloseNow() })
+	if f := c.next(); f["op"] != "hello" {
+		b.t.Fatalf("first frame: %v", f)
+	}
+	return c
+}
+
+func (c *client) send(text string) {
+	c.t.Helper()
+	if err := c.conn.Write(c.t.Context(), websocket.MessageText, []byte(text)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) read() (frame, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	_, raw, err := c.conn.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var f frame
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if err := d.Decode(&f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// next is the next frame but for beats.
+func (c *client) next() frame {
+	c.t.Helper()
+	for {
+		f, err := c.read()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if f["op"] != "beat" {
+			return f
+		}
+	}
+}
+
+// ends reads until the socket is closed and gives the close code.
+func (c *client) ends() websocket.StatusCode {
+	c.t.Helper()
+	for {
+		if _, err := c.read(); err != nil {
+			code := websocket.CloseStatus(err)
+			if code == -1 {
+				c.t.Logf("ended with %v", err)
+			}
+			return code
+		}
+	}
+}

@@ -1,0 +1,360 @@
+package edge_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+func contextFor(d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), d)
+}
+
+// consume follows one channel over connections that are cut again and again, by
+// the rules of the protocol alone, until it has seen the last number.
+func (b *bundle) consume(channel string, cuts int, last *atomic.Int64) ([]int64, error) {
+	var seen []int64
+	var since int64
+	for {
+		c, _, err := b.dial(fmt.Sprintf("127.0.2.%d", 1+rand.N(200)), nil)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(map[string]any{"op": "subscribe", "channels": []string{channel}, "since": map[string]int64{channel: since}})
+		if err != nil {
+			return nil, err
+		}
+		if err := c.conn.Write(context.Background(), 1, text); err != nil {
+			return nil, err
+		}
+		left := 1 + rand.N(60)
+		for cuts == 0 || left > 0 {
+			f, err := c.read()
+			if err != nil {
+				return nil, err
+			}
+			switch f["op"] {
+			case "event":
+			case "hello", "ack", "snapshot", "beat":
+				if end := last.Load(); end > 0 && since >= end {
+					_ = c.conn.CloseNow()
+					return seen, nil
+				}
+				continue
+			default:
+				return nil, fmt.Errorf("%s: %v", channel, f)
+			}
+			if prev := number(f["prev"]); prev != since {
+				return nil, fmt.Errorf("%s: %d follows %d, the reader has %d", channel, f.seq(), prev, since)
+			}
+			since = f.seq()
+			seen = append(seen, since)
+			left--
+			if end := last.Load(); end > 0 && since >= end {
+				_ = c.conn.CloseNow()
+				return seen, nil
+			}
+		}
+		cuts--
+		_ = c.conn.CloseNow()
+	}
+}
+
+// Readers whose connections are cut at random moments, while writers write and
+// some commit late: each has the whole list of its channel, in order, once. The
+// hub remembers so little that most of it is read from the database.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 40, perAddr: 0})
+	lanes := []string{"SCIENCE", "MUSIC", "OTHER"}
+	for i, lane := range lanes {
+		b.market(fmt.Sprint(i+1), lane)
+	}
+	for _, name := range []string{"mara", "tide"} {
+		b.key(name)
+	}
+	types := []string{"signal.created", "signal.event", "signal.resolved", "market.status", "market.disputed"}
+	const writers, each = 6, 250
+	total := int64(writers * each)
+	var last sync.Map // *atomic.Int64 by channel: its last number, once known
+	channels := []string{"signals", "signals:lane:MUSIC", "market:1", "market:3", "operator:mara", "resolutions"}
+	for _, c := range channels {
+		last.Store(c, new(atomic.Int64))
+	}
+	var writing, reading sync.WaitGroup
+	for w := range writers {
+		writing.Go(func() {
+			for range each {
+				tx, err := b.rw.Begin(context.Background())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, err = tx.Exec(context.Background(), `INSERT INTO outbox (type, market_id, user_id, at)
+					SELECT $1, $2, CASE WHEN $1 LIKE 'signal.%' THEN (SELECT id FROM users WHERE handle = $3) END, now()`,
+					types[rand.N(len(types))], fmt.Sprint(1+rand.N(3)), []string{"mara", "tide"}[rand.N(2)])
+				if err == nil && rand.N(20) == 0 {
+					_, err = tx.Exec(context.Background(), `SELECT pg_sleep(0.05)`)
+				}
+				if err == nil {
+					_, err = tx.Exec(context.Background(), `SELECT pg_notify('sc_outbox', '')`)
+				}
+				if err == nil {
+					err = tx.Commit(context.Background())
+				}
+				if err != nil {
+					t.Error(w, err)
+					return
+				}
+			}
+		})
+	}
+	type outcome struct {
+		channel string
+		seen    []int64
+	}
+	outcomes := make(chan outcome, 64)
+	for i := range 18 {
+		channel := channels[i%len(channels)]
+		reading.Go(func() {
+			end, _ := last.Load(channel)
+			seen, err := b.consume(channel, 20, end.(*atomic.Int64))
+			if err != nil {
+				t.Error(err)
+			}
+			outcomes <- outcome{channel, seen}
+		})
+	}
+	writing.Wait()
+	b.head(total)
+	events, err := b.store.ListFeedAfter(t.Context(), 0, int(total)+1)
+	if err != nil || int64(len(events)) != total {
+		t.Fatal(len(events), err)
+	}
+	want := make(map[string][]int64)
+	for i := range events {
+		for _, c := range events[i].Channels() {
+			want[string(c)] = append(want[string(c)], events[i].Seq)
+		}
+	}
+	for _, c := range channels {
+		end, _ := last.Load(c)
+		end.(*atomic.Int64).Store(want[c][len(want[c])-1])
+	}
+	// One more of each, so that readers that wait hear something.
+	for _, c := range channels {
+		b.nudge(c)
+	}
+	reading.Wait()
+	close(outcomes)
+	for o := range outcomes {
+		if len(o.seen) > len(want[o.channel]) { // the nudge came before the end was known
+			o.seen = o.seen[:len(want[o.channel])]
+		}
+		if diff := cmp.Diff(want[o.channel], o.seen); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", o.channel, diff)
+		}
+	}
+}
+
+// nudge puts one more event on a channel.
+func (b *bundle) nudge(channel string) {
+	b.t.Helper()
+	kind, market, handle := "signal.created", "2", "mara"
+	if c := feed.Channel(channel); c.MarketID() != "" {
+		market = c.MarketID()
+	} else if channel == "resolutions" {
+		kind = "market.disputed"
+	}
+	b.exec(`INSERT INTO api.outbox (type, market_id, user_id, at) SELECT $1, $2, id, now() FROM api.users WHERE handle = $3`, kind, market, handle)
+	b.exec(`SELECT pg_notify('sc_outbox', '')`)
+}
+
+// since above the head is told and goes on live; since that only another process
+// has seen is not.
+func TestFutureCursor(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100, noRelay: true})
+	b.market("1", "OTHER")
+	c := b.socket()
+	c.send(`{"op":"subscribe","id":"s","channels":["market:1"],"since":{"market:1":5}}`)
+	c.want(
+		frame{"op": "ack", "id": "s", "channels": []any{"market:1"}},
+		frame{"op": "snapshot", "channel": "market:1", "seq": 0.0, "data": marketState()},
+		frame{"op": "error", "id": "s", "error": "future_cursor", "message": "since is ahead of the feed; live from here", "channel": "market:1"},
+	)
+	b.fact("market.status", "1", 3)
+	if _, err := b.store.NumberFeed(t.Context(), 10, newID); err != nil {
+		t.Fatal(err)
+	}
+	for want := int64(1); want <= 3; want++ {
+		if f := c.next(); f.seq() != want {
+			t.Fatalf("%v, want %d", f, want)
+		}
+	}
+	// The same again reads what it missed, a since of another channel is nothing.
+	c.send(`{"op":"subscribe","id":"r","channels":["market:1"],"since":{"market:1":1,"signals":77}}`)
+	c.want(frame{"op": "ack", "id": "r", "channels": []any{"market:1"}})
+	if f := c.next(); f["op"] != "snapshot" {
+		t.Fatal(f)
+	}
+	for want := int64(2); want <= 3; want++ {
+		if f := c.next(); f.seq() != want || number(f["prev"]) != want-1 {
+			t.Fatalf("%v, want %d", f, want)
+		}
+	}
+}
+
+// This process is behind another one: what the reader has seen there does not
+// come twice here.
+func TestSinceFromAQuickerProcess(t *testing.T) {
+	t.Parallel()
+	slow := make(chan struct{})
+	b := setup(t, options{memory: 100, noRelay: true, change: func(d *edge.Deps) {
+		d.History = delayedHead{d.History, slow}
+	}})
+	b.market("1", "OTHER")
+	c := b.socket()
+	c.send(`{"op":"subscribe","channels":["resolutions"],"since":{"resolutions":2}}`)
+	c.want(frame{"op": "ack", "channels": []any{"resolutions"}})
+	b.fact("market.disputed", "1", 3)
+	if _, err := b.store.NumberFeed(t.Context(), 10, newID); err != nil {
+		t.Fatal(err)
+	}
+	b.head(3)
+	close(slow)
+	if f := c.next(); f.seq() != 3 || number(f["prev"]) != 2 {
+		t.Errorf("%v, want event 3", f)
+	}
+}
+
+// delayedHead answers only when told to.
+type delayedHead struct {
+	edge.History
+	told chan struct{}
+}
+
+func (d delayedHead) FeedHead(ctx context.Context) (int64, error) {
+	<-d.told
+	return d.History.FeedHead(ctx)
+}
+
+// Older than what is kept: a gap, then live.
+func TestGap(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1})
+	b.market("1", "OTHER")
+	now := time.Now()
+	b.fact("market.status", "1", 5)
+	b.head(5)
+	if err := b.store.KeepFeed(t.Context(), now.Add(93*24*time.Hour), 90); err != nil {
+		t.Fatal(err)
+	}
+	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', '1', now() + interval '93 days' FROM generate_series(1, 4)`)
+	b.fact("market.disputed", "1", 0)
+	b.head(9)
+	if oldest, err := b.store.FeedOldest(t.Context()); err != nil || oldest != 6 {
+		t.Fatalf("the day was not dropped: %d, %v", oldest, err)
+	}
+	c := b.socket()
+	c.send(`{"op":"subscribe","channels":["market:1"],"since":{"market:1":3}}`)
+	c.want(
+		frame{"op": "ack", "channels": []any{"market:1"}},
+		frame{"op": "snapshot", "channel": "market:1", "seq": 9.0, "data": marketState()},
+		frame{"op": "gap", "channel": "market:1", "from": 3.0, "oldest": 6.0},
+	)
+	b.fact("market.status", "1", 1)
+	if f := c.next(); f.seq() != 10 || number(f["prev"]) != 9 {
+		t.Errorf("after the gap: %v", f)
+	}
+	// The edge of what is kept is no gap.
+	c = b.socket()
+	c.send(`{"op":"subscribe","channels":["resolutions","market:1"],"since":{"market:1":5}}`)
+	c.next()
+	c.next()
+	if f := c.next(); f.seq() != 6 || f["prev"] != nil {
+		t.Errorf("from the oldest: %v", f)
+	}
+}
+
+// failing breaks the first reads of history.
+type failing struct {
+	edge.History
+	left atomic.Int64
+}
+
+func (f *failing) ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo int64, limit int) ([]feed.Message, int64, error) {
+	if f.left.Add(-1) >= 0 {
+		return nil, 0, errBroken
+	}
+	return f.History.ListFeedChannel(ctx, c, after, upTo, limit)
+}
+
+// The database is away while a reader catches up: it is told, and gets
+// everything when it is back.
+func TestHistoryComesBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1, change: func(d *edge.Deps) {
+		f := &failing{History: d.History}
+		f.left.Store(2)
+		d.History = f
+	}})
+	b.market("1", "OTHER")
+	b.fact("market.disputed", "1", 450)
+	b.head(450)
+	c := b.socket()
+	c.send(`{"op":"subscribe","id":"s","channels":["resolutions"],"since":{"resolutions":0}}`)
+	c.want(
+		frame{"op": "ack", "id": "s", "channels": []any{"resolutions"}},
+		frame{"op": "error", "id": "s", "error": "internal_error", "channel": "resolutions"},
+	)
+	for want := int64(1); want <= 450; want++ {
+		if f := c.next(); f.seq() != want {
+			t.Fatalf("%v, want %d", f, want)
+		}
+	}
+}
+
+// A long replay on one channel leaves the others alive, and a client that reads
+// it slowly is not closed for it.
+func TestReplayWaitsForTheReader(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 10})
+	b.market("1", "OTHER")
+	b.market("2", "OTHER")
+	b.fact("market.status", "1", 3000)
+	b.head(3000)
+	c := b.socket()
+	c.send(`{"op":"subscribe","channels":["market:2"]}`)
+	c.next()
+	c.next()
+	c.send(`{"op":"subscribe","channels":["market:1"],"since":{"market:1":0}}`)
+	b.fact("market.status", "2", 1)
+	old, live := int64(0), false
+	for n := 0; old < 3000 || !live; n++ {
+		f := c.next()
+		if f["op"] != "event" {
+			continue
+		}
+		if f["channel"] == "market:2" {
+			live = true
+			continue
+		}
+		if f.seq() != old+1 {
+			t.Fatalf("%v after %d", f, old)
+		}
+		old++
+	}
+	testkit.Eventually(t, time.Second, func() bool { return b.edge.Sockets() == 1 })
+}

@@ -1,0 +1,408 @@
+package edge_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+var anyTime = cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return k == "at" || k == "serverTime" || k == "connectionId" })
+
+// want reads the next frames and compares them, but for their times.
+func (c *client) want(frames ...frame) {
+	c.t.Helper()
+	for _, w := range frames {
+		if diff := cmp.Diff(w, c.next(), anyTime); diff != "" {
+			c.t.Fatalf("frame (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func marketState() map[string]any {
+	return map[string]any{"yesBps": 3150.0, "status": "open", "yes": 12.0, "no": 30.0, "viewers": 4.0}
+}
+
+// The conversation of contract 4.17.
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	b.market("701122", "SCIENCE")
+	c, resp, err := b.dial("127.0.0.1", http.Header{"Cookie": {"db_uid=x; db_sig=y"}, "Origin": {"https://evil.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := resp.Header.Get("Sec-WebSocket-Protocol"); got != "signal.v1" {
+		t.Errorf("subprotocol %q", got)
+	}
+	c.want(frame{"op": "hello", "protocol": "signal.v1", "heartbeatS": 30.0, "limits": map[string]any{"subscriptions": 50.0, "framesPerSecond": 10.0, "frameBytes": 8192.0}})
+	c.send(`{"op":"ping","id":"p1"}`)
+	c.want(frame{"op": "pong", "id": "p1"})
+	c.send(`{"op":"subscribe","id":"s1","channels":["market:701122","operator:Mara_K","overlay:mara_k","market:???","resolutions","signals:lane:OTHER"]}`)
+	c.want(
+		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "overlay:mara_k"},
+		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "market:???"},
+		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "signals:lane:OTHER"},
+		frame{"op": "ack", "id": "s1", "channels": []any{"market:701122", "operator:mara_k", "resolutions"}},
+		frame{"op": "snapshot", "channel": "market:701122", "seq": 0.0, "data": marketState()},
+		frame{"op": "snapshot", "channel": "operator:mara_k", "seq": 0.0, "data": map[string]any{"live": false, "showId": nil, "signal": nil}},
+	)
+	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) VALUES ('market.status', '701122', '{"from":"open","to":"closed"}', now())`)
+	b.fact("market.status", "701122", 1)
+	c.want(
+		frame{"op": "event", "channel": "market:701122", "seq": 1.0, "prev": nil, "type": "market.status", "data": map[string]any{"from": "open", "to": "closed"}},
+		frame{"op": "event", "channel": "market:701122", "seq": 2.0, "prev": 1.0, "type": "market.status", "data": map[string]any{"n": 1.0}},
+	)
+	b.hub.Publish(feed.Ephemeral{Channel: "market:701122", Type: feed.PriceTick, At: time.Now(), Data: []byte(`{"marketId":"701122","yesBps":3150}`)})
+	c.want(frame{"op": "event", "channel": "market:701122", "type": "price.tick", "data": map[string]any{"marketId": "701122", "yesBps": 3150.0}})
+	c.send(`{"op":"unsubscribe","id":"s2","channels":["market:701122","pulse"]}`)
+	c.want(
+		frame{"op": "error", "id": "s2", "error": "unknown_channel", "message": "there is no such channel", "channel": "pulse"},
+		frame{"op": "ack", "id": "s2", "channels": []any{"market:701122"}},
+	)
+	b.fact("market.status", "701122", 1)
+	b.fact("market.disputed", "701122", 1)
+	if f := c.next(); f["channel"] != "resolutions" || f.seq() != 4 || f["prev"] != nil {
+		t.Errorf("after unsubscribing: %v", f)
+	}
+	c.send(`{"op":"subscribe","id":"s3","channels":["market:404"]}`)
+	c.want(
+		frame{"op": "ack", "id": "s3", "channels": []any{"market:404"}},
+		frame{"op": "snapshot", "channel": "market:404", "seq": 4.0, "data": map[string]any{"yesBps": nil, "status": "unknown", "yes": 0.0, "no": 0.0, "viewers": 0.0}},
+	)
+	if err := c.conn.Close(websocket.StatusNormalClosure, ""); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool { return b.edge.Sockets() == 0 && b.hub.Count() == 0 })
+}
+
+// What a client gets wrong is told and costs it nothing more.
+func TestBadFrames(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100, sockets: edge.SocketLimits{Subscriptions: 3, FrameRate: 1000}})
+	c := b.socket()
+	for text, code := range map[string]string{
+		`nonsense`:                         "invalid_frame",
+		`[]`:                               "invalid_frame",
+		`{"op":"subscribe","op":"ping"}`:   "invalid_frame",
+		`{"OP":"ping"}`:                    "invalid_frame",
+		`{"op":"shout"}`:                   "invalid_frame",
+		`{"op":7}`:                         "invalid_frame",
+		`{"op":"subscribe"}`:               "missing_channels",
+		`{"op":"subscribe","channels":[]}`: "missing_channels",
+		`{"op":"subscribe","channels":"signals"}`:          "invalid_channels",
+		`{"op":"subscribe","channels":[7]}`:                "invalid_channels",
+		`{"op":"subscribe","channels":[""]}`:               "unknown_channel",
+		`{"op":"subscribe","channels":["market:"]}`:        "unknown_channel",
+		`{"op":"subscribe","channels":["me"]}`:             "unknown_channel",
+		`{"op":"unsubscribe","channels":["live"]}`:         "unknown_channel",
+		`{"op":"ping","id":7}`:                             "invalid_frame",
+		`{"op":"subscribe","channels":["a"],"since":7}`:    "invalid_since",
+		`{"op":"subscribe","channels":["market:\u0031x"]}`: "unknown_channel",
+	} {
+		c.send(text)
+		if f := c.next(); f["op"] != "error" || f["error"] != code {
+			t.Errorf("%s: %v, want %s", text, f, code)
+		}
+	}
+	for _, since := range []string{`-1`, `1.5`, `"1"`, `true`, `99999999999999999999`, `{}`} {
+		c.send(`{"op":"subscribe","id":"x","channels":["signals"],"since":{"signals":` + since + `}}`)
+		if f := c.next(); f["error"] != "invalid_since" || f["channel"] != "signals" || f["id"] != "x" {
+			t.Errorf("since %s: %v", since, f)
+		}
+	}
+	c.send(`{"op":"subscribe","id":"s","channels":["signals","resolutions","signals:lane:TECH","signals:lane:MUSIC","signals"]}`)
+	c.want(
+		frame{"op": "error", "id": "s", "error": "limit_reached", "message": "too many subscriptions on this socket", "channel": "signals:lane:MUSIC"},
+		frame{"op": "ack", "id": "s", "channels": []any{"signals", "resolutions", "signals:lane:TECH", "signals"}},
+	)
+	c.send(`{"op":"unsubscribe","channels":["resolutions"]}`)
+	c.want(frame{"op": "ack", "channels": []any{"resolutions"}})
+	c.send(`{"op":"subscribe","channels":["market:500"]}`)
+	c.want(
+		frame{"op": "ack", "channels": []any{"market:500"}},
+		frame{"op": "error", "error": "db_unavailable", "message": "The database cannot be reached, try again shortly.", "channel": "market:500"},
+	)
+	b.market("500", "OTHER")
+	b.fact("market.status", "500", 1)
+	if f := c.next(); f["channel"] != "market:500" || f.seq() != 1 {
+		t.Errorf("without a snapshot: %v", f)
+	}
+}
+
+// Each way of breaking the rules has its close code.
+func TestCloseCodes(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	for name, row := range map[string]struct {
+		code  websocket.StatusCode
+		abuse func(c *client)
+	}{
+		"binary":    {1003, func(c *client) { _ = c.conn.Write(t.Context(), websocket.MessageBinary, []byte(`{"op":"ping"}`)) }},
+		"too large": {1009, func(c *client) { _ = c.conn.Write(t.Context(), websocket.MessageText, make([]byte, 8<<10+1)) }},
+		"too many": {4029, func(c *client) {
+			for range 21 {
+				_ = c.conn.Write(t.Context(), websocket.MessageText, []byte(`{"op":"ping"}`))
+			}
+		}},
+		"no such key":  {4001, func(c *client) { c.send(`{"op":"auth","token":"dk_` + strings.Repeat("A", 43) + `"}`) }},
+		"no key":       {4001, func(c *client) { c.send(`{"op":"auth"}`) }},
+		"another kind": {4001, func(c *client) { c.send(`{"op":"auth","token":"a.b.c"}`) }},
+	} {
+		c := b.socket()
+		row.abuse(c)
+		if got := c.ends(); got != row.code {
+			t.Errorf("%s: closed with %d, want %d", name, got, row.code)
+		}
+	}
+	c := b.socket()
+	text := `{"op":"ping","pad":"` + strings.Repeat("x", 8<<10-22) + `"}`
+	c.send(text)
+	c.want(frame{"op": "pong"})
+	for range 19 {
+		c.send(`{"op":"ping"}`)
+		c.want(frame{"op": "pong"})
+	}
+	if len(text) != 8<<10 {
+		t.Errorf("the largest frame has %d bytes", len(text))
+	}
+}
+
+// Beats come, pings are answered, and who answers none is closed.
+func TestBeats(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100, sockets: edge.SocketLimits{Beat: 60 * time.Millisecond, PongTimeout: 600 * time.Millisecond}})
+	b.market("1", "OTHER")
+	b.fact("market.status", "1", 3)
+	b.head(3)
+	deaf := b.socket() // does not read, so it sends no pong
+	c := b.socket()
+	began, beats := time.Now(), 0
+	for time.Since(began) < 1500*time.Millisecond {
+		f, err := c.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f["op"] != "beat" || number(f["head"]) != 3 {
+			t.Fatalf("frame %v", f)
+		}
+		beats++
+	}
+	if beats < 10 || beats > 40 {
+		t.Errorf("%d beats", beats)
+	}
+	if got := deaf.ends(); got != 1008 {
+		t.Errorf("without pongs: closed with %d", got)
+	}
+}
+
+// Keys come in the header or a frame; everything else is refused before the
+// upgrade, and the limits hold.
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	key, other := b.key("mara"), b.key("tide")
+	bearer := func(s string) http.Header { return http.Header{"Authorization": {"Bearer " + s}} }
+	refused := func(name string, want int, header http.Header) {
+		t.Helper()
+		c, resp, err := b.dial("127.0.0.9", header)
+		if err == nil {
+			_ = c.conn.CloseNow()
+			t.Errorf("%s: opened", name)
+		} else if resp == nil || resp.StatusCode != want {
+			t.Errorf("%s: %v %v, want %d", name, resp, err, want)
+		}
+	}
+	refused("unknown key", 401, bearer("dk_"+strings.Repeat("A", 43)))
+	refused("short key", 401, bearer("dk_short"))
+	refused("app token", 401, bearer("dat_"+strings.Repeat("A", 43)))
+	refused("identity token", 401, bearer("mara.b.c"))
+	refused("basic", 401, http.Header{"Authorization": {"Basic eDp5"}})
+	refused("two", 401, http.Header{"Authorization": {"Bearer " + key, "Bearer " + other}})
+	for _, query := range []string{"?token=x", "?key=", "?a=" + key, "?access_token=mara.b.c", "?" + key, "?%zz", "?API_KEY=1"} {
+		if a := b.do("GET", "/ws"+query, ""); a.status != 401 || a.body["error"] != "unauthenticated" {
+			t.Errorf("%s: %d %s", query, a.status, a.raw)
+		}
+	}
+	if a := b.do("GET", "/ws?since=3", ""); a.status != 426 || a.body["error"] != "upgrade_required" {
+		t.Errorf("no upgrade: %d %s", a.status, a.raw)
+	}
+	var open []*client
+	for i := range 5 {
+		c, _, err := b.dial(fmt.Sprintf("127.0.1.%d", i+1), bearer(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, c)
+	}
+	refused("sixth socket of a key", 429, bearer(key))
+	c := b.socket()
+	c.send(`{"op":"auth","id":"a1","token":"` + other + `"}`)
+	c.want(frame{"op": "ack", "id": "a1", "channels": []any{}})
+	c.send(`{"op":"auth","id":"a2","token":"` + key + `"}`)
+	if got := c.ends(); got != 4029 {
+		t.Errorf("sixth socket of a key by frame: %d", got)
+	}
+	_ = open[0].conn.CloseNow()
+	testkit.Eventually(t, 10*time.Second, func() bool { return b.edge.Sockets() == 4 })
+	c = b.socket()
+	c.send(`{"op":"auth","id":"a3","token":"` + key + `"}`)
+	c.want(frame{"op": "ack", "id": "a3", "channels": []any{}})
+	for _, c := range open[1:] {
+		_ = c.conn.CloseNow()
+	}
+}
+
+// Twenty sockets of one address, in the same moment too.
+func TestSocketsPerAddress(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	type result struct {
+		c      *client
+		status int
+	}
+	results := make(chan result)
+	for range 60 {
+		go func() {
+			c, resp, err := b.dial("127.0.0.7", nil)
+			if err != nil {
+				results <- result{status: resp.StatusCode}
+				return
+			}
+			results <- result{c: c}
+		}()
+	}
+	opened := 0
+	for range 60 {
+		r := <-results
+		if r.c != nil {
+			opened++
+			t.Cleanup(func() { _ = r.c.conn.CloseNow() })
+		} else if r.status != 429 {
+			t.Errorf("status %d", r.status)
+		}
+	}
+	if opened != 20 {
+		t.Errorf("%d sockets opened, want 20", opened)
+	}
+	if c, _, err := b.dial("127.0.0.8", nil); err != nil {
+		t.Errorf("another address: %v", err)
+	} else {
+		_ = c.conn.CloseNow()
+	}
+}
+
+// A reader that reads nothing is cut with 4008 and delays nobody.
+func TestSlowConsumer(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1000})
+	b.market("1", "OTHER")
+	slow, quick := b.socket(), b.socket()
+	for _, c := range []*client{slow, quick} {
+		c.send(`{"op":"subscribe","channels":["market:1"]}`)
+		c.want(frame{"op": "ack", "channels": []any{"market:1"}}, frame{"op": "snapshot", "channel": "market:1", "seq": 0.0, "data": marketState()})
+	}
+	const n = 12_000
+	pad := strings.Repeat("x", 2000)
+	began := time.Now()
+	for range n / 500 {
+		b.exec(`INSERT INTO api.outbox (type, market_id, data, at) SELECT 'market.status', '1', jsonb_build_object('pad', $1::text), now() FROM generate_series(1, 500)`, pad)
+		b.exec(`SELECT pg_notify('sc_outbox', '')`)
+		for range 500 {
+			if f := quick.next(); f["op"] != "event" {
+				t.Fatal(f)
+			}
+		}
+	}
+	t.Logf("%d events in %v", n, time.Since(began))
+	testkit.Eventually(t, 15*time.Second, func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.closed) == 1 && b.closed[0] == 4008
+	})
+	testkit.Eventually(t, 15*time.Second, func() bool { return b.edge.Sockets() == 1 })
+}
+
+// At the end every socket hears 1001, and nobody new is let in.
+func TestShutdown(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	clients := make([]*client, 15)
+	for i := range clients {
+		clients[i] = b.socket()
+		clients[i].send(`{"op":"subscribe","channels":["signals"]}`)
+		clients[i].want(frame{"op": "ack", "channels": []any{"signals"}})
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b.edge.Close(t.Context())
+	}()
+	for _, c := range clients {
+		if got := c.ends(); got != 1001 {
+			t.Errorf("closed with %d", got)
+		}
+	}
+	<-done
+	if _, resp, err := b.dial("127.0.0.1", nil); err == nil || resp == nil || resp.StatusCode != 503 {
+		t.Errorf("a new socket: %v", err)
+	}
+	if b.edge.Sockets() != 0 || b.hub.Count() != 0 {
+		t.Errorf("%d sockets, %d subscriptions", b.edge.Sockets(), b.hub.Count())
+	}
+}
+
+// A shutdown does not wait for those who do not listen.
+func TestShutdownCutsTheDeaf(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	b.socket()
+	ctx, cancel := contextFor(300 * time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	b.edge.Close(ctx)
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// Sockets that come and go in every way leave nothing behind.
+func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	b.market("1", "OTHER")
+	for i := range 200 {
+		c := b.socket()
+		c.send(`{"op":"subscribe","channels":["market:1","signals"],"since":{"signals":0}}`)
+		switch i % 4 {
+		case 0:
+			_ = c.conn.CloseNow()
+		case 1:
+			_ = c.conn.Close(websocket.StatusNormalClosure, "")
+		case 2:
+			_ = c.conn.Write(t.Context(), websocket.MessageBinary, nil)
+			if got := c.ends(); got != 1003 {
+				t.Fatal(got)
+			}
+		case 3:
+			c.next()
+			_ = c.conn.CloseNow()
+		}
+	}
+	testkit.Eventually(t, 20*time.Second, func() bool { return b.edge.Sockets() == 0 && b.hub.Count() == 0 })
+	if _, resp, err := b.dial("127.0.0.1", nil); err != nil {
+		t.Errorf("places were not given back: %v %v", resp, err)
+	}
+}
+
+var errBroken = errors.New("broken")

@@ -1,0 +1,181 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+const maskSecret = "0123456789abcdef0123456789abcdef"
+
+func (b *bundle) service() *operator.Service {
+	return operator.NewService(b.Store, maskSecret, b.clock.Now)
+}
+
+func TestSignInTwiceIsOneOperator(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.service()
+	var wg sync.WaitGroup
+	ids := make([]string, 20)
+	for i := range ids {
+		wg.Go(func() {
+			o, _, err := s.SignIn(t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:one", Primary: true, Username: "One Name"})
+			if err != nil {
+				t.Error(err)
+			}
+			ids[i] = o.ID + o.Handle
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if id != ids[0] {
+			t.Fatalf("%s and %s are the same person", id, ids[0])
+		}
+	}
+	if n := b.count(`SELECT count(*) FROM api.operator_scores`); n != 1 {
+		t.Errorf("%d score rows", n)
+	}
+}
+
+func TestHandles(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.service()
+	for i, v := range []struct{ username, name, want string }{
+		{"Mara K", "", "mara_k"},
+		{"mara_k", "", "mara_k_2"},
+		{"", "Mara K", "mara_k_3"},
+		{"admin", "", "admin_1"},
+		{"me", "", "me_1"},
+		{"\u00e9\u00e9", "", ""},
+		{"", "", ""},
+		{"a_very_long_name_that_goes_on_and_on_and_on", "", "a_very_long_name_that_goes_on_an"},
+	} {
+		o, isNew, err := s.SignIn(t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: fmt.Sprint("h", i), Primary: true, Username: v.username, Name: v.name})
+		if err != nil || !isNew {
+			t.Fatal(err)
+		}
+		if v.want != "" && o.Handle != v.want {
+			t.Errorf("%q %q: %s, want %s", v.username, v.name, o.Handle, v.want)
+		}
+		if _, err := syntax.ParseHandle(o.Handle); err != nil {
+			t.Errorf("%q is no handle", o.Handle)
+		}
+	}
+}
+
+// The same subject at two issuers is two operators with two masked ids.
+func TestIdentityIsIssuerAndSubject(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.service()
+	first, _, err1 := s.SignIn(t.Context(), operator.Identity{Issuer: "https://a.example", Subject: "x", Primary: true})
+	second, _, err2 := s.SignIn(t.Context(), operator.Identity{Issuer: "https://b.example", Subject: "x"})
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	if first.ID == second.ID || first.PublicID == second.PublicID || first.PublicID != string(syntax.NewPublicID(maskSecret, "x")) {
+		t.Errorf("%+v\n%+v", first, second)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.service()
+	o, _, err := s.SignIn(t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: "keys", Primary: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, _, err := s.SignIn(t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: "stranger", Primary: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var plain []string
+	for range 30 {
+		wg.Go(func() {
+			p, k, err := s.Mint(t.Context(), o.ID, "bot", operator.PrefixKey, []string{"signal", "read"})
+			if errors.Is(err, operator.ErrKeyLimit) {
+				return
+			}
+			if err != nil || len(p) != 46 || p[:3] != "dk_" || k.Last4 != p[42:] || fmt.Sprint(k.Permissions) != "[read signal]" {
+				t.Errorf("%q %+v, %v", p, k, err)
+			}
+			mu.Lock()
+			plain = append(plain, p)
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	if len(plain) != operator.MaxKeys {
+		t.Fatalf("%d keys, want %d", len(plain), operator.MaxKeys)
+	}
+	who, k, err := s.Verify(t.Context(), operator.Hash(plain[0]))
+	if err != nil || who.ID != o.ID {
+		t.Fatalf("%+v, %v", who, err)
+	}
+	if _, err := s.Revoke(t.Context(), stranger.ID, k.ID); !errors.Is(err, operator.ErrKeyNotFound) {
+		t.Errorf("a stranger revoked it: %v", err)
+	}
+	if gone, err := s.Revoke(t.Context(), o.ID, k.ID); err != nil || gone.Active {
+		t.Errorf("%+v, %v", gone, err)
+	}
+	if _, _, err := s.Verify(t.Context(), operator.Hash(plain[0])); !errors.Is(err, operator.ErrUnauthenticated) {
+		t.Errorf("a revoked key is known: %v", err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.operator_keys k WHERE k::text LIKE '%' || $1 || '%'`, plain[1][3:40]); n != 0 {
+		t.Error("a plaintext is stored")
+	}
+	list, err := s.Keys(t.Context(), o.ID)
+	if err != nil || len(list) != operator.MaxKeys {
+		t.Errorf("%d keys listed, %v", len(list), err)
+	}
+}
+
+func TestKeyHashVector(t *testing.T) {
+	t.Parallel()
+	if got := fmt.Sprintf("%x", operator.Hash("dk_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")); got != "bf059144f3f0f782f4ea84903eec10746433ef53da56b1a989763f988b13007b" {
+		t.Error(got)
+	}
+}
+
+// What an operator is decides whether its calls are crowd, also those it filed before.
+func TestClassifyMovesTheCrowd(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.service()
+	b.venueMarket("90", 5000)
+	_, hash := b.operator("machine")
+	b.file(hash, "90", syntax.Yes, 5000)
+	crowd := func() int { return b.count(`SELECT crowd_yes FROM api.market_totals WHERE market_id = '90'`) }
+	bot, agent := syntax.SystemBot, syntax.AIAgent
+	house := true
+	if o, err := s.Classify(t.Context(), "MACHINE", &bot, &house, "admin"); err != nil || o.Tier != syntax.Automated || crowd() != 0 {
+		t.Errorf("%+v, %v, crowd %d", o, err, crowd())
+	}
+	if o, err := s.Classify(t.Context(), "machine", &agent, nil, "admin"); err != nil || o.Tier != syntax.Automated || crowd() != 1 {
+		t.Errorf("%+v, %v, crowd %d", o, err, crowd())
+	}
+	human := syntax.Human
+	if o, err := s.Classify(t.Context(), "machine", &human, nil, "admin"); err != nil || o.Tier != syntax.House {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if _, err := s.Classify(t.Context(), "nobody", &human, nil, "admin"); !errors.Is(err, operator.ErrNotFound) {
+		t.Error(err)
+	}
+	list, err := Recount(t.Context(), b.rw)
+	if err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	b.exec(`UPDATE api.market_totals SET yes = 7`)
+	if list, err = Recount(t.Context(), b.rw); err != nil || len(list) != 1 || list[0].Counter != "market_totals" {
+		t.Errorf("a wrong counter is not found: %+v, %v", list, err)
+	}
+}

@@ -1,0 +1,98 @@
+package caller
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+)
+
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	w, s, _ := newWorld()
+	ask := func(take Take, admin, cron []string) (Caller, error) {
+		c, _, err := s.Resolve(t.Context(), Request{Take: take, AdminSecret: admin, CronSecret: cron, IP: "192.0.2.1"})
+		return c, err
+	}
+	both := TakeAdmin | TakeCron
+	if c, err := ask(TakeAdmin, []string{adminA}, nil); err != nil || c.Kind != Admin {
+		t.Errorf("admin: %v", err)
+	}
+	if c, err := ask(both, nil, []string{cronA}); err != nil || c.Kind != Cron {
+		t.Errorf("cron: %v", err)
+	}
+	for name, c := range map[string]struct {
+		take        Take
+		admin, cron []string
+		want        error
+	}{
+		"missing":              {TakeAdmin, nil, nil, ErrUnauthenticated},
+		"missing both":         {both, nil, nil, ErrUnauthenticated},
+		"wrong":                {TakeAdmin, []string{"nope"}, nil, ErrForbidden},
+		"empty":                {TakeAdmin, []string{""}, nil, ErrForbidden},
+		"twice":                {TakeAdmin, []string{adminA, adminA}, nil, ErrForbidden},
+		"cron for admin":       {TakeAdmin, nil, []string{cronA}, ErrUnauthenticated},
+		"cron as admin":        {both, []string{cronA}, nil, ErrForbidden},
+		"admin as cron":        {both, nil, []string{adminA}, ErrForbidden},
+		"wrong beside right":   {both, []string{"nope"}, []string{cronA}, ErrForbidden},
+		"admin beside nothing": {both, []string{adminA}, nil, nil},
+	} {
+		if _, err := ask(c.take, c.admin, c.cron); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		w.now = w.now.Add(failureWindow)
+	}
+	r := Request{Take: both, AdminSecret: []string{adminA}, Authorization: []string{"Bearer " + keyText(1)}}
+	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("key on an admin route: %v", err)
+	}
+}
+
+func TestUnsetSecretClosesTheRoute(t *testing.T) {
+	t.Parallel()
+	w, _, sessions := newWorld()
+	s := New(Deps{Sessions: sessions, Logins: w, Ledger: w, Limiter: w, Now: w.Now})
+	for _, given := range [][]string{nil, {""}, {"x"}} {
+		if _, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: given}); !errors.Is(err, ErrForbidden) {
+			t.Errorf("%v: %v", given, err)
+		}
+	}
+}
+
+func TestTenWrongSecrets(t *testing.T) {
+	t.Parallel()
+	w, s, _ := newWorld()
+	ask := func(ip, secret string) error {
+		_, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: []string{secret}, IP: ip})
+		return err
+	}
+	for range maxFailures {
+		if err := ask("192.0.2.1", "nope"); !errors.Is(err, ErrForbidden) {
+			t.Fatal(err)
+		}
+		w.now = w.now.Add(time.Second)
+	}
+	err := ask("192.0.2.1", adminA)
+	if !errors.Is(err, ErrLimited) || fault.Of(err).Extra["retryAfterMs"] != int64(50_000) {
+		t.Errorf("the right secret after ten wrong ones: %v %v", err, fault.Of(err).Extra)
+	}
+	if err := ask("192.0.2.2", adminA); err != nil {
+		t.Errorf("another address: %v", err)
+	}
+	w.now = w.now.Add(50 * time.Second)
+	if err := ask("192.0.2.1", adminA); err != nil {
+		t.Errorf("a minute after the first: %v", err)
+	}
+}
+
+func TestFailuresStayBounded(t *testing.T) {
+	t.Parallel()
+	f := newFailures()
+	for i := range 3 * maxFailureAddrs {
+		f.note(string(rune(i+1))+"x", noon)
+	}
+	if n := len(f.cur) + len(f.old); n > 2*maxFailureAddrs {
+		t.Errorf("%d addresses are remembered", n)
+	}
+}

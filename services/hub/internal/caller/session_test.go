@@ -1,0 +1,89 @@
+package caller
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestSession(t *testing.T) {
+	t.Parallel()
+	w, s, sessions := newWorld()
+	uid, sig := sessions.Issue("u1", 3)
+	ask := func(take Take, uid, sig string, unsafe, same bool) (Caller, error) {
+		c, _, err := s.Resolve(t.Context(), Request{Take: take, UID: uid, Sig: sig, Unsafe: unsafe, SameOrigin: same})
+		return c, err
+	}
+	if c, err := ask(TakeSession, uid, sig, true, true); err != nil || c.Kind != Session || c.Actor().ID != "u1" {
+		t.Errorf("good session: %+v, %v", c, err)
+	}
+	if _, err := ask(TakeSession, uid, sig, true, false); !errors.Is(err, ErrForbidden) {
+		t.Errorf("foreign origin: %v", err)
+	}
+	if _, err := ask(TakeSession, uid, sig, false, false); err != nil {
+		t.Errorf("a read needs no origin: %v", err)
+	}
+	if _, err := ask(TakeNone, uid, sig, false, false); err != nil {
+		t.Errorf("a cookie disturbs a public read: %v", err)
+	}
+	old, oldSig := sessions.Issue("u1", 2)
+	if _, err := ask(TakeSession, old, oldSig, false, true); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("older version: %v", err)
+	}
+	nobody, nobodySig := sessions.Issue("u9", 3)
+	if _, err := ask(TakeSession, nobody, nobodySig, false, true); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("unknown operator: %v", err)
+	}
+	w.now = w.now.Add(SessionLife)
+	if _, err := ask(TakeSession, uid, sig, false, true); err != nil {
+		t.Errorf("on its last day: %v", err)
+	}
+	w.now = w.now.Add(time.Second)
+	if _, err := ask(TakeSession, uid, sig, false, true); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("after thirty days: %v", err)
+	}
+}
+
+func TestForgedSessions(t *testing.T) {
+	t.Parallel()
+	_, _, sessions := newWorld()
+	uid, sig := sessions.Issue("u1", 3)
+	forged := 0
+	flip := func(text string, bit int) string {
+		b := []byte(text)
+		b[bit/8] ^= 1 << (bit % 8)
+		return string(b)
+	}
+	for bit := range 8 * len(uid) {
+		if _, ok := sessions.Read(flip(uid, bit), sig); ok {
+			forged++
+		}
+	}
+	for bit := range 8 * len(sig) {
+		if _, ok := sessions.Read(uid, flip(sig, bit)); ok {
+			forged++
+		}
+	}
+	_, other := sessions.Issue("u2", 3)
+	if _, ok := sessions.Read(uid, other); ok {
+		forged++
+	}
+	if forged != 0 {
+		t.Errorf("%d forged sessions are read", forged)
+	}
+}
+
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	now := func() time.Time { return noon }
+	before := NewSessions([]string{secretB}, now)
+	after := NewSessions([]string{secretA, secretB}, now)
+	uid, sig := before.Issue("u1", 0)
+	if _, ok := after.Read(uid, sig); !ok {
+		t.Error("a new first secret ended a session")
+	}
+	uid, sig = after.Issue("u1", 0)
+	if _, ok := before.Read(uid, sig); ok {
+		t.Error("the first secret does not sign")
+	}
+}

@@ -1,0 +1,110 @@
+package signal
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// ledger answers each try as the test says and remembers the ids.
+type ledger struct {
+	answers []func(context.Context) error
+	ids     []string
+}
+
+func (l *ledger) try(ctx context.Context, id string) error {
+	l.ids = append(l.ids, id)
+	return l.answers[len(l.ids)-1](ctx)
+}
+
+func (l *ledger) File(ctx context.Context, _ operator.Actor, d Draft) (string, error) {
+	return d.ID, l.try(ctx, d.ID)
+}
+
+func (l *ledger) Append(ctx context.Context, _ operator.Actor, d EventDraft) (Event, error) {
+	return Event{ID: d.ID}, l.try(ctx, d.ID)
+}
+
+func lost(context.Context) error  { return ErrAway.Wrap(errors.New("reset by peer")) }
+func found(context.Context) error { return nil }
+func hangs(ctx context.Context) error {
+	<-ctx.Done()
+	return ErrAway.Wrap(ctx.Err())
+}
+
+func refuses(f *fault.Fault) func(context.Context) error {
+	return func(context.Context) error { return f }
+}
+
+func TestWrites(t *testing.T) {
+	t.Parallel()
+	closed := fault.New(fault.Conflict, "market_closed", "")
+	db := fault.New(fault.Unavailable, "db_unavailable", "")
+	for name, c := range map[string]struct {
+		answers []func(context.Context) error
+		want    error
+		tries   int
+		atMost  time.Duration
+	}{
+		"done":                     {[]func(context.Context) error{found}, nil, 1, 0},
+		"lost once":                {[]func(context.Context) error{lost, found}, nil, 2, pause},
+		"lost, then refused":       {[]func(context.Context) error{lost, refuses(closed)}, closed, 2, pause},
+		"lost twice":               {[]func(context.Context) error{lost, lost}, ErrAway, 2, pause},
+		"refused":                  {[]func(context.Context) error{refuses(closed)}, closed, 1, 0},
+		"its database is away":     {[]func(context.Context) error{refuses(db)}, db, 1, 0},
+		"no answer, then one":      {[]func(context.Context) error{hangs, found}, nil, 2, firstTry + pause},
+		"no answer and none after": {[]func(context.Context) error{hangs, hangs}, ErrAway, 2, inAll},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			l := &ledger{answers: c.answers}
+			id, err := NewService(l, func() string { return "one" }).File(t.Context(), operator.Actor{}, Draft{})
+			if !errors.Is(err, c.want) || err == nil && id != "one" || len(l.ids) != c.tries {
+				t.Errorf("%s: %q, %v after %d tries", name, id, err, len(l.ids))
+			}
+			for _, id := range l.ids {
+				if id != "one" {
+					t.Errorf("%s: a try with id %q", name, id)
+				}
+			}
+			if took := time.Since(began); took > c.atMost {
+				t.Errorf("%s: took %v", name, took)
+			}
+			l = &ledger{answers: c.answers}
+			if _, err := NewService(l, func() string { return "two" }).Append(t.Context(), operator.Actor{}, EventDraft{}); !errors.Is(err, c.want) {
+				t.Errorf("%s: event: %v", name, err)
+			}
+		})
+	}
+}
+
+// A caller that leaves is not asked for again.
+func TestCallerLeaves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := &ledger{answers: []func(context.Context) error{func(context.Context) error { cancel(); return ErrAway }}}
+		if _, err := NewService(l, func() string { return "one" }).File(ctx, operator.Actor{}, Draft{}); err == nil || len(l.ids) != 1 {
+			t.Errorf("%v after %d tries", err, len(l.ids))
+		}
+	})
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]FeedType{"": FeedRecent, "recent": FeedRecent, "open": FeedOpen, "beat_crowd": FeedBeatCrowd, "OPEN": FeedRecent} {
+		if got := ParseFeedType(raw); got != want {
+			t.Errorf("%q: %s", raw, got)
+		}
+	}
+	for _, raw := range []string{"", "resolved", "Take"} {
+		if _, ok := ParseEventType(raw); ok {
+			t.Errorf("%q is taken", raw)
+		}
+	}
+}
