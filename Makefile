@@ -42,8 +42,10 @@ build: ## Compile every module; the services go to bin/
 	go build -o bin/ ./services/api ./services/hub ./services/clock ./deploy/local $(addprefix ./,$(wildcard cmd/signalcast))
 
 .PHONY: test
-test: need-redis need-chromium check ## Vet, format, import rules, and all tests with the race detector
+test: need-redis need-postgres need-chromium check ## Vet, format, import rules, and all tests with the race detector
 	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/%,$(MORE))))
+	GOWORK=off go -C tools test ./openapi
+	GOWORK=off go -C deploy/check test -count=1 .
 	go test -timeout 15m ./test/...
 
 .PHONY: test-db
@@ -83,20 +85,25 @@ tidy: ## Tidy every module
 	@for m in $(MODULES) $(MORE) tools; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
 
 .PHONY: prove
-prove: need-redis ## Run the promises against the real thing (FULL=1: large sizes; ROWS="A1 C4": only these)
+prove: need-redis need-postgres ## Run the promises against the real thing (FULL=1: large sizes; ROWS="A1 C4": only these)
 	FULL=$(FULL) go run ./test/prove $(ROWS)
 
 .PHONY: teeth
-teeth: need-redis ## Plant each fault and see that its promise turns red
+teeth: need-redis need-postgres ## Plant each fault and see that its promise turns red
 	FULL=$(FULL) go run ./test/prove teeth $(ROWS)
 
 .PHONY: bench
-bench: need-redis ## Measure; never a gate
+bench: need-redis need-postgres ## Measure; never a gate
 	go run ./test/bench $(ARGS)
 
 .PHONY: need-redis
 need-redis:
 	$(call need,redis-server valkey-server,redis-server)
+
+.PHONY: need-postgres
+need-postgres: # found outside PATH, or a package of npm, as pkg/localdb says; root on Debian gets it installed
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! command -v postgres >/dev/null && ! ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then \
+	  echo "installing postgresql"; apt-get update -qq && $(APT) postgresql >/dev/null; fi
 
 .PHONY: need-chromium
 need-chromium:

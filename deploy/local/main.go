@@ -16,6 +16,8 @@ type cli struct {
 	Up      upCmd      `cmd:"" help:"Start everything and keep it running until Ctrl-C."`
 	Stop    stopCmd    `cmd:"" help:"Stop a stack that runs elsewhere."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database of a running stack up to date."`
+	Env     envCmd     `cmd:"" help:"Print where a running stack is, for a shell to take in."`
+	Replay  replayCmd  `cmd:"" help:"Drive a career with known answers against a running stack and check everything that comes of it."`
 }
 
 func main() {

@@ -53,7 +53,11 @@ func cleanParams(c echo.Context) error {
 	}
 	escaped := c.Request().URL.RawPath != ""
 	var out []string
+	names := c.ParamNames()
 	for i, v := range values {
+		if names[i] == "*" { // the rest of a path may hold anything
+			continue
+		}
 		s := v
 		if escaped && strings.IndexByte(v, '%') >= 0 {
 			var err error

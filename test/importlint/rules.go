@@ -78,8 +78,9 @@ var seesRows = map[string]bool{
 }
 
 // seesJSON lists the packages of a service that may carry JSON tags. What we
-// publish is defined in edge; the others read what somebody else defined.
-var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true}
+// publish is defined in edge; the others read what somebody else defined, and
+// program holds the FilterSpec, which is JSON text inside a parameter.
+var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true, "program": true}
 
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{

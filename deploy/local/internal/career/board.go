@@ -62,6 +62,9 @@ func byScore(a, b ScoreRow) int {
 	)
 }
 
+// ByRecord is the same order for members.
+func ByRecord(a, b Member) int { return byScore(a.row(), b.row()) }
+
 func text(r ScoreRow) string {
 	return fmt.Sprintf("%d. %s (%s, %s, ai %t) score %d, %d calls, %d won, %d lost, %d pending, accuracy %d",
 		r.Rank, show(r.Callsign), r.Subject, r.Tier, r.IsAI, r.Score, r.Total, r.Won, r.Lost, r.Pending, r.Accuracy)

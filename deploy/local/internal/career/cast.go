@@ -109,10 +109,10 @@ var (
 	}
 )
 
-// name gives every number its own; the two lists have no common divisor in
-// length, so that 600 names pass before a number has to be added.
+// name gives every number its own: all pairs of the two lists pass before a
+// number has to be added.
 func name(i int) string {
-	s := firstNames[i%len(firstNames)] + "-" + lastNames[(i*7+i/len(firstNames))%len(lastNames)]
+	s := firstNames[i%len(firstNames)] + "-" + lastNames[(i%len(firstNames)*7+i/len(firstNames))%len(lastNames)]
 	if round := i / (len(firstNames) * len(lastNames)); round > 0 {
 		return fmt.Sprintf("%s-v%d", s, round+1)
 	}

@@ -10,11 +10,13 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
 const usage = `usage: api [serve]      run the service
        api migrate      bring schema api up to date
+       api health       tell by the exit code whether the one on HTTP_ADDR is ready
        api recount      compare every counter with a count of the record
 `
 
@@ -34,6 +36,8 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = serve(ctx, stderr)
 	case command == "migrate" && len(args) == 0:
 		err = migrate(ctx, stdout)
+	case command == "health" && len(args) == 0:
+		err = health(ctx)
 	case command == "recount" && len(args) == 0:
 		err = recount(ctx, stdout)
 	default:
@@ -117,6 +121,23 @@ type recountConfig struct {
 // Check implements conf.Checker.
 func (c *recountConfig) Check(r *conf.Report) {
 	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
+}
+
+// healthConfig is what the command `health` needs.
+type healthConfig struct {
+	Env  conf.Env `env:"ENV"`
+	HTTP string   `env:"HTTP_ADDR" envDefault:"127.0.0.1:8081"`
+}
+
+// Check implements conf.Checker.
+func (c *healthConfig) Check(r *conf.Report) { r.Addr("HTTP_ADDR", c.HTTP) }
+
+func health(ctx context.Context) error {
+	cfg, err := conf.Load[healthConfig]()
+	if err != nil {
+		return err
+	}
+	return web.Probe(ctx, cfg.HTTP)
 }
 
 // version of the build, as the toolchain knows it.

@@ -142,6 +142,14 @@ func (k *socket) inRate(now time.Time) bool {
 
 // write sends what waits. When the queue is closed it says why and ends.
 func (k *socket) write(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx) // what ends a write is the end of the connection
+	// A connection that takes nothing for so long is cut, and the queue knows why
+	// before the reader sees the end of it.
+	stuck := time.AfterFunc(time.Hour, func() {
+		k.queue.Close(live.SlowConsumer)
+		k.cut()
+	})
+	defer stuck.Stop()
 	for {
 		frame, code, open := k.queue.Next()
 		switch {
@@ -155,25 +163,13 @@ func (k *socket) write(ctx context.Context) {
 			_ = k.conn.Close(websocket.StatusCode(code.Status), code.Reason)
 			return
 		case frame == nil:
+			stuck.Stop()
 			<-k.queue.Wake() // closing wakes, too
 		default:
-			if code, ok := k.send(ctx, frame); !ok {
-				k.queue.Close(code)
+			stuck.Reset(writeTime)
+			if err := k.conn.Write(ctx, websocket.MessageText, frame); err != nil {
+				k.queue.Close(live.Gone)
 			}
 		}
 	}
-}
-
-// send writes one frame; false tells why it could not.
-func (k *socket) send(ctx context.Context, frame []byte) (live.Code, bool) {
-	ctx, cancel := context.WithTimeout(ctx, writeTime)
-	defer cancel()
-	if err := k.conn.Write(ctx, websocket.MessageText, frame); err == nil {
-		return live.Code{}, true
-	}
-	// The library's error names what it saw, a connection that it closed itself.
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return live.SlowConsumer, false
-	}
-	return live.Gone, false
 }

@@ -3,6 +3,7 @@ package edge_test
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -406,3 +407,37 @@ func TestNothingIsLeft(t *testing.T) {
 }
 
 var errBroken = errors.New("broken")
+
+// A client that does not wait for the answer to its handshake loses nothing.
+func TestEarlyFrames(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	for _, size := range []int{40, 900, 3000} {
+		conn, err := net.Dial("tcp", b.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := `{"op":"ping","id":"early","pad":"` + strings.Repeat("x", size) + `"}`
+		head := "GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+		masked := append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, text...)
+		if len(text) < 126 {
+			masked = append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...)
+		}
+		if _, err := conn.Write(append([]byte(head), masked...)); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		var got []byte
+		buffer := make([]byte, 4096)
+		for !strings.Contains(string(got), `{"op":"pong","id":"early"}`) {
+			n, err := conn.Read(buffer)
+			if err != nil {
+				t.Fatalf("%d bytes: %v after %q", size, err, got)
+			}
+			got = append(got, buffer[:n]...)
+		}
+		_ = conn.Close()
+	}
+}

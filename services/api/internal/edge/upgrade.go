@@ -2,7 +2,6 @@ package edge
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"net"
@@ -144,15 +143,14 @@ func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		// Without it the kernel's own size holds, which is only larger.
 		_ = c.SetWriteBuffer(t.sendBuffer)
 	}
-	var in io.Reader = conn
-	if n := rw.Reader.Buffered(); n > 0 {
-		early, err := rw.Reader.Peek(n)
-		if err != nil {
-			_ = conn.Close()
-			return nil, nil, err
-		}
-		in = io.MultiReader(bytes.NewReader(bytes.Clone(early)), conn)
+	// What came behind the head already must stand in the new buffer: the library
+	// looks for it there and nowhere else.
+	n := rw.Reader.Buffered()
+	in := bufio.NewReaderSize(io.MultiReader(io.LimitReader(rw.Reader, int64(n)), conn), max(n, bufferSize))
+	if _, err := in.Peek(n); err != nil {
+		_ = conn.Close()
+		return nil, nil, err
 	}
 	t.conn = conn
-	return conn, bufio.NewReadWriter(bufio.NewReaderSize(in, bufferSize), bufio.NewWriterSize(conn, bufferSize)), nil
+	return conn, bufio.NewReadWriter(in, bufio.NewWriterSize(conn, bufferSize)), nil
 }

@@ -10,11 +10,13 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
 )
 
 const usage = `usage: clock [serve]      run the service
        clock migrate      bring schema clock up to date
+       clock health       tell by the exit code whether the one on HTTP_ADDR is ready
        clock timeline --at TIME --minutes N [--preset NAME] [--spec JSON] [--lane LANE]
                           print what a channel airs
 `
@@ -35,6 +37,8 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = serve(ctx, stderr)
 	case command == "migrate" && len(args) == 0:
 		err = migrate(ctx, stdout)
+	case command == "health" && len(args) == 0:
+		err = health(ctx)
 	case command == "timeline":
 		err = timeline(ctx, args, stdout)
 	default:
@@ -78,6 +82,23 @@ func migrate(ctx context.Context, stdout io.Writer) error {
 	}
 	_, err = fmt.Fprintf(stdout, "schema %s: version %d, was %d\n", postgres.SchemaName, done.To, done.From)
 	return err
+}
+
+// healthConfig is what the command `health` needs.
+type healthConfig struct {
+	Env  conf.Env `env:"ENV"`
+	HTTP string   `env:"HTTP_ADDR" envDefault:"127.0.0.1:8082"`
+}
+
+// Check implements conf.Checker.
+func (c *healthConfig) Check(r *conf.Report) { r.Addr("HTTP_ADDR", c.HTTP) }
+
+func health(ctx context.Context) error {
+	cfg, err := conf.Load[healthConfig]()
+	if err != nil {
+		return err
+	}
+	return web.Probe(ctx, cfg.HTTP)
 }
 
 // version of the build, as the toolchain knows it.

@@ -10,11 +10,13 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
 const usage = `usage: hub [serve]      run the service
        hub migrate      bring schema hub up to date
+       hub health       tell by the exit code whether the one on HTTP_ADDR is ready
 `
 
 // errUsage is a command line that cannot be read.
@@ -33,6 +35,8 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = serve(ctx, stderr)
 	case command == "migrate" && len(args) == 0:
 		err = migrate(ctx, stdout)
+	case command == "health" && len(args) == 0:
+		err = health(ctx)
 	default:
 		err = errUsage
 	}
@@ -74,6 +78,23 @@ func migrate(ctx context.Context, stdout io.Writer) error {
 	}
 	_, err = fmt.Fprintf(stdout, "schema hub: version %d, was %d\n", done.To, done.From)
 	return err
+}
+
+// healthConfig is what the command `health` needs.
+type healthConfig struct {
+	Env  conf.Env `env:"ENV"`
+	HTTP string   `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
+}
+
+// Check implements conf.Checker.
+func (c *healthConfig) Check(r *conf.Report) { r.Addr("HTTP_ADDR", c.HTTP) }
+
+func health(ctx context.Context) error {
+	cfg, err := conf.Load[healthConfig]()
+	if err != nil {
+		return err
+	}
+	return web.Probe(ctx, cfg.HTTP)
 }
 
 // version of the build, as the toolchain knows it.

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// envCmd prints where a running stack is, for a shell to take in:
+//
+//	eval "$(go run ./deploy/local env)"
+type envCmd struct {
+	Dir string `default:".local" help:"State directory of the stack."`
+}
+
+// Run prints one line.
+func (c *envCmd) Run() error {
+	s, err := readStack(c.Dir)
+	if err != nil {
+		return err
+	}
+	return printEnv(os.Stdout, s)
+}
+
+func printEnv(out io.Writer, s stack) error {
+	line := "export"
+	for _, v := range [...][2]string{
+		{"HUB", s.Hub},
+		{"API", s.API},
+		{"CLOCK", s.Clock},
+		{"VENUES", s.Venues},
+		{"IDP", s.IDP},
+		{"ADMIN_SECRET", s.AdminSecret},
+		{"CRON_SECRET", s.CronSecret},
+	} {
+		line += " " + v[0] + "=" + quote(v[1])
+	}
+	_, err := fmt.Fprintln(out, line)
+	return err
+}
+
+// quote makes a text one word of a shell, whatever is in it.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,100 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/localdb"
+)
+
+// Side is one more process of a service, told other settings than those of the
+// system. Nobody starts it again but its owner.
+type Side struct {
+	URL  string // its public face
+	GRPC string // its inner face, of an api
+
+	path  string
+	env   map[string]string
+	log   string
+	child *localdb.Child
+}
+
+var sides atomic.Int64
+
+// Side starts a further hub or api with some settings changed.
+func (s *Stack) Side(ctx context.Context, service string, changed map[string]string) (*Side, error) {
+	env, err := Environment(s.PID(service))
+	if err != nil {
+		return nil, err
+	}
+	d := &Side{path: filepath.Join(s.opts.Bin, service), env: env}
+	d.log = filepath.Join(s.opts.Dir, "logs", fmt.Sprintf("side-%s-%d.log", service, sides.Add(1)))
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	d.URL = "http://" + addr
+	env["HTTP_ADDR"], env["METRICS_ADDR"] = addr, ""
+	if _, inner := env["GRPC_ADDR"]; inner {
+		if d.GRPC, err = freeAddr(); err != nil {
+			return nil, err
+		}
+		env["GRPC_ADDR"] = d.GRPC
+	}
+	maps.Copy(env, changed)
+	return d, d.Start(ctx)
+}
+
+// Start runs the process, again after a Kill, and waits until it is ready.
+func (d *Side) Start(ctx context.Context) error {
+	if err := d.launch(); err != nil {
+		return err
+	}
+	if err := ready(ctx, d.URL); err != nil {
+		d.Stop()
+		return fmt.Errorf("%w\n%s", err, tail(d.log))
+	}
+	return nil
+}
+
+func (d *Side) launch() error {
+	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(d.path)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = []string{}
+	for name, value := range d.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	d.child, err = localdb.StartChild(cmd, syscall.SIGKILL)
+	return err
+}
+
+// Kill ends the process without warning.
+func (d *Side) Kill() {
+	_ = d.child.Signal(syscall.SIGKILL)
+	<-d.child.Done()
+}
+
+// PID is the process.
+func (d *Side) PID() int { return d.child.PID() }
+
+// Stop ends the process in order.
+func (d *Side) Stop() { d.child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) }
+
+// freeAddr is a loopback address that nobody listens on now.
+func freeAddr() (string, error) {
+	port, err := localdb.FreePort()
+	return "127.0.0.1:" + strconv.Itoa(port), err
+}
