@@ -29,7 +29,7 @@ type options struct {
 // sections in the order in which they run.
 var sections = []struct {
 	name string
-	run  func(context.Context, *bench) error
+	run  func(*bench, context.Context) error
 }{
 	{"reads", (*bench).reads},
 	{"write", (*bench).write},
@@ -129,7 +129,7 @@ func measure(ctx context.Context, args []string) error {
 		if !b.wants(s.name) {
 			continue
 		}
-		if err := s.run(ctx, b); err != nil {
+		if err := s.run(b, ctx); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}

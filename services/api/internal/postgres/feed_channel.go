@@ -16,7 +16,7 @@ const laneStretch = 50_000
 
 // FeedHeads implements feed.Heads.
 func (s *Store) FeedHeads(ctx context.Context, upTo int64, channels []feed.Channel) (map[feed.Channel]int64, error) {
-	var markets, operators, lanes []string
+	var markets, operators []string
 	out := make(map[feed.Channel]int64, len(channels))
 	batch := &pgx.Batch{}
 	for _, c := range channels {
@@ -25,10 +25,8 @@ func (s *Store) FeedHeads(ctx context.Context, upTo int64, channels []feed.Chann
 			markets = append(markets, c.MarketID())
 		case c.Handle() != "":
 			operators = append(operators, c.Handle())
-		case c.Lane() != "":
-			lanes = append(lanes, c.Lane())
 		default:
-			batch.Queue(query("feed_heads_types"), upTo, c.Types()).QueryRow(func(row pgx.Row) error {
+			batch.Queue(headText(c), upTo).QueryRow(func(row pgx.Row) error {
 				var seq *int64
 				err := row.Scan(&seq)
 				if seq != nil {
@@ -38,29 +36,22 @@ func (s *Store) FeedHeads(ctx context.Context, upTo int64, channels []feed.Chann
 			})
 		}
 	}
-	for _, group := range []struct {
-		statement string
-		keys      []string
-		channel   func(string) feed.Channel
-	}{
-		{"feed_heads_market", markets, feed.MarketChannel},
-		{"feed_heads_operator", operators, feed.OperatorChannel},
-		{"feed_heads_lane", lanes, feed.LaneChannel},
-	} {
-		if len(group.keys) == 0 {
-			continue
+	owned := func(statement string, keys []string, channel func(string) feed.Channel) {
+		if len(keys) == 0 {
+			return
 		}
-		types := group.channel(group.keys[0]).Types()
-		batch.Queue(query(group.statement), group.keys, upTo, types).Query(func(rows pgx.Rows) error {
+		batch.Queue(query(statement), keys, upTo, channel(keys[0]).Types()).Query(func(rows pgx.Rows) error {
 			var key string
 			var seq int64
 			_, err := pgx.ForEachRow(rows, []any{&key, &seq}, func() error {
-				out[group.channel(key)] = seq
+				out[channel(key)] = seq
 				return nil
 			})
 			return err
 		})
 	}
+	owned("feed_heads_market", markets, feed.MarketChannel)
+	owned("feed_heads_operator", operators, feed.OperatorChannel)
 	if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, pg.Fault(fmt.Errorf("read channel heads: %w", err))
 	}
@@ -71,16 +62,18 @@ func (s *Store) FeedHeads(ctx context.Context, upTo int64, channels []feed.Chann
 // upTo, in order and without their links. Everything up to and including through
 // was looked at: a reader goes on from there.
 func (s *Store) ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo int64, limit int) (events []feed.Message, through int64, err error) {
-	statement, key := "feed_channel_types", c.Lane()
-	switch {
-	case c.MarketID() != "":
-		statement, key = "feed_channel_market", c.MarketID()
-	case c.Handle() != "":
-		statement, key = "feed_channel_operator", c.Handle()
-	case key != "":
+	if c.Lane() != "" {
 		upTo = min(upTo, after+laneStretch)
 	}
-	rows, err := s.pool.Query(ctx, query(statement), key, c.Types(), after, upTo, limit)
+	var rows pgx.Rows
+	switch {
+	case c.MarketID() != "":
+		rows, err = s.pool.Query(ctx, query("feed_channel_market"), c.MarketID(), c.Types(), after, upTo, limit)
+	case c.Handle() != "":
+		rows, err = s.pool.Query(ctx, query("feed_channel_operator"), c.Handle(), c.Types(), after, upTo, limit)
+	default:
+		rows, err = s.pool.Query(ctx, pageText(c), after, upTo, limit)
+	}
 	if err != nil {
 		return nil, 0, pg.Fault(fmt.Errorf("list channel: %w", err))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -93,28 +94,28 @@ func feedList(q feed.Query, user string, lo, hi int64) (string, []any) {
 	args := []any{lo, hi, q.Limit + 1}
 	arg := func(v any) string {
 		args = append(args, v)
-		return fmt.Sprintf("$%d", len(args))
+		return "$" + strconv.Itoa(len(args))
 	}
-	where := "e.seq > $1 AND e.seq <= $2"
+	where := "@ AND e.seq > $1 AND e.seq <= $2"
 	if user != "" {
 		where += " AND e.user_id = " + arg(user)
 	}
 	if q.Lane != "" {
-		where += " AND e.lane = " + arg(q.Lane)
+		where += " AND e.lane = " + quoted(q.Lane)
 	}
 	if len(q.Providers) > 0 {
 		where += " AND e.provider = ANY (" + arg(q.Providers) + "::text[])"
 	}
-	order := " ORDER BY e.seq DESC LIMIT $3"
+	order := " ORDER BY seq DESC"
 	if q.Forward {
-		order = " ORDER BY e.seq LIMIT $3"
+		order = " ORDER BY seq"
 	}
 	const columns = "e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.data"
-	from := "SELECT " + columns + " FROM protocol_events e WHERE " + where + order
+	branch := "SELECT " + columns + " FROM protocol_events e WHERE " + where + order + " LIMIT $3"
+	rows := strings.Replace(branch, "@", "true", 1)
 	if len(q.Types) > 0 {
-		from = "SELECT " + columns + " FROM unnest(" + arg(q.Types) + "::text[]) AS t (type) CROSS JOIN LATERAL (" +
-			strings.Replace(from, " WHERE ", " WHERE e.type = t.type AND ", 1) + ") e" + order
+		rows = ofTypes(q.Types, branch)
 	}
 	return "SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, u.handle, u.public_id, e.data" +
-		" FROM (" + from + ") e LEFT JOIN users u ON u.id = e.user_id" + strings.TrimSuffix(order, " LIMIT $3"), args
+		" FROM (SELECT " + columns + " FROM (" + rows + ") e" + order + " LIMIT $3) e LEFT JOIN users u ON u.id = e.user_id" + order, args
 }

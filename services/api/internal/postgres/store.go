@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 //go:embed migrations/*.sql
@@ -43,6 +44,9 @@ func loadQueries() map[string]string {
 			panic(err)
 		}
 		m[strings.TrimSuffix(e.Name(), ".sql")] = string(text)
+	}
+	if teeth.Bites("A4") {
+		m["signal_file"] = strings.Replace(m["signal_file"], "FOR SHARE", "", 1)
 	}
 	return m
 }

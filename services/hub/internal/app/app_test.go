@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -288,24 +289,49 @@ func TestNoAuditNoAct(t *testing.T) {
 	}
 }
 
-// The hub may start before its ledger, stays up without it, and finds it again.
-func TestLedgerComesAndGoes(t *testing.T) {
+// The hub may start before its ledger, answers without it, and finds it when
+// it comes.
+func TestLedgerComesLater(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
-	h := w.hub("API_ADDR", "127.0.0.1:1")
+	addr := freeAddr(t)
+	h := w.hub("API_ADDR", addr)
 	if status, _, body := h.do("GET", "/readyz", ""); status != 503 || !strings.Contains(body, `"failed":["ledger"]`) {
 		t.Error(status, body)
 	}
 	if status, head, body := h.do("GET", "/api/signals/feed", ""); status != 200 || head.Get("X-Degraded") != "signal_service" {
 		t.Error(status, head, body)
 	}
-	if status, head, body := h.do("POST", "/api/predictions", `{}`, "Authorization", "Bearer dk_"+strings.Repeat("A", 43)); status != 503 ||
-		!strings.Contains(body, "signal_service_unavailable") || head.Get("Retry-After") == "" {
+	key := w.ledger.AddKey(w.ledger.AddOperator("mara_k").GetId())
+	file := func() (int, http.Header, string) {
+		return h.do("POST", "/api/predictions", `{"marketId":"701122","direction":"YES","priceAtPrediction":1}`, "Authorization", "Bearer "+key)
+	}
+	if status, head, body := file(); status != 503 || !strings.Contains(body, "signal_service_unavailable") || head.Get("Retry-After") == "" {
 		t.Error(status, head, body)
 	}
 	if status, _, body := h.do("GET", "/healthz", ""); status != 200 || !strings.Contains(body, `"nonce":"n-1"`) {
 		t.Error(status, body)
 	}
+	w.serveLedger(addr)
+	h.ready()
+	if status, _, body := file(); status != 200 {
+		t.Error(status, body)
+	}
+	testkit.Eventually(t, 5*time.Second, func() bool {
+		_, head, body := h.do("GET", "/api/signals/feed", "")
+		return head.Get("X-Degraded") == "" && strings.Contains(body, `"count":1`)
+	})
+}
+
+// freeAddr is an address that nobody listens on.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
 }
 
 // Stopping says "not ready" first, goes on serving, then closes the doors.

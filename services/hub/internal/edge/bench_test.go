@@ -42,7 +42,7 @@ const (
 
 // bench is one front door over an in-memory ledger.
 type bench struct {
-	t      *testing.T
+	t      testing.TB
 	ledger *memledger.Ledger
 	server *edge.Server
 	clock  *testkit.Clock
@@ -54,7 +54,7 @@ type bench struct {
 
 type option func(*edge.Config, *edge.Deps)
 
-func setup(t *testing.T, options ...option) *bench {
+func setup(t testing.TB, options ...option) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)), audit: &auditLog{}}
 	b.ledger = memledger.New(b.clock.Now)
@@ -73,7 +73,8 @@ func setup(t *testing.T, options ...option) *bench {
 		Clock: upstream.NewPrograms(conn), Audit: b.audit,
 		Addresses: limit.NewLocal("ip", 0, time.Minute, b.clock.Now),
 		Log:       slog.New(slog.DiscardHandler), Now: b.clock.Now, NewID: ids.next,
-		Carry: func(ctx context.Context, _ string) context.Context { return ctx },
+		Carry:    func(ctx context.Context, _ string) context.Context { return ctx },
+		Degraded: func(string, string) {},
 	}
 	for _, o := range options {
 		o(&cfg, &deps)
@@ -136,7 +137,6 @@ func (b *bench) bySession() header {
 
 // send makes a request; a body makes it JSON.
 func (b *bench) send(method, target, body string, headers ...header) *httptest.ResponseRecorder {
-	b.t.Helper()
 	var r *http.Request
 	if body == "" {
 		r = httptest.NewRequest(method, target, nil)
@@ -153,7 +153,7 @@ func (b *bench) send(method, target, body string, headers ...header) *httptest.R
 }
 
 // want checks the status and, for an error, its code.
-func want(t *testing.T, w *httptest.ResponseRecorder, status int, code string) {
+func want(t testing.TB, w *httptest.ResponseRecorder, status int, code string) {
 	t.Helper()
 	got := field(w, "error")
 	if w.Code != status || code != "" && got != code {
@@ -181,7 +181,7 @@ func (b *bench) file(direction string, price int, headers ...header) string {
 
 // golden compares the answer with a golden file: status line, the headers
 // that belong to the contract, and the body.
-func golden(t *testing.T, name string, w *httptest.ResponseRecorder) {
+func golden(t testing.TB, name string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	var out bytes.Buffer
 	body := w.Body.Bytes()

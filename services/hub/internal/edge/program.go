@@ -113,6 +113,7 @@ func (s *server) program(c echo.Context, q program.Query) error {
 	h := c.Response().Header()
 	h.Set("Cache-Control", cacheNever)
 	h.Set("X-Degraded", "clock")
+	s.degraded(c.Path(), "clock")
 	s.log.WarnContext(c.Request().Context(), "programme is off", "code", fault.Of(err).Code, "error", err)
 	return web.OK(c, programOffJSON{})
 }

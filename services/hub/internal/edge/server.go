@@ -50,7 +50,9 @@ type Deps struct {
 	Now         func() time.Time
 	NewID       func() string
 	// Carry puts the request id where outgoing calls find it.
-	Carry    func(ctx context.Context, requestID string) context.Context
+	Carry func(ctx context.Context, requestID string) context.Context
+
+	// What the metrics hear of; all may be nil but Degraded.
 	Observe  func(method, route string, status int, took time.Duration)
 	Count    func(method, route string, status int) func() // answers from ready pages
 	Degraded func(route, source string)
@@ -78,6 +80,7 @@ type server struct {
 	now         func() time.Time
 	newID       func() string
 	carry       func(context.Context, string) context.Context
+	degraded    func(route, source string)
 
 	feeds, boardPages, programs *page.Book
 	description                 *page.Page
@@ -96,7 +99,7 @@ func New(cfg Config, d Deps) *Server {
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, signals: d.Signals, reads: d.Reads,
 		markets: d.Markets, resolutions: d.Resolutions, boards: d.Boards, clock: d.Clock, audit: d.Audit,
-		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry,
+		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),
 	}
 	s.openBooks()

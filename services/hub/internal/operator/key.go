@@ -18,9 +18,8 @@ var Permissions = [...]string{"read", "signal", "broadcast"}
 
 // Faults of a key request.
 var (
-	ErrMissingLabel = fault.New(fault.Invalid, "missing_label", "label is required").With("field", "label")
-	ErrLabel        = fault.New(fault.Invalid, "invalid_label", "label must be 1 to 64 characters").With("field", "label")
-	ErrPermissions  = fault.New(fault.Invalid, "invalid_permissions",
+	ErrLabel       = fault.New(fault.Invalid, "invalid_label", "label must be 1 to 64 characters").With("field", "label")
+	ErrPermissions = fault.New(fault.Invalid, "invalid_permissions",
 		"permissions must be some of read, signal, broadcast").With("field", "permissions")
 )
 

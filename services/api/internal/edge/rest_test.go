@@ -1,0 +1,325 @@
+package edge_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+func (b *bundle) get(path string, headers ...string) answer {
+	b.t.Helper()
+	return b.do(http.MethodGet, path, "", headers...)
+}
+
+// canned answers with fixed rows; after broken is set it fails.
+type canned struct {
+	page   feed.Page
+	rows   []board.Row
+	broken bool
+	asked  []string
+}
+
+func (c *canned) ListFeedEvents(_ context.Context, q feed.Query) (feed.Page, error) {
+	c.asked = append(c.asked, fmt.Sprintf("%v %q %v %q %d %v %d", q.Types, q.Lane, q.Providers, q.Handle, q.Limit, q.Forward, q.From))
+	if c.broken {
+		return feed.Page{}, pg.ErrUnavailable
+	}
+	return c.page, nil
+}
+
+func (c *canned) Scores(_ context.Context, g board.Group, lane string, limit int) ([]board.Row, error) {
+	c.asked = append(c.asked, fmt.Sprintf("%s %q %d", g, lane, limit))
+	if c.broken {
+		return nil, pg.ErrUnavailable
+	}
+	return c.rows, nil
+}
+
+// withCanned replaces the sources of the two reads and sets the time by hand.
+func withCanned(c *canned, clock *testkit.Clock) options {
+	return options{memory: 1, change: func(d *edge.Deps) { d.Feed, d.Boards, d.Now = c, c, clock.Now }}
+}
+
+var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
+func TestFeedShape(t *testing.T) {
+	t.Parallel()
+	c := &canned{page: feed.Page{More: true, Next: 88119, Events: []feed.Event{
+		{
+			Seq: 88120, ID: "0199f0a4-0000-7000-8000-000000000001", Type: feed.SignalEvent, At: noon, MarketID: "701122", Provider: "polymarket",
+			Lane: "SCIENCE", Handle: "mara_k", PublicID: "op_c8eb353a8e49313f", Data: []byte(`{"signalId":"0199f0a4-0000-7000-8000-000000000002"}`),
+		},
+		{Seq: 88119, ID: "0199f0a4-0000-7000-8000-000000000003", Type: feed.MarketStatus, At: noon, MarketID: "native-x", Data: []byte(`{"from":"open","to":"closed"}`)},
+	}}}
+	b := setup(t, withCanned(c, testkit.NewClock(noon)))
+	a := b.get("/api/v1/feed?types=signal.event,nonsense,market.status&lane=science&providers=kalshi,polymarket,moon&handle=Mara_K&limit=9999")
+	testkit.Golden(t, "feed.json", a.raw)
+	if want := `[market.status signal.event] "SCIENCE" [kalshi polymarket] "mara_k" 200 false 0`; c.asked[0] != want {
+		t.Errorf("asked %s, want %s", c.asked[0], want)
+	}
+	for name, want := range map[string]string{
+		"Access-Control-Allow-Origin": "*", "Cache-Control": "public, no-cache", "Content-Type": "application/json; charset=utf-8",
+	} {
+		if got := a.header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	again := b.get("/api/v1/feed?limit=9999&types=market.status,signal.event&lane=SCIENCE&handle=mara_k&providers=polymarket,kalshi&x=1", "If-None-Match", a.header.Get("Etag"))
+	if again.status != 304 || len(c.asked) != 1 {
+		t.Errorf("the same page asked in other words: %d, %d questions", again.status, len(c.asked))
+	}
+	if a := b.get("/api/v1/feed?types=nonsense&providers=moon&lane=OTHER&limit=x&after=-1&cursor=%21"); a.status != 200 || c.asked[1] != `[] "" [] "" 50 false 0` {
+		t.Errorf("%d, asked %q", a.status, c.asked[1])
+	}
+	if a := b.get("/api/v1/feed?handle=%21%21"); string(a.raw) != `{"items":[],"next_cursor":null}` || len(c.asked) != 2 {
+		t.Errorf("impossible handle: %s", a.raw)
+	}
+	if a := b.get("/api/v1/feed", "Authorization", "Bearer dk_"+strings.Repeat("A", 43)); a.status != 401 {
+		t.Errorf("with a credential: %d", a.status)
+	}
+}
+
+// Paging by cursor in both directions gives the whole feed, and after wins.
+func TestFeedPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	b.market("1", "MUSIC")
+	b.fact("market.status", "1", 23)
+	b.head(23)
+	walk := func(path string) (seqs []int64) {
+		cursor := ""
+		for range 20 {
+			a := b.get(path + cursor)
+			items, _ := a.body["items"].([]any)
+			for _, it := range items {
+				seqs = append(seqs, number(it.(map[string]any)["seq"]))
+			}
+			next, more := a.body["next_cursor"].(string)
+			if !more {
+				return seqs
+			}
+			cursor = "&cursor=" + next
+			path, _, _ = strings.Cut(path, "&after=")
+			path, _, _ = strings.Cut(path, "&cursor=")
+		}
+		t.Fatalf("%s has no end", path)
+		return nil
+	}
+	var down, up []int64
+	for n := int64(1); n <= 23; n++ {
+		down, up = append(down, 24-n), append(up, n)
+	}
+	for path, want := range map[string][]int64{
+		"/api/v1/feed?limit=5":                                     down,
+		"/api/v1/feed?limit=5&lane=MUSIC":                          down,
+		"/api/v1/feed?limit=5&lane=TECH":                           nil,
+		"/api/v1/feed?limit=5&after=0":                             up,
+		"/api/v1/feed?limit=5&types=market.status&after=20":        up[20:],
+		"/api/v1/feed?limit=5&providers=polymarket&after=22":       up[22:],
+		"/api/v1/feed?limit=5&after=23":                            nil,
+		"/api/v1/feed?limit=5&after=9223372036854775807":           nil,
+		"/api/v1/feed?limit=5&cursor=eyJrIjpbIjQiXSwiaWQiOiJiIn0":  down[20:],
+		"/api/v1/feed?limit=5&cursor=eyJrIjpbIi05Il0sImlkIjoiYiJ9": down,
+	} {
+		if diff := cmp.Diff(want, walk(path)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+func TestBoardShape(t *testing.T) {
+	t.Parallel()
+	row := func(rank int, name string, kind syntax.OperatorType, tier syntax.Tier) board.Row {
+		return board.Row{
+			Rank: rank, Score: 48, Total: 24, Won: 12, Lost: 6, Pending: 5, Accuracy: 67,
+			Operator: operator.Operator{ProviderID: "did:idp:" + name, PublicID: "op_0000000000000001", Handle: name, DisplayName: "Mara K", Type: kind, Tier: tier},
+		}
+	}
+	c := &canned{rows: []board.Row{row(1, "mara_k", syntax.Human, syntax.Independent), row(2, "bot", syntax.AIAgent, syntax.Automated)}}
+	clock := testkit.NewClock(noon)
+	b := setup(t, withCanned(c, clock))
+	a := b.get("/api/v1/signals/leaderboard?operators=all&limit=500&lane=science")
+	testkit.Golden(t, "leaderboard.json", a.raw)
+	if want := []string{`all "SCIENCE" 200`}; !cmp.Equal(c.asked, want) {
+		t.Errorf("asked %v", c.asked)
+	}
+	if a.header.Get("Access-Control-Allow-Origin") != "*" || a.header.Get("Cache-Control") != "public, s-maxage=60, stale-while-revalidate=300" {
+		t.Errorf("headers %v", a.header)
+	}
+	b.get("/api/v1/signals/leaderboard?operators=robots&lane=moon")
+	if c.asked[1] != `human "" 50` {
+		t.Errorf("asked %q", c.asked[1])
+	}
+}
+
+// Without a source both lists are empty, say so and are kept by nobody.
+func TestDegraded(t *testing.T) {
+	t.Parallel()
+	c := &canned{broken: true}
+	b := setup(t, withCanned(c, testkit.NewClock(noon)))
+	for path, want := range map[string]string{
+		"/api/v1/feed":                `{"items":[],"next_cursor":null}`,
+		"/api/v1/signals/leaderboard": `{"leaderboard":[],"updatedAt":"2026-09-18T12:00:00.000Z"}`,
+	} {
+		a := b.get(path)
+		if a.status != 200 || string(a.raw) != want || a.header.Get("X-Degraded") != "db" || a.header.Get("Cache-Control") != "no-store" || a.header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s: %d %s %v", path, a.status, a.raw, a.header)
+		}
+	}
+}
+
+func TestMintKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1})
+	const path = "/api/v1/agent/keys"
+	for body, code := range map[string]string{
+		``:              "415 unsupported_media_type",
+		`[]`:            "400 invalid_body",
+		`{}`:            "400 missing_label",
+		`{"Label":"x"}`: "400 missing_label",
+		`{"label":""}`:  "400 missing_label",
+		`{"label":7}`:   "400 invalid_label",
+		`{"label":"` + strings.Repeat("é", 65) + `"}`: "400 invalid_label",
+		`{"label":"x","permissions":[]}`:              "400 invalid_permissions",
+		`{"label":"x","permissions":["fly"]}`:         "400 invalid_permissions",
+		`{"label":"x","permissions":"read"}`:          "400 invalid_permissions",
+	} {
+		a := b.do(http.MethodPost, path, body, "Authorization", "Bearer mara.b.c")
+		if got := fmt.Sprint(a.status, " ", a.body["error"]); got != code {
+			t.Errorf("%s: %s, want %s", body, got, code)
+		}
+		if a.header.Get("Deprecation") != "true" || a.header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: %v", body, a.header)
+		}
+	}
+	for credential, code := range map[string]string{
+		"":                                     "401 unauthenticated",
+		"Bearer nobody.b.c":                    "401 unauthenticated",
+		"Bearer " + b.key("tide"):              "401 unauthenticated",
+		"Bearer dat_" + strings.Repeat("A", 9): "401 unauthenticated",
+		"Bearer away.b.c":                      "503 identity_provider_unavailable",
+	} {
+		a := b.do(http.MethodPost, path, `{}`, "Authorization", credential)
+		if got := fmt.Sprint(a.status, " ", a.body["error"]); got != code {
+			t.Errorf("%q: %s, want %s", credential, got, code)
+		}
+	}
+	for n := range 11 {
+		a := b.do(http.MethodPost, path, `{"label":"overlay bot","permissions":["signal","read"],"more":1}`, "Authorization", "Bearer mara.b.c")
+		if n == 10 {
+			if a.status != 409 || a.body["error"] != "key_limit_reached" {
+				t.Errorf("eleventh key: %d %s", a.status, a.raw)
+			}
+			continue
+		}
+		plaintext, _ := a.body["key"].(string)
+		o, k, err := b.operators.Verify(t.Context(), operator.Hash(plaintext))
+		if a.status != 201 || err != nil || o.Handle != "mara" || !strings.HasPrefix(plaintext, "db_live_") || len(plaintext) != 51 {
+			t.Fatalf("%d %s %v", a.status, a.raw, err)
+		}
+		want := map[string]any{"key": plaintext, "id": k.ID, "label": "overlay bot", "tier": "free", "permissions": []any{"read", "signal"}}
+		if diff := cmp.Diff(want, a.body); diff != "" || uuid.Validate(k.ID) != nil || a.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("(-want +got):\n%s %v", diff, a.header)
+		}
+	}
+	// 10 refused bodies and 11 mints are counted; so many more are taken.
+	last := answer{}
+	taken := 0
+	for last.status != 429 && taken < 200 {
+		if last = b.do(http.MethodPost, path, `{}`, "Authorization", "Bearer mara.b.c"); last.status == 400 {
+			taken++
+		}
+	}
+	if taken != 120-21 || last.body["error"] != "rate_limited" || last.body["limit"] != 120.0 || last.header.Get("Retry-After") == "" {
+		t.Errorf("%d taken, then %d %s", taken, last.status, last.raw)
+	}
+}
+
+func TestRetiredAndHealth(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1})
+	for _, path := range []string{"/api/v1/channels", "/api/v1/channels/abc", "/api/v1/channels/a/b?x=1"} {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			a := b.do(method, path, "", "Authorization", "Bearer whatever")
+			if a.status != 410 || a.body["error"] != "gone" || a.body["successor"] != "/api/v1/stations" || a.body["message"] != "channels were replaced by stations" {
+				t.Errorf("%s %s: %d %s", method, path, a.status, a.raw)
+			}
+			if open := a.header.Get("Access-Control-Allow-Origin") == "*"; open != (method == "GET") {
+				t.Errorf("%s %s: open %v", method, path, open)
+			}
+		}
+	}
+	for path, want := range map[string]string{"/healthz": `{"ok":true,"nonce":"nonce"}`, "/readyz": `{"ok":true,"nonce":"nonce"}`} {
+		if a := b.get(path); a.status != 200 || string(a.raw) != want {
+			t.Errorf("%s: %d %s", path, a.status, a.raw)
+		}
+	}
+	if a := b.get("/metrics"); a.status != 404 {
+		t.Errorf("/metrics: %d", a.status)
+	}
+	if a := b.do("DELETE", "/api/v1/feed", ""); a.status != 405 || a.header.Get("Allow") != "GET, HEAD, OPTIONS" {
+		t.Errorf("wrong method: %d %v", a.status, a.header)
+	}
+	if a := b.do("OPTIONS", "/api/v1/feed", ""); a.status != 204 || a.header.Get("Access-Control-Allow-Methods") != "GET, OPTIONS" {
+		t.Errorf("preflight: %d %v", a.status, a.header)
+	}
+}
+
+// The limit of an address counts every route, the ready pages too, but health.
+func TestAddressLimit(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1, perAddr: 12})
+	paths := []string{"/api/v1/feed", "/api/v1/feed", "/ws", "/api/v1/channels", "/nowhere", "/healthz"}
+	counted := 0
+	for n := range 18 {
+		a := b.get(paths[n%6])
+		if n%6 < 5 {
+			counted++
+		}
+		if limited := a.status == 429; limited != (counted > 12 && n%6 < 5) {
+			t.Errorf("call %d, counted %d: %d", n, counted, a.status)
+		}
+	}
+	a := b.get("/api/v1/feed")
+	if a.status != 429 || a.body["error"] != "rate_limited" || a.body["limit"] != 12.0 || a.header.Get("Retry-After") == "" || a.header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("%d %s %v", a.status, a.raw, a.header)
+	}
+	if _, _, err := b.dial("127.0.0.1", nil); err == nil {
+		t.Error("a socket opened over the limit")
+	}
+	if c, _, err := b.dial("127.0.3.1", nil); err != nil {
+		t.Errorf("another address: %v", err)
+	} else {
+		_ = c.conn.CloseNow()
+	}
+}
+
+// The table is what the description of this host says.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1})
+	var got []string
+	for _, r := range b.edge.Table() {
+		line, err := json.Marshal([]any{r.Method, r.Path, r.Who, r.CORS, r.Cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(line))
+	}
+	testkit.Golden(t, "routes.txt", []byte(strings.Join(got, "\n")+"\n"))
+}

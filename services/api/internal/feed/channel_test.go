@@ -1,0 +1,68 @@
+package feed
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+func TestParseChannel(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Channel{
+		"signals": Signals, "resolutions": Resolutions, "signals:lane:SCIENCE": "signals:lane:SCIENCE",
+		"market:701122": "market:701122", "market:kalshi-KX.A": "market:kalshi-KX.A", "market:native-01hv3q8m2r": "market:native-01hv3q8m2r",
+		"operator:mara_k": "operator:mara_k", "operator:Mara_K": "operator:mara_k",
+	} {
+		if got, ok := ParseChannel(text); !ok || got != want {
+			t.Errorf("%s: %q, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{
+		"", "signal", "Signals", "signals ", "signals:", "signals:lane:", "signals:lane:science", "signals:lane:OTHER", "signals:lane:NEWS",
+		"market", "market:", "market:???", "market:polymarket:1", "market:..", "market:1\n", "operator:", "operator:a", "operator:mara k", "operator:mära",
+		"overlay:mara_k", "live", "wire", "program:default", "pulse", "me", "resolutions:1",
+	} {
+		if got, ok := ParseChannel(text); ok {
+			t.Errorf("%q is taken as %q", text, got)
+		}
+	}
+}
+
+// An event is on a channel exactly if its type is one of the channel's and it has
+// the channel's market, lane or operator: what the database filters by.
+func TestChannelsAgreeWithTypes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		e := Event{
+			Type:     rapid.SampledFrom(Types[:]).Draw(t, "type"),
+			MarketID: rapid.SampledFrom([]string{"", "1", "kalshi-X"}).Draw(t, "market"),
+			Lane:     string(rapid.SampledFrom(syntax.Lanes[:]).Draw(t, "lane")),
+			Handle:   rapid.SampledFrom([]string{"", "mara", "tide"}).Draw(t, "handle"),
+		}
+		on := e.Channels()
+		all := []Channel{Signals, Resolutions, MarketChannel("1"), MarketChannel("kalshi-X"), OperatorChannel("mara"), OperatorChannel("tide")}
+		for _, l := range syntax.Lanes {
+			if l.Filterable() {
+				all = append(all, LaneChannel(string(l)))
+			}
+		}
+		for _, c := range all {
+			want := slices.Contains(c.Types(), e.Type) &&
+				(c.MarketID() == "" || c.MarketID() == e.MarketID) && (c.Lane() == "" || c.Lane() == e.Lane) && (c.Handle() == "" || c.Handle() == e.Handle)
+			if slices.Contains(on, c) != want {
+				t.Fatalf("%+v on %s: %v", e, c, !want)
+			}
+			if _, ok := ParseChannel(string(c)); !ok {
+				t.Fatalf("%s cannot be asked for", c)
+			}
+		}
+		for _, c := range on {
+			if !slices.Contains(all, c) {
+				t.Fatalf("%+v is on %s", e, c)
+			}
+		}
+	})
+}

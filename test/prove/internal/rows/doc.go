@@ -1,0 +1,2 @@
+// Package rows holds the promises, one file each.
+package rows
