@@ -1,8 +1,5 @@
 package deps
 import (
-	_ "github.com/signalcast/signalcast/deploy"
-	_ "github.com/signalcast/signalcast/pkg"
-	_ "github.com/signalcast/signalcast/proto"
 	_ "github.com/google/uuid"
 	_ "github.com/jackc/pgx/v5"
 	_ "github.com/redis/go-redis/v9"

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -30,17 +31,15 @@ type replayCmd struct {
 
 const (
 	maxOperators = 5000
+	maxQuestions = 100_000
 	width        = 32 // acts under way at a time, where they are ours to bundle
 	callers      = 96 // operators that call at a time
 )
 
 // Run is the whole replay; differences are an error.
 func (c *replayCmd) Run(ctx context.Context) error {
-	if c.Operators < career.MinOperators || c.Operators > maxOperators {
-		return fmt.Errorf("--operators must be %d to %d: so many call each question", career.MinOperators, maxOperators)
-	}
-	if c.Questions < 1 || c.Questions > 100_000 {
-		return errors.New("--questions must be 1 to 100000")
+	if err := c.checkFlags(); err != nil {
+		return err
 	}
 	s, err := readStack(c.Dir)
 	if err != nil {
@@ -51,6 +50,27 @@ func (c *replayCmd) Run(ctx context.Context) error {
 		return err
 	}
 	return c.drive(ctx, s, questions, os.Stdout)
+}
+
+func (c *replayCmd) checkFlags() error {
+	if c.Operators < career.MinOperators || c.Operators > maxOperators {
+		return fmt.Errorf("--operators must be %d to %d: at least %d call each question", career.MinOperators, maxOperators, career.MinOperators)
+	}
+	if c.Questions < 1 || c.Questions > maxQuestions {
+		return fmt.Errorf("--questions must be 1 to %d", maxQuestions)
+	}
+	if c.Tolerance < 0 || c.Tolerance > 10_000 {
+		return errors.New("--tolerance must be 0 to 10000 basis points")
+	}
+	return nil
+}
+
+// ownTolerance is the price tolerance that a stack started from here has.
+func ownTolerance() int {
+	if n, err := strconv.Atoi(os.Getenv("PRICE_TOLERANCE_BPS")); err == nil {
+		return n
+	}
+	return career.Tolerance
 }
 
 // career reads the file or invents one.
@@ -101,10 +121,11 @@ type replay struct {
 	faults  faults
 }
 
-// faults is what did not come out as it must.
+// faults is what did not come out as it must, in the order of the steps.
 type faults struct {
 	mu   sync.Mutex
 	list []string
+	step int // where the list of the running step begins
 }
 
 func (f *faults) add(list ...string) {
@@ -113,10 +134,12 @@ func (f *faults) add(list ...string) {
 	f.list = append(f.list, list...)
 }
 
-func (f *faults) sorted() []string {
+// end sorts what one step found, whose parts ran side by side, and gives all.
+func (f *faults) end() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	slices.Sort(f.list)
+	slices.Sort(f.list[f.step:])
+	f.step = len(f.list)
 	return f.list
 }
 
@@ -142,6 +165,7 @@ func (c *replayCmd) drive(ctx context.Context, s stack, questions []career.Quest
 		if err := step(ctx); err != nil {
 			return err
 		}
+		r.faults.end()
 	}
 	counts, err := r.check(ctx)
 	if err != nil {
@@ -150,7 +174,7 @@ func (c *replayCmd) drive(ctx context.Context, s stack, questions []career.Quest
 	_, _ = fmt.Fprintf(out, "%.1f s in all; %d answers said 429, %d tries were repeated\n\n",
 		time.Since(began).Seconds(), r.meets.limited.Load(), r.meets.retried.Load())
 	r.print(out, c.Rows)
-	return conclude(out, counts, r.faults.sorted())
+	return conclude(out, counts, r.faults.end())
 }
 
 // conclude prints the one line that counts.

@@ -33,7 +33,7 @@ func (r *replay) file(ctx context.Context) error {
 				return err
 			}
 			if r.filed[i] = append(r.filed[i], filed); filed.ID == "" && refused.Add(1) > mostRefused {
-				return fmt.Errorf("too many calls were refused, such as: %s", r.faults.sorted()[0])
+				return fmt.Errorf("too many calls were refused, such as: %s", r.faults.end()[0])
 			}
 			r.show.add(1)
 		}
@@ -84,6 +84,16 @@ func (f filer) send(ctx context.Context, a ask) (reply, error) {
 	return f.door.do(ctx, a)
 }
 
+// rest keeps the operator within its limit, without taking a place.
+func (f filer) rest(ctx context.Context) error {
+	d := f.door.pace.wait(time.Now())
+	if d > time.Second {
+		f.show.wait(1)
+		defer f.show.wait(-1)
+	}
+	return sleep(ctx, d)
+}
+
 // call files one call. A refusal is a fault of the replay, not the end of it.
 func (f filer) call(ctx context.Context, c career.Call) (career.Filed, error) {
 	out := career.Filed{Want: career.Expect(c, f.questions[c.Question], f.tolerance), Who: f.who[c.Operator]}
@@ -91,7 +101,7 @@ func (f filer) call(ctx context.Context, c career.Call) (career.Filed, error) {
 	if f.operator.Repeats {
 		a.header = map[string]string{"Idempotency-Key": "career-" + f.markets[c.Question]}
 	}
-	if err := sleep(ctx, f.door.pace.wait(time.Now())); err != nil {
+	if err := f.rest(ctx); err != nil {
 		return out, err
 	}
 	r, err := f.send(ctx, a)
@@ -157,7 +167,7 @@ func (f filer) insist(ctx context.Context, filed []career.Filed) error {
 	first := filed[0]
 	b := f.body(first.Call)
 	b.Direction, b.Price = string(first.Side.Other()), 10000-b.Price
-	if err := sleep(ctx, f.door.pace.wait(time.Now())); err != nil {
+	if err := f.rest(ctx); err != nil {
 		return err
 	}
 	r, err := f.send(ctx, ask{method: http.MethodPost, url: f.stack.Hub + "/api/predictions", bearer: f.key, body: b})

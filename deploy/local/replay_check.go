@@ -40,6 +40,7 @@ func (r *replay) check(ctx context.Context) (counts, error) {
 		return n, err
 	}
 	r.show.end()
+	r.faults.end()
 	r.show.step("markets checked", len(r.markets))
 	err = each(ctx, len(r.markets), width, func(ctx context.Context, i int) error {
 		r.show.add(1)
@@ -49,8 +50,9 @@ func (r *replay) check(ctx context.Context) (counts, error) {
 		return n, err
 	}
 	r.show.end()
+	good := len(r.faults.end()) == 0
 	n.signals, n.markets = len(all), len(r.markets)
-	n.rows, err = r.checkBoards(ctx)
+	n.rows, err = r.checkBoards(ctx, good)
 	return n, err
 }
 
@@ -91,8 +93,9 @@ const (
 	settleIn = 75 * time.Second
 )
 
-// checkBoards compares the boards, as often as it takes for kept copies to go.
-func (r *replay) checkBoards(ctx context.Context) (rows int, err error) {
+// checkBoards compares the boards, as often as it takes for kept copies to go;
+// where the calls under them differ already, waiting helps nothing.
+func (r *replay) checkBoards(ctx context.Context, wait bool) (rows int, err error) {
 	members := r.members()
 	boards := []func(context.Context) ([]string, int, error){
 		func(ctx context.Context) ([]string, int, error) {
@@ -111,13 +114,14 @@ func (r *replay) checkBoards(ctx context.Context) (rows int, err error) {
 		})
 	}
 	r.show.step("boards checked", len(boards))
+	began := time.Now()
 	for _, board := range boards {
-		for began := time.Now(); ; {
+		for {
 			diffs, n, err := board(ctx)
 			if err != nil {
 				return rows, err
 			}
-			if len(diffs) == 0 || time.Since(began) > settleIn {
+			if len(diffs) == 0 || !wait || time.Since(began) > settleIn {
 				r.faults.add(slices.Clone(diffs)...)
 				rows += n
 				break

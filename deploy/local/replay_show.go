@@ -21,6 +21,7 @@ type progress struct {
 	mu          sync.Mutex
 	label       string
 	total, done int
+	waiting     int
 	began, last time.Time
 	quarter     int
 }
@@ -59,6 +60,14 @@ func (p *progress) add(n int) {
 	}
 }
 
+// wait notes that one more or one fewer waits for its limit, and shows it.
+func (p *progress) wait(n int) {
+	p.mu.Lock()
+	p.waiting += n
+	p.mu.Unlock()
+	p.add(0)
+}
+
 // end leaves the finished line.
 func (p *progress) end() {
 	p.mu.Lock()
@@ -79,8 +88,12 @@ func (p *progress) line() string {
 	if s := took.Seconds(); s > 0.5 {
 		rate = fmt.Sprintf("  %.0f/s", float64(p.done)/s)
 	}
-	return fmt.Sprintf("%-22s [%s%s] %d/%d  %.1f s%s", p.label, strings.Repeat("#", full), strings.Repeat(".", barWidth-full),
-		p.done, p.total, took.Seconds(), rate)
+	waits := ""
+	if p.waiting > 0 {
+		waits = fmt.Sprintf("  %d at their limit, waiting", p.waiting)
+	}
+	return fmt.Sprintf("%-22s [%s%s] %d/%d  %.1f s%s%s", p.label, strings.Repeat("#", full), strings.Repeat(".", barWidth-full),
+		p.done, p.total, took.Seconds(), rate, waits)
 }
 
 // line is one operator in the printed table.

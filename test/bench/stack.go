@@ -106,7 +106,8 @@ func (s *stack) stop(logs string) {
 	if logs == "" {
 		return
 	}
-	if err := os.CopyFS(logs, os.DirFS(filepath.Join(s.dir, "logs"))); err != nil {
+	_ = os.RemoveAll(filepath.Join(logs, "bench-logs")) // of the last run
+	if err := os.CopyFS(filepath.Join(logs, "bench-logs"), os.DirFS(filepath.Join(s.dir, "logs"))); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: keep logs:", err)
 	}
 }

@@ -202,3 +202,11 @@ func same(got, want any) bool {
 	}
 	return got == want
 }
+
+// into decodes the answer.
+func (a *answer) into(v any) {
+	a.t.Helper()
+	if err := json.Unmarshal(a.body, v); err != nil {
+		a.t.Fatalf("%s: %v\n%s", a.what, err, a.body)
+	}
+}

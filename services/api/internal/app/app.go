@@ -15,6 +15,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/web"
@@ -146,10 +147,11 @@ func (a *App) faces() error {
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("api-login", loginLimit),
 		Health: a.health, Log: a.log, Now: a.now, NewID: newID,
-		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded,
+		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 		Closed: func(code int) { closed.WithLabelValues(strconv.Itoa(code)).Inc() },
 	})
-	a.http = web.NewServer(a.cfg.HTTP, a.tracing.HTTP(a.edge), a.cfg.Limits, a.log)
+	a.http = web.NewServer(a.cfg.HTTP, a.edge, a.cfg.Limits, a.log)
+	a.http.Join(page.Join, page.JoinContext)
 	if a.grpc, err = a.serveCalls(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package edge_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -71,99 +72,93 @@ func (b *bundle) consume(channel string, cuts int, last *atomic.Int64) ([]int64,
 	}
 }
 
+// scribble writes n mixed facts, a transaction each; some commit late.
+func (b *bundle) scribble(n int) {
+	types := []string{"signal.created", "signal.event", "signal.resolved", "market.status", "market.disputed"}
+	for range n {
+		tx, err := b.rw.Begin(context.Background())
+		if err != nil {
+			b.t.Error(err)
+			return
+		}
+		_, err = tx.Exec(context.Background(), `INSERT INTO outbox (type, market_id, user_id, at)
+			SELECT $1, $2, CASE WHEN $1 LIKE 'signal.%' THEN (SELECT id FROM users WHERE handle = $3) END, now()`,
+			types[rand.N(len(types))], fmt.Sprint(1+rand.N(3)), []string{"mara", "tide"}[rand.N(2)])
+		if err == nil && rand.N(20) == 0 {
+			_, err = tx.Exec(context.Background(), `SELECT pg_sleep(0.05)`)
+		}
+		if err == nil {
+			_, err = tx.Exec(context.Background(), `SELECT pg_notify('sc_outbox', '')`)
+		}
+		if err == nil {
+			err = tx.Commit(context.Background())
+		}
+		if err != nil {
+			b.t.Error(err)
+			return
+		}
+	}
+}
+
+// numbers lists what the feed holds on each channel.
+func (b *bundle) numbers(total int) map[string][]int64 {
+	b.t.Helper()
+	b.head(int64(total))
+	events, err := b.store.ListFeedAfter(b.t.Context(), 0, total)
+	if err != nil || len(events) != total {
+		b.t.Fatal(len(events), err)
+	}
+	on := make(map[string][]int64)
+	for i := range events {
+		for _, c := range events[i].Channels() {
+			on[string(c)] = append(on[string(c)], events[i].Seq)
+		}
+	}
+	return on
+}
+
 // Readers whose connections are cut at random moments, while writers write and
 // some commit late: each has the whole list of its channel, in order, once. The
 // hub remembers so little that most of it is read from the database.
 func TestResume(t *testing.T) {
 	t.Parallel()
-	b := setup(t, options{memory: 40, perAddr: 0})
-	lanes := []string{"SCIENCE", "MUSIC", "OTHER"}
-	for i, lane := range lanes {
+	b := setup(t, options{memory: 40})
+	for i, lane := range []string{"SCIENCE", "MUSIC", "OTHER"} {
 		b.market(fmt.Sprint(i+1), lane)
 	}
 	for _, name := range []string{"mara", "tide"} {
 		b.key(name)
 	}
-	types := []string{"signal.created", "signal.event", "signal.resolved", "market.status", "market.disputed"}
-	const writers, each = 6, 250
-	total := int64(writers * each)
-	var last sync.Map // *atomic.Int64 by channel: its last number, once known
+	const writers, each, readers = 6, 250, 18
 	channels := []string{"signals", "signals:lane:MUSIC", "market:1", "market:3", "operator:mara", "resolutions"}
-	for _, c := range channels {
-		last.Store(c, new(atomic.Int64))
-	}
+	ends := make([]atomic.Int64, len(channels)) // last numbers, once known
 	var writing, reading sync.WaitGroup
-	for w := range writers {
-		writing.Go(func() {
-			for range each {
-				tx, err := b.rw.Begin(context.Background())
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				_, err = tx.Exec(context.Background(), `INSERT INTO outbox (type, market_id, user_id, at)
-					SELECT $1, $2, CASE WHEN $1 LIKE 'signal.%' THEN (SELECT id FROM users WHERE handle = $3) END, now()`,
-					types[rand.N(len(types))], fmt.Sprint(1+rand.N(3)), []string{"mara", "tide"}[rand.N(2)])
-				if err == nil && rand.N(20) == 0 {
-					_, err = tx.Exec(context.Background(), `SELECT pg_sleep(0.05)`)
-				}
-				if err == nil {
-					_, err = tx.Exec(context.Background(), `SELECT pg_notify('sc_outbox', '')`)
-				}
-				if err == nil {
-					err = tx.Commit(context.Background())
-				}
-				if err != nil {
-					t.Error(w, err)
-					return
-				}
-			}
-		})
+	for range writers {
+		writing.Go(func() { b.scribble(each) })
 	}
-	type outcome struct {
-		channel string
-		seen    []int64
-	}
-	outcomes := make(chan outcome, 64)
-	for i := range 18 {
-		channel := channels[i%len(channels)]
+	seen := make([][]int64, readers)
+	for i := range readers {
 		reading.Go(func() {
-			end, _ := last.Load(channel)
-			seen, err := b.consume(channel, 20, end.(*atomic.Int64))
-			if err != nil {
+			var err error
+			if seen[i], err = b.consume(channels[i%len(channels)], 20, &ends[i%len(channels)]); err != nil {
 				t.Error(err)
 			}
-			outcomes <- outcome{channel, seen}
 		})
 	}
 	writing.Wait()
-	b.head(total)
-	events, err := b.store.ListFeedAfter(t.Context(), 0, int(total)+1)
-	if err != nil || int64(len(events)) != total {
-		t.Fatal(len(events), err)
-	}
-	want := make(map[string][]int64)
-	for i := range events {
-		for _, c := range events[i].Channels() {
-			want[string(c)] = append(want[string(c)], events[i].Seq)
-		}
-	}
-	for _, c := range channels {
-		end, _ := last.Load(c)
-		end.(*atomic.Int64).Store(want[c][len(want[c])-1])
-	}
-	// One more of each, so that readers that wait hear something.
-	for _, c := range channels {
-		b.nudge(c)
+	want := b.numbers(writers * each)
+	for i, c := range channels {
+		ends[i].Store(want[c][len(want[c])-1])
+		b.nudge(c) // so that readers that wait hear something
 	}
 	reading.Wait()
-	close(outcomes)
-	for o := range outcomes {
-		if len(o.seen) > len(want[o.channel]) { // the nudge came before the end was known
-			o.seen = o.seen[:len(want[o.channel])]
+	for i, got := range seen {
+		c := channels[i%len(channels)]
+		if n := len(want[c]); len(got) > n { // a nudge came before the end was known
+			got = got[:n]
 		}
-		if diff := cmp.Diff(want[o.channel], o.seen); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", o.channel, diff)
+		if diff := cmp.Diff(want[c], got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c, diff)
 		}
 	}
 }
@@ -287,6 +282,8 @@ func TestGap(t *testing.T) {
 		t.Errorf("from the oldest: %v", f)
 	}
 }
+
+var errBroken = errors.New("broken")
 
 // failing breaks the first reads of history.
 type failing struct {

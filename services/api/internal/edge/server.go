@@ -70,6 +70,8 @@ type Deps struct {
 	Count    func(method, route string, status int) func() // as page.FrontOptions has it
 	Degraded func(route, source string)
 	Closed   func(code int) // a socket ended with this close code
+	// Trace is put around the router; ready pages are answered before it. May be nil.
+	Trace func(http.Handler) http.Handler
 }
 
 // Config is what the edge has to be told; the zero value works.
@@ -108,7 +110,11 @@ func New(cfg Config, d Deps) *Server {
 	})
 	e.Use(s.perAddress)
 	web.Mount(e, s.routes())
-	return &Server{edge: e, handler: s.front(e, cfg.Trusted), inner: s}
+	var router http.Handler = e
+	if d.Trace != nil {
+		router = d.Trace(e)
+	}
+	return &Server{edge: e, handler: s.front(router, cfg.Trusted), inner: s}
 }
 
 // ServeHTTP implements http.Handler.

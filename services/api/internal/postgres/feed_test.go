@@ -2,14 +2,13 @@ package postgres
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -55,6 +54,28 @@ func (b *bundle) events() []feed.Event {
 	return events
 }
 
+// writeLate writes n facts, a transaction each; one in twenty commits late.
+func (b *bundle) writeLate(writer, n int) {
+	for i := range n {
+		tx, err := b.rw.Begin(b.t.Context())
+		if err != nil {
+			b.t.Error(err)
+			return
+		}
+		_, err = tx.Exec(b.t.Context(), `INSERT INTO outbox (type, data, at) VALUES ('market.status', jsonb_build_object('w', $1::int, 'i', $2::int), $3)`, writer, i, noon)
+		if err == nil && rand.N(20) == 0 {
+			_, err = tx.Exec(b.t.Context(), `SELECT pg_sleep(0.05)`)
+		}
+		if err == nil {
+			err = tx.Commit(b.t.Context())
+		}
+		if err != nil {
+			b.t.Error(err)
+			return
+		}
+	}
+}
+
 // Writers that commit late, and two sequencers at once: every row gets one
 // number, there is no gap, and what commits later is never numbered before.
 func TestFeedNumbersEveryCommitOnce(t *testing.T) {
@@ -64,26 +85,7 @@ func TestFeedNumbersEveryCommitOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	var done atomic.Bool
 	for w := range writers {
-		wg.Go(func() {
-			for i := range each {
-				tx, err := b.rw.Begin(t.Context())
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				_, err = tx.Exec(t.Context(), `INSERT INTO outbox (type, data, at) VALUES ('market.status', jsonb_build_object('w', $1::int, 'i', $2::int), $3)`, w, i, noon)
-				if err == nil && rand.N(20) == 0 {
-					_, err = tx.Exec(t.Context(), `SELECT pg_sleep(0.05)`)
-				}
-				if err == nil {
-					err = tx.Commit(t.Context())
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
+		wg.Go(func() { b.writeLate(w, each) })
 	}
 	var numbering sync.WaitGroup
 	for range 2 {
@@ -129,8 +131,8 @@ func TestFeedData(t *testing.T) {
 	b.venueMarket("701122", 3150)
 	mara, hash := b.operator("mara_k")
 	draft := newDraft("701122", syntax.No, 6850)
-	draft.TextTake = new(string)
-	*draft.TextTake = `rain "band" <east>`
+	take := `rain "band" <east>`
+	draft.TextTake = &take
 	if f := b.try(signal.Caller{KeyHash: hash}, draft); f.Verdict != signal.VerdictFiled {
 		t.Fatal(f)
 	}
@@ -142,72 +144,59 @@ func TestFeedData(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) VALUES ('market.status', '701122', '{"from":"open","to":"closed"}', $1)`, noon)
-	reason := "two sources"
+	reason, proof := "two sources", "https://records.example/1"
 	for _, disputed := range []bool{true, false} {
 		if _, err := b.Dispute(t.Context(), "701122", disputed, &reason, noon); err != nil {
 			t.Fatal(err)
 		}
 		b.number()
 	}
-	proof := "https://records.example/1"
 	_, err = b.Claim(t.Context(), resolve.Claim{MarketID: "701122", Verdict: syntax.VerdictNo, Resolver: "oracle", Source: "polymarket", ProofURL: &proof}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.number()
-	public := b.text(`SELECT public_id FROM api.users WHERE id = $1`, mara)
-	at := "2026-10-10T12:00:00.000Z"
-	null := any(nil)
-	record := func(outcome, disputed, reason, disputedAt any) map[string]any {
-		m := map[string]any{
-			"marketId": "701122", "outcome": outcome, "resolver": null, "source": null, "proofUrl": null, "resolvedAt": null,
-			"disputed": disputed, "disputeReason": reason, "disputedAt": disputedAt,
-		}
-		if outcome != nil {
-			m["resolver"], m["source"], m["proofUrl"], m["resolvedAt"] = "oracle", "polymarket", proof, at
-		}
-		return m
+	const at = `"2026-10-10T12:00:00.000Z"`
+	const unclaimed = `"marketId": "701122", "outcome": null, "resolver": null, "source": null, "proofUrl": null, "resolvedAt": null`
+	want := map[feed.Type]string{
+		feed.SignalCreated: `{"id": "` + draft.ID + `", "operatorPublicId": "` + b.text(`SELECT public_id FROM api.users WHERE id = $1`, mara) + `",
+			"handle": "mara_k", "marketId": "701122", "marketTitle": "Will it hold?", "direction": "NO", "priceAtPrediction": 6850,
+			"crowdYesAtSignal": 3150, "status": "pending", "score": null, "resolvedAt": null, "textTake": "rain \"band\" <east>", "createdAt": ` + at + `}`,
+		feed.SignalEvent: `{"signalId": "` + draft.ID + `", "event": {"id": "` + eventID + `", "type": "confidence",
+			"payload": {"confidence": 80}, "actor": "owner", "createdAt": ` + at + `}}`,
+		feed.MarketStatus:         `{"from": "open", "to": "closed"}`,
+		feed.MarketDisputed:       `{` + unclaimed + `, "disputed": true, "disputeReason": "two sources", "disputedAt": ` + at + `}`,
+		feed.MarketDisputeCleared: `{` + unclaimed + `, "disputed": false, "disputeReason": null, "disputedAt": null}`,
+		feed.MarketResolved: `{"marketId": "701122", "outcome": "NO", "resolver": "oracle", "source": "polymarket", "proofUrl": "` + proof + `",
+			"resolvedAt": ` + at + `, "disputed": false, "disputeReason": null, "disputedAt": null}`,
+		feed.SignalResolved: `{"signalId": "` + draft.ID + `", "marketId": "701122", "handle": "mara_k", "status": "won", "score": 31, "clvBps": 0}`,
 	}
-	want := []struct {
-		kind feed.Type
-		data map[string]any
-	}{
-		{feed.SignalCreated, map[string]any{
-			"id": draft.ID, "operatorPublicId": public, "handle": "mara_k", "marketId": "701122", "marketTitle": "Will it hold?",
-			"direction": "NO", "priceAtPrediction": 6850.0, "crowdYesAtSignal": 3150.0, "status": "pending", "score": null,
-			"resolvedAt": null, "textTake": *draft.TextTake, "createdAt": at,
-		}},
-		{feed.SignalEvent, map[string]any{"signalId": draft.ID, "event": map[string]any{
-			"id": eventID, "type": "confidence", "payload": map[string]any{"confidence": 80.0}, "actor": "owner", "createdAt": at,
-		}}},
-		{feed.MarketStatus, map[string]any{"from": "open", "to": "closed"}},
-		{feed.MarketDisputed, record(null, true, reason, at)},
-		{feed.MarketDisputeCleared, record(null, false, null, null)},
-		{feed.MarketResolved, record("NO", false, null, null)},
-		{feed.SignalResolved, map[string]any{
-			"signalId": draft.ID, "marketId": "701122", "handle": "mara_k", "status": "won", "score": 31.0, "clvBps": 0.0,
-		}},
+	order := []feed.Type{
+		feed.SignalCreated, feed.SignalEvent, feed.MarketStatus, feed.MarketDisputed, feed.MarketDisputeCleared, feed.MarketResolved, feed.SignalResolved,
 	}
+	b.wantFeed(order, want)
+}
+
+// wantFeed compares the whole feed, all of market 701122 at noon, with types and data.
+func (b *bundle) wantFeed(order []feed.Type, want map[feed.Type]string) {
+	b.t.Helper()
 	events := b.events()
-	if len(events) != len(want) {
-		t.Fatalf("%d events, want %d", len(events), len(want))
+	if len(events) != len(order) {
+		b.t.Fatalf("%d events, want %d", len(events), len(order))
 	}
 	for i, e := range events {
-		var data map[string]any
-		if err := json.Unmarshal(e.Data, &data); err != nil {
-			t.Fatal(err)
+		var got, data any
+		if err := errors.Join(json.Unmarshal(e.Data, &got), json.Unmarshal([]byte(want[e.Type]), &data)); err != nil {
+			b.t.Fatal(err)
 		}
-		if e.Type != want[i].kind {
-			t.Errorf("event %d is %s, want %s", i+1, e.Type, want[i].kind)
-		}
-		if diff := cmp.Diff(want[i].data, data); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", e.Type, diff)
+		if diff := cmp.Diff(data, got); diff != "" || e.Type != order[i] {
+			b.t.Errorf("event %d is %s, want %s (-want +got):\n%s", i+1, e.Type, order[i], diff)
 		}
 		if e.MarketID != "701122" || e.Provider != "polymarket" || e.Lane != "SCIENCE" || !e.At.Equal(noon) {
-			t.Errorf("%s: %+v", e.Type, e)
+			b.t.Errorf("%s: %+v", e.Type, e)
 		}
 		if id, err := uuid.Parse(e.ID); err != nil || id.Version() != 7 {
-			t.Errorf("%s has id %q", e.Type, e.ID)
+			b.t.Errorf("%s has id %q", e.Type, e.ID)
 		}
 	}
 }
@@ -276,168 +265,5 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 		WHERE o.score IS DISTINCT FROM r.score OR o.won + o.lost + o.void <> 1`)
 	if wrong != 0 {
 		t.Errorf("%d scores by lane are wrong", wrong)
-	}
-}
-
-// fill puts a mixed feed of n events and gives them.
-func (b *bundle) fill(n int) []feed.Event {
-	b.t.Helper()
-	for i, m := range []struct{ id, provider, lane string }{{"1", "polymarket", "SCIENCE"}, {"2", "polymarket", "OTHER"}, {"kalshi-X", "kalshi", "MUSIC"}} {
-		b.venueMarket(m.id, 5000+i)
-		b.exec(`UPDATE api.markets SET provider = $2, lane = $3 WHERE market_id = $1`, m.id, m.provider, m.lane)
-	}
-	for _, name := range []string{"mara_k", "tide"} {
-		b.operator(name)
-	}
-	b.exec(`INSERT INTO api.outbox (type, market_id, user_id, at)
-		SELECT k.type, (ARRAY['1', '2', 'kalshi-X'])[1 + (i * 7 / 3) % 3],
-			CASE WHEN k.type LIKE 'signal.%' THEN (SELECT id FROM api.users WHERE handle = (ARRAY['mara_k', 'tide'])[1 + i % 2]) END, $3
-		FROM generate_series(1, $1) i, LATERAL (SELECT ($2::text[])[1 + i % cardinality($2::text[])] AS type) k`,
-		n, []string{"signal.created", "signal.event", "market.status", "signal.created", "market.disputed", "market.dispute_cleared", "signal.event"}, noon)
-	b.number()
-	return b.events()
-}
-
-// A page is what filtering the whole feed gives, in both directions.
-func TestFeedPages(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	all := b.fill(120)
-	for _, q := range []feed.Query{
-		{},
-		{Types: []feed.Type{feed.MarketDisputed}},
-		{Types: []feed.Type{feed.SignalCreated, feed.MarketDisputed, feed.MarketResolved}},
-		{Lane: "MUSIC"},
-		{Providers: []string{"kalshi", "manifold"}},
-		{Lane: "SCIENCE", Providers: []string{"polymarket"}, Types: []feed.Type{feed.SignalEvent, feed.MarketStatus}},
-		{Handle: "mara_k"},
-		{Handle: "mara_k", Types: []feed.Type{feed.SignalEvent}},
-		{Handle: "nobody"},
-	} {
-		for _, forward := range []bool{false, true} {
-			q.Limit, q.Forward, q.From = 7, forward, 0
-			var want []int64
-			for _, e := range all {
-				if (len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) && (q.Lane == "" || e.Lane == q.Lane) &&
-					(len(q.Providers) == 0 || slices.Contains(q.Providers, e.Provider)) && (q.Handle == "" || e.Handle == q.Handle) {
-					want = append(want, e.Seq)
-				}
-			}
-			if !forward {
-				slices.Reverse(want)
-			}
-			var got []int64
-			for more := true; more; {
-				p, err := b.ListFeedEvents(t.Context(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, e := range p.Events {
-					got = append(got, e.Seq)
-				}
-				more, q.From = p.More, p.Next
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%+v (-want +got):\n%s", q, diff)
-			}
-		}
-	}
-}
-
-// Reading one channel gives the events that the rules put on it, and their
-// links agree with the chain over the whole feed.
-func TestFeedChannels(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	all := b.fill(120)
-	messages, err := feed.NewChain(b.Store).Link(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	type place struct{ Seq, Prev int64 }
-	on := make(map[feed.Channel][]place)
-	for _, m := range messages {
-		for _, l := range m.Links {
-			on[l.Channel] = append(on[l.Channel], place{m.Seq, l.Prev})
-		}
-	}
-	on[feed.MarketChannel("404")], on[feed.OperatorChannel("nobody")], on[feed.LaneChannel("SPORT")] = nil, nil, nil
-	if len(on) != 12 {
-		t.Errorf("%d channels: %v", len(on), slices.Collect(maps.Keys(on)))
-	}
-	for c, want := range on {
-		for _, after := range []int64{0, 1, 57, 119, 120} {
-			before, err := b.FeedHeads(t.Context(), after, []feed.Channel{c})
-			if err != nil {
-				t.Fatal(err)
-			}
-			prev, got := before[c], []place(nil)
-			for at := after; at < 120; {
-				page, through, err := b.ListFeedChannel(t.Context(), c, at, 120, 5)
-				if err != nil || through <= at {
-					t.Fatal(through, err)
-				}
-				for _, m := range page {
-					got = append(got, place{m.Seq, prev})
-					prev = m.Seq
-				}
-				at = through
-			}
-			rest := slices.DeleteFunc(slices.Clone(want), func(p place) bool { return p.Seq <= after })
-			if diff := cmp.Diff(rest, got); diff != "" && len(rest)+len(got) > 0 {
-				t.Errorf("%s after %d (-want +got):\n%s", c, after, diff)
-			}
-		}
-	}
-}
-
-// A chain that starts in the middle, or was thrown back, links as one that saw all.
-func TestChainRestarts(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	all := b.fill(120)
-	want, err := feed.NewChain(b.Store).Link(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := feed.NewChain(b.Store)
-	for range 50 {
-		from := rand.N(len(all))
-		to := from + 1 + rand.N(len(all)-from)
-		got, err := c.Link(t.Context(), all[from:to])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want[from:to], got); diff != "" {
-			t.Fatalf("%d to %d (-want +got):\n%s", from, to, diff)
-		}
-	}
-}
-
-func TestKeepFeed(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	partitions := func() int {
-		return b.count(`SELECT count(*) FROM pg_inherits WHERE inhparent = 'api.protocol_events'::regclass`)
-	}
-	before := partitions()
-	for i := range 2 {
-		if err := b.KeepFeed(t.Context(), noon, 90); err != nil {
-			t.Fatal(err)
-		}
-		if got := partitions() - before; got != 4 {
-			t.Errorf("run %d: %d new partitions, want 4", i, got)
-		}
-	}
-	b.fill(10)
-	if n := b.count(`SELECT count(*) FROM ` + fmt.Sprintf("api.protocol_events_%s", noon.Format("20060102"))); n != 10 {
-		t.Errorf("%d events in today's partition", n)
-	}
-	if err := b.KeepFeed(t.Context(), noon.Add(92*24*time.Hour), 90); err != nil {
-		t.Fatal(err)
-	}
-	oldest, err := b.FeedOldest(t.Context())
-	if err != nil || oldest != 11 {
-		t.Errorf("oldest is %d, %v; the day was not dropped", oldest, err)
 	}
 }

@@ -173,6 +173,24 @@ func TestRedisHangsAndDies(t *testing.T) {
 	r.expect(t, b.want(80), feed.Signals)
 }
 
+// The stream has lost what lies between: the database has it.
+func TestFollowerFillsHoles(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := read(t, b.follow(), feed.MarketChannel("1"))
+	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', '1', now() FROM generate_series(1, 10)`)
+	err := redisClient(t, b.url).XAdd(t.Context(), &redis.XAddArgs{
+		Stream: "sc:feed", ID: "10-0", Values: []string{"i", newID(), "t", "market.status", "a", "0", "d", "{}", "c", "market:1 9"},
+	}).Err()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.store.NumberFeed(t.Context(), 10, newID); err != nil {
+		t.Fatal(err)
+	}
+	r.expect(t, b.want(10), feed.MarketChannel("1"))
+}
+
 // A process that starts in the middle remembers the newest events with the same
 // links as everybody else.
 func TestFollowerStartsInTheMiddle(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/web"
@@ -94,9 +95,10 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 func (a *App) faces() error {
 	a.edge = edge.New(edge.Config{
 		Desk: a.desk, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, PerAddr: a.cfg.PerAddr,
-		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage,
+		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 	})
-	a.http = web.NewServer(a.cfg.HTTP, a.tracing.HTTP(a.edge), a.cfg.Limits, a.log)
+	a.http = web.NewServer(a.cfg.HTTP, a.edge, a.cfg.Limits, a.log)
+	a.http.Join(page.Join, page.JoinContext)
 	server, err := link.NewServer(link.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})
 	if err != nil {
 		return err

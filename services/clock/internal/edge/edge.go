@@ -42,6 +42,7 @@ type Config struct {
 	Observe  func(method, route string, status int, took time.Duration)
 	Degraded func(route, source string)
 	Count    func(method, route string, status int) func() // of answers from ready pages
+	Trace    func(http.Handler) http.Handler               // around the router; ready pages are answered before it
 }
 
 // Edge is the HTTP face.
@@ -68,7 +69,11 @@ func New(cfg Config) *Edge {
 	addr := newAddrLimit(cfg)
 	router.Use(addr.middleware)
 	web.Mount(router, h.routes())
-	front := page.NewFront(router, page.FrontOptions{Allow: addr.allow, Count: cfg.Count},
+	var next http.Handler = router
+	if cfg.Trace != nil {
+		next = cfg.Trace(router)
+	}
+	front := page.NewFront(next, page.FrontOptions{Allow: addr.allow, Count: cfg.Count},
 		hot(book, "/program/timeline", func(string) program.Preset { return program.Default }),
 		hot(book, "/program/channel", program.ParsePreset),
 	)

@@ -16,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/web"
@@ -120,7 +121,8 @@ func (a *App) faces() error {
 	if err != nil {
 		return err
 	}
-	a.http = web.NewServer(a.cfg.HTTP, a.tracing.HTTP(a.edge), a.cfg.Limits, a.log)
+	a.http = web.NewServer(a.cfg.HTTP, a.edge, a.cfg.Limits, a.log)
+	a.http.Join(page.Join, page.JoinContext)
 	if a.cfg.Metrics != "" {
 		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
 	}
@@ -149,7 +151,7 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		Boards: upstream.NewBoards(a.ledger), Clock: clock, Audit: store,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,
-		Observe: a.metrics.ObserveHTTP, Count: a.metrics.CountPage, Degraded: a.metrics.Degraded,
+		Observe: a.metrics.ObserveHTTP, Count: a.metrics.CountPage, Degraded: a.metrics.Degraded, Trace: a.tracing.HTTP,
 	}
 }
 

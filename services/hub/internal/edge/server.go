@@ -56,6 +56,8 @@ type Deps struct {
 	Observe  func(method, route string, status int, took time.Duration)
 	Count    func(method, route string, status int) func() // answers from ready pages
 	Degraded func(route, source string)
+	// Trace is put around the router; ready pages are answered before it. May be nil.
+	Trace func(http.Handler) http.Handler
 }
 
 // server holds the handlers; edge.Server is what others see of it.
@@ -109,7 +111,11 @@ func New(cfg Config, d Deps) *Server {
 	})
 	e.Use(s.perAddress, s.retiredFirst)
 	s.mount(e)
-	return &Server{edge: e, handler: s.front(e, d.Count), inner: s}
+	var router http.Handler = e
+	if d.Trace != nil {
+		router = d.Trace(e)
+	}
+	return &Server{edge: e, handler: s.front(router, d.Count), inner: s}
 }
 
 // Edge is where the pages are mounted: behind the limit per address.

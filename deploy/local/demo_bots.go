@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	streetDoor  = 60_000 // addresses of the bots, far from those of a replay
+	keyLabel    = "demo"
+	firstCalls  = 3
+	restAtLeast = 12 * time.Second
+	restAtMost  = 36 * time.Second
+	afterFault  = 15 * time.Second
+)
+
+// streetNames are the bots; the last one is marked as a machine, the others
+// stand for people.
+var streetNames = []string{"mara-ferry", "old-pilot", "teletext-tom", "rain-check", "second-cup", "auto-almanac"}
+
+// street is the bots that keep a demo alive.
+type street struct {
+	stack stack
+	bots  []*bot
+	meets meets
+}
+
+// bot calls what the programme shows, slowly.
+type bot struct {
+	stack  stack
+	door   *door
+	key    string
+	rand   *rand.Rand
+	called map[string]bool
+	own    []string // its own open calls
+}
+
+// opened is a call that a bot filed.
+type opened struct{ id, market string }
+
+// openStreet signs the bots in, each with one key.
+func openStreet(ctx context.Context, s stack) (*street, error) {
+	out := &street{stack: s}
+	for i, name := range streetNames {
+		d := newDoor(streetDoor+i, &out.meets)
+		b := &bot{stack: s, door: d, rand: rand.New(rand.NewPCG(uint64(i), 7)), called: map[string]bool{}}
+		out.bots = append(out.bots, b)
+		if err := b.enter(ctx, name, i == len(streetNames)-1); err != nil {
+			out.close()
+			return nil, fmt.Errorf("bot %s: %w", name, err)
+		}
+	}
+	return out, nil
+}
+
+func (s *street) close() {
+	for _, b := range s.bots {
+		b.door.close()
+	}
+}
+
+// enter signs in and takes one key; keys of earlier demos are given back, since
+// nobody may hold many.
+func (b *bot) enter(ctx context.Context, name string, machine bool) error {
+	_, login, err := mint(ctx, b.door, b.stack, name)
+	if err != nil {
+		return err
+	}
+	who, err := authenticate(ctx, b.door, b.stack, login)
+	if err != nil {
+		return err
+	}
+	keys := b.stack.Hub + "/api/dev/keys"
+	reply, err := b.door.do(ctx, ask{method: http.MethodGet, url: keys, bearer: login})
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Keys []struct {
+			ID, Label string
+			Active    bool
+		}
+	}
+	if err := reply.into(http.StatusOK, &list); err != nil {
+		return err
+	}
+	for _, k := range list.Keys {
+		if k.Active && k.Label == keyLabel {
+			if _, err := b.door.do(ctx, ask{method: http.MethodDelete, url: keys + "?id=" + url.QueryEscape(k.ID), bearer: login}); err != nil {
+				return err
+			}
+		}
+	}
+	var minted struct{ Key string }
+	if err := b.door.post(ctx, keys, login, map[string]string{"label": keyLabel}, http.StatusCreated, &minted); err != nil {
+		return err
+	}
+	b.key, b.door.pace = minted.Key, newPace()
+	if !machine {
+		return nil
+	}
+	_, err = b.door.do(ctx, ask{
+		method: http.MethodPost, url: b.stack.Hub + "/api/admin/operators", body: map[string]any{"handle": who.Handle, "operatorType": "system_bot"},
+		header: map[string]string{"x-admin-secret": b.stack.AdminSecret},
+	})
+	return err
+}
+
+// begin lets every bot call a few times at once, so that there is something to
+// see; it gives one of the calls.
+func (s *street) begin(ctx context.Context) (opened, error) {
+	var last opened
+	for range firstCalls {
+		for _, b := range s.bots {
+			made, err := b.call(ctx)
+			if err != nil {
+				return last, err
+			}
+			if made.id != "" {
+				last = made
+			}
+		}
+	}
+	return last, nil
+}
+
+// run has the bots act until ctx ends.
+func (s *street) run(ctx context.Context) error {
+	return each(ctx, len(s.bots), len(s.bots), func(ctx context.Context, i int) error {
+		b := s.bots[i]
+		for {
+			if err := sleep(ctx, restAtLeast+time.Duration(b.rand.Int64N(int64(restAtMost-restAtLeast)))); err != nil {
+				return err
+			}
+			if err := b.act(ctx); err != nil { // whatever it is, it will pass
+				if err := sleep(ctx, afterFault); err != nil {
+					return err
+				}
+			}
+		}
+	})
+}
+
+// act is a new call, or a word on an old one.
+func (b *bot) act(ctx context.Context) error {
+	if len(b.own) > 0 && b.rand.IntN(3) == 0 {
+		return b.remark(ctx)
+	}
+	made, err := b.call(ctx)
+	if err == nil && made.id == "" && len(b.own) > 0 {
+		return b.remark(ctx)
+	}
+	return err
+}
+
+// segment is what the bots read of the programme.
+type segment struct {
+	ID       string
+	Status   string
+	YesPrice *float64
+}
+
+// call files a call on a market of the programme that is new to the bot; without
+// one it files nothing.
+func (b *bot) call(ctx context.Context) (opened, error) {
+	var program struct{ Segments []segment }
+	if err := b.door.get(ctx, b.stack.Hub+"/api/network/program?limit=400&lanes=0", &program); err != nil {
+		return opened{}, err
+	}
+	b.rand.Shuffle(len(program.Segments), func(i, j int) {
+		program.Segments[i], program.Segments[j] = program.Segments[j], program.Segments[i]
+	})
+	for _, s := range program.Segments {
+		if b.called[s.ID] || s.Status == "resolved" || s.YesPrice == nil {
+			continue
+		}
+		b.called[s.ID] = true
+		r, err := b.door.do(ctx, ask{method: http.MethodPost, url: b.stack.Hub + "/api/predictions", bearer: b.key, body: b.body(s)})
+		if err != nil {
+			return opened{}, err
+		}
+		if r.status == http.StatusConflict || r.status == http.StatusNotFound {
+			continue // over meanwhile, or called in an earlier demo
+		}
+		var got struct{ ID string }
+		if err := r.into(http.StatusOK, &got); err != nil {
+			return opened{}, err
+		}
+		b.own = append(b.own, got.ID)
+		return opened{got.ID, s.ID}, nil
+	}
+	return opened{}, nil
+}
+
+func (b *bot) body(s segment) callBody {
+	c := callBody{MarketID: s.ID, Direction: "YES", Price: int(*s.YesPrice*100 + 0.5), Confidence: 35 + b.rand.IntN(60)}
+	if b.rand.IntN(2) == 0 {
+		c.Direction, c.Price = "NO", 10000-c.Price
+	}
+	if b.rand.IntN(2) == 0 {
+		c.Take = b.thought()
+	}
+	return c
+}
+
+// remark appends to the history of one of the bot's own calls.
+func (b *bot) remark(ctx context.Context) error {
+	i := b.rand.IntN(len(b.own))
+	event := map[string]any{"type": "take", "payload": map[string]string{"text": b.thought()}}
+	switch b.rand.IntN(4) {
+	case 0:
+		event = map[string]any{"type": "reaffirm"}
+	case 1:
+		event = map[string]any{"type": "confidence", "payload": map[string]int{"confidence": 20 + b.rand.IntN(80)}}
+	}
+	r, err := b.door.do(ctx, ask{
+		method: http.MethodPost, url: b.stack.Hub + "/api/signals/" + b.own[i] + "/events", bearer: b.key, body: event, once: true,
+	})
+	if err != nil {
+		return err
+	}
+	return r.into(http.StatusCreated, nil)
+}
+
+var thoughts = []string{
+	"Holding this one; the price has not heard the news yet.", "Everybody looks at the favourite, nobody at the clock.",
+	"I would rather be early than loud.", "The move this morning was one large buyer, not a crowd.",
+	"Small price, short time: that is all there is to it.", "Ask again in an hour, but I doubt it changes.",
+	"The last three of this kind ended the other way.", "Too round a number to be a price.",
+}
+
+func (b *bot) thought() string { return thoughts[b.rand.IntN(len(thoughts))] }

@@ -1,0 +1,177 @@
+package postgres
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+// fill puts a mixed feed of n events and gives them.
+func (b *bundle) fill(n int) []feed.Event {
+	b.t.Helper()
+	for i, m := range []struct{ id, provider, lane string }{{"1", "polymarket", "SCIENCE"}, {"2", "polymarket", "OTHER"}, {"kalshi-X", "kalshi", "MUSIC"}} {
+		b.venueMarket(m.id, 5000+i)
+		b.exec(`UPDATE api.markets SET provider = $2, lane = $3 WHERE market_id = $1`, m.id, m.provider, m.lane)
+	}
+	for _, name := range []string{"mara_k", "tide"} {
+		b.operator(name)
+	}
+	b.exec(`INSERT INTO api.outbox (type, market_id, user_id, at)
+		SELECT k.type, (ARRAY['1', '2', 'kalshi-X'])[1 + (i * 7 / 3) % 3],
+			CASE WHEN k.type LIKE 'signal.%' THEN (SELECT id FROM api.users WHERE handle = (ARRAY['mara_k', 'tide'])[1 + i % 2]) END, $3
+		FROM generate_series(1, $1) i, LATERAL (SELECT ($2::text[])[1 + i % cardinality($2::text[])] AS type) k`,
+		n, []string{"signal.created", "signal.event", "market.status", "signal.created", "market.disputed", "market.dispute_cleared", "signal.event"}, noon)
+	b.number()
+	return b.events()
+}
+
+// A page is what filtering the whole feed gives, in both directions.
+func TestFeedPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	all := b.fill(120)
+	for _, q := range []feed.Query{
+		{},
+		{Types: []feed.Type{feed.MarketDisputed}},
+		{Types: []feed.Type{feed.SignalCreated, feed.MarketDisputed, feed.MarketResolved}},
+		{Lane: "MUSIC"},
+		{Providers: []string{"kalshi", "manifold"}},
+		{Lane: "SCIENCE", Providers: []string{"polymarket"}, Types: []feed.Type{feed.SignalEvent, feed.MarketStatus}},
+		{Handle: "mara_k"},
+		{Handle: "mara_k", Types: []feed.Type{feed.SignalEvent}},
+		{Handle: "nobody"},
+	} {
+		for _, forward := range []bool{false, true} {
+			q.Limit, q.Forward, q.From = 7, forward, 0
+			var want []int64
+			for _, e := range all {
+				if (len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) && (q.Lane == "" || e.Lane == q.Lane) &&
+					(len(q.Providers) == 0 || slices.Contains(q.Providers, e.Provider)) && (q.Handle == "" || e.Handle == q.Handle) {
+					want = append(want, e.Seq)
+				}
+			}
+			if !forward {
+				slices.Reverse(want)
+			}
+			var got []int64
+			for more := true; more; {
+				p, err := b.ListFeedEvents(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range p.Events {
+					got = append(got, e.Seq)
+				}
+				more, q.From = p.More, p.Next
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%+v (-want +got):\n%s", q, diff)
+			}
+		}
+	}
+}
+
+// Reading one channel gives the events that the rules put on it, and their
+// links agree with the chain over the whole feed.
+func TestFeedChannels(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	all := b.fill(120)
+	messages, err := feed.NewChain(b.Store).Link(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type place struct{ Seq, Prev int64 }
+	on := make(map[feed.Channel][]place)
+	for _, m := range messages {
+		for _, l := range m.Links {
+			on[l.Channel] = append(on[l.Channel], place{m.Seq, l.Prev})
+		}
+	}
+	on[feed.MarketChannel("404")], on[feed.OperatorChannel("nobody")], on[feed.LaneChannel("SPORT")] = nil, nil, nil
+	if len(on) != 12 {
+		t.Errorf("%d channels: %v", len(on), slices.Collect(maps.Keys(on)))
+	}
+	for c, want := range on {
+		for _, after := range []int64{0, 1, 57, 119, 120} {
+			before, err := b.FeedHeads(t.Context(), after, []feed.Channel{c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			prev, got := before[c], []place(nil)
+			for at := after; at < 120; {
+				page, through, err := b.ListFeedChannel(t.Context(), c, at, 120, 5)
+				if err != nil || through <= at {
+					t.Fatal(through, err)
+				}
+				for _, m := range page {
+					got = append(got, place{m.Seq, prev})
+					prev = m.Seq
+				}
+				at = through
+			}
+			rest := slices.DeleteFunc(slices.Clone(want), func(p place) bool { return p.Seq <= after })
+			if diff := cmp.Diff(rest, got); diff != "" && len(rest)+len(got) > 0 {
+				t.Errorf("%s after %d (-want +got):\n%s", c, after, diff)
+			}
+		}
+	}
+}
+
+// A chain that starts in the middle, or was thrown back, links as one that saw all.
+func TestChainRestarts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	all := b.fill(120)
+	want, err := feed.NewChain(b.Store).Link(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := feed.NewChain(b.Store)
+	for range 50 {
+		from := rand.N(len(all))
+		to := from + 1 + rand.N(len(all)-from)
+		got, err := c.Link(t.Context(), all[from:to])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want[from:to], got); diff != "" {
+			t.Fatalf("%d to %d (-want +got):\n%s", from, to, diff)
+		}
+	}
+}
+
+func TestKeepFeed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	partitions := func() int {
+		return b.count(`SELECT count(*) FROM pg_inherits WHERE inhparent = 'api.protocol_events'::regclass`)
+	}
+	before := partitions()
+	for i := range 2 {
+		if err := b.KeepFeed(t.Context(), noon, 90); err != nil {
+			t.Fatal(err)
+		}
+		if got := partitions() - before; got != 4 {
+			t.Errorf("run %d: %d new partitions, want 4", i, got)
+		}
+	}
+	b.fill(10)
+	if n := b.count(`SELECT count(*) FROM ` + fmt.Sprintf("api.protocol_events_%s", noon.Format("20060102"))); n != 10 {
+		t.Errorf("%d events in today's partition", n)
+	}
+	if err := b.KeepFeed(t.Context(), noon.Add(92*24*time.Hour), 90); err != nil {
+		t.Fatal(err)
+	}
+	oldest, err := b.FeedOldest(t.Context())
+	if err != nil || oldest != 11 {
+		t.Errorf("oldest is %d, %v; the day was not dropped", oldest, err)
+	}
+}
