@@ -104,9 +104,13 @@ func (c *client) read() (answer, error) {
 // sent is what a stretch of load did.
 type sent struct {
 	n     int
+	away  int // answered 503: the machine was too busy with other work
 	took  time.Duration
 	waits []time.Duration
 }
+
+// errAway is an answer that says "later"; it is counted and does not end a stretch.
+var errAway = errors.New("answered 503")
 
 func (s sent) rate() float64 { return float64(s.n) / s.took.Seconds() }
 
@@ -133,12 +137,19 @@ func load(ctx context.Context, base string, clients int, length time.Duration, o
 	for _, c := range conns {
 		wg.Go(func() {
 			var waits []time.Duration
+			away := 0
 			for ctx.Err() == nil {
 				start := time.Now()
 				if start.Sub(began) >= length {
 					break
 				}
-				if err := one(c); err != nil {
+				err := one(c)
+				if errors.Is(err, errAway) {
+					away++
+					pause(ctx, 100*time.Millisecond)
+					continue
+				}
+				if err != nil {
 					cancel(err)
 					break
 				}
@@ -147,6 +158,7 @@ func load(ctx context.Context, base string, clients int, length time.Duration, o
 			mu.Lock()
 			defer mu.Unlock()
 			all.n += len(waits)
+			all.away += away
 			all.waits = append(all.waits, waits...)
 		})
 	}

@@ -16,9 +16,10 @@ type person struct {
 	s           *stack
 	user, token string
 
-	mu   sync.Mutex
-	key  string
-	uses int
+	mu    sync.Mutex
+	key   string
+	uses  int
+	spare []string // keys that were not used yet
 }
 
 var (
@@ -58,7 +59,11 @@ func (p *person) auth(t testing.TB) option {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.uses++; p.key == "" || p.uses > usesOfKey {
-		p.key, _ = p.mint(t, "e2e")
+		if len(p.spare) > 0 {
+			p.key, p.spare = p.spare[0], p.spare[1:]
+		} else {
+			p.key, _ = p.mint(t, "e2e")
+		}
 		p.uses = 1
 	}
 	return bearer(p.key)

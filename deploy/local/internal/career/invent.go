@@ -84,5 +84,5 @@ var days = []string{
 // sentence asks about something that does not exist; i keeps texts apart.
 func sentence(r *rand.Rand, i int) string {
 	form := forms[r.IntN(len(forms))]
-	return fmt.Sprintf(form, places[i%len(places)], 2+i/len(places)+r.IntN(3)*40, days[r.IntN(len(days))])
+	return fmt.Sprintf(form, places[i%len(places)], 2+3*(i/len(places))+r.IntN(3), days[r.IntN(len(days))])
 }

@@ -13,9 +13,6 @@ type Subscription struct {
 	gone    bool
 }
 
-// Channel is what the subscription listens to.
-func (s *Subscription) Channel() feed.Channel { return s.channel }
-
 // Subscribe adds a reader for which everything up to now is in the past.
 func (h *Hub) Subscribe(q *Queue, c feed.Channel) *Subscription {
 	h.mu.Lock()

@@ -97,7 +97,7 @@ func (f *Follower) deliver(ctx context.Context, messages []feed.Message) {
 		err := f.hub.Deliver(m)
 		var hole *live.HoleError
 		if errors.As(err, &hole) {
-			if true {
+			if !f.poll(ctx) {
 				pause(ctx, pollEvery)
 				return // read again from where the hub is
 			}

@@ -72,7 +72,11 @@ func (f *Resolutions) Dispute(ctx context.Context, r *resolutionv1.DisputeReques
 	if err != nil {
 		return nil, err
 	}
-	return &resolutionv1.DisputeResponse{Outcome: outcomeTo(o), Scored: t.Scored}, nil
+	out := &resolutionv1.DisputeResponse{Scored: t.Scored}
+	if o.Verdict != nil || o.Disputed { // without claim and flag there is no record
+		out.Outcome = outcomeTo(o)
+	}
+	return out, nil
 }
 
 // GetOutcome reads the resolution record.

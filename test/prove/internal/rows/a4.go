@@ -70,7 +70,7 @@ func (m *marketRace) run(ctx context.Context, ops []client.Operator, from, write
 			return
 		}
 		op := ops[(from+i)%len(ops)]
-		m.note(m.env.Client.File(ctx, m.env.Hub(i), op.Keys[0], client.Call{Market: m.market, Yes: i%2 == 0, Price: 5000}))
+		m.note(m.env.Client.File(ctx, m.env.Hub(i+from/writers), op.Keys[0], client.Call{Market: m.market, Yes: i%2 == 0, Price: 5000}))
 	})
 	m.seen.Check(!m.after.After(m.before), "the answers on %s fit no moment of its claim", m.market)
 }
