@@ -514,6 +514,7 @@ type FileRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Caller        *v1.Caller             `protobuf:"bytes,1,opt,name=caller,proto3" json:"caller,omitempty"`
 	Draft         *Draft                 `protobuf:"bytes,2,opt,name=draft,proto3" json:"draft,omitempty"`
+	RequestId     string                 `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // inside FileMany; a call of its own has it in its metadata
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -562,6 +563,169 @@ func (x *FileRequest) GetDraft() *Draft {
 	return nil
 }
 
+func (x *FileRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+type FileManyRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Calls         []*FileRequest         `protobuf:"bytes,1,rep,name=calls,proto3" json:"calls,omitempty"` // at most 128
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileManyRequest) Reset() {
+	*x = FileManyRequest{}
+	mi := &file_signal_v1_signal_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileManyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileManyRequest) ProtoMessage() {}
+
+func (x *FileManyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileManyRequest.ProtoReflect.Descriptor instead.
+func (*FileManyRequest) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *FileManyRequest) GetCalls() []*FileRequest {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+type FileManyResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Answers       []*FileAnswer          `protobuf:"bytes,1,rep,name=answers,proto3" json:"answers,omitempty"` // one a call, in their order
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileManyResponse) Reset() {
+	*x = FileManyResponse{}
+	mi := &file_signal_v1_signal_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileManyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileManyResponse) ProtoMessage() {}
+
+func (x *FileManyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileManyResponse.ProtoReflect.Descriptor instead.
+func (*FileManyResponse) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *FileManyResponse) GetAnswers() []*FileAnswer {
+	if x != nil {
+		return x.Answers
+	}
+	return nil
+}
+
+type FileAnswer struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Replayed      bool                   `protobuf:"varint,2,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	Refusal       []byte                 `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"` // google.rpc.Status, as a call of its own would have ended
+	Alone         bool                   `protobuf:"varint,4,opt,name=alone,proto3" json:"alone,omitempty"`    // nothing was done: file it alone
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileAnswer) Reset() {
+	*x = FileAnswer{}
+	mi := &file_signal_v1_signal_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileAnswer) ProtoMessage() {}
+
+func (x *FileAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileAnswer.ProtoReflect.Descriptor instead.
+func (*FileAnswer) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *FileAnswer) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *FileAnswer) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+func (x *FileAnswer) GetRefusal() []byte {
+	if x != nil {
+		return x.Refusal
+	}
+	return nil
+}
+
+func (x *FileAnswer) GetAlone() bool {
+	if x != nil {
+		return x.Alone
+	}
+	return false
+}
+
 type FileResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -572,7 +736,7 @@ type FileResponse struct {
 
 func (x *FileResponse) Reset() {
 	*x = FileResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[4]
+	mi := &file_signal_v1_signal_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -584,7 +748,7 @@ func (x *FileResponse) String() string {
 func (*FileResponse) ProtoMessage() {}
 
 func (x *FileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[4]
+	mi := &file_signal_v1_signal_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -597,7 +761,7 @@ func (x *FileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileResponse.ProtoReflect.Descriptor instead.
 func (*FileResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{4}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *FileResponse) GetId() string {
@@ -627,7 +791,7 @@ type AppendEventRequest struct {
 
 func (x *AppendEventRequest) Reset() {
 	*x = AppendEventRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[5]
+	mi := &file_signal_v1_signal_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -639,7 +803,7 @@ func (x *AppendEventRequest) String() string {
 func (*AppendEventRequest) ProtoMessage() {}
 
 func (x *AppendEventRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[5]
+	mi := &file_signal_v1_signal_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -652,7 +816,7 @@ func (x *AppendEventRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendEventRequest.ProtoReflect.Descriptor instead.
 func (*AppendEventRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{5}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AppendEventRequest) GetCaller() *v1.Caller {
@@ -699,7 +863,7 @@ type AppendEventResponse struct {
 
 func (x *AppendEventResponse) Reset() {
 	*x = AppendEventResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[6]
+	mi := &file_signal_v1_signal_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -711,7 +875,7 @@ func (x *AppendEventResponse) String() string {
 func (*AppendEventResponse) ProtoMessage() {}
 
 func (x *AppendEventResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[6]
+	mi := &file_signal_v1_signal_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -724,7 +888,7 @@ func (x *AppendEventResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendEventResponse.ProtoReflect.Descriptor instead.
 func (*AppendEventResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{6}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AppendEventResponse) GetEvent() *Event {
@@ -743,7 +907,7 @@ type GetSignalRequest struct {
 
 func (x *GetSignalRequest) Reset() {
 	*x = GetSignalRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[7]
+	mi := &file_signal_v1_signal_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -755,7 +919,7 @@ func (x *GetSignalRequest) String() string {
 func (*GetSignalRequest) ProtoMessage() {}
 
 func (x *GetSignalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[7]
+	mi := &file_signal_v1_signal_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -768,7 +932,7 @@ func (x *GetSignalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSignalRequest.ProtoReflect.Descriptor instead.
 func (*GetSignalRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{7}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetSignalRequest) GetId() string {
@@ -787,7 +951,7 @@ type GetSignalResponse struct {
 
 func (x *GetSignalResponse) Reset() {
 	*x = GetSignalResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[8]
+	mi := &file_signal_v1_signal_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -799,7 +963,7 @@ func (x *GetSignalResponse) String() string {
 func (*GetSignalResponse) ProtoMessage() {}
 
 func (x *GetSignalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[8]
+	mi := &file_signal_v1_signal_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -812,7 +976,7 @@ func (x *GetSignalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSignalResponse.ProtoReflect.Descriptor instead.
 func (*GetSignalResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{8}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetSignalResponse) GetSignal() *Signal {
@@ -831,7 +995,7 @@ type ListEventsRequest struct {
 
 func (x *ListEventsRequest) Reset() {
 	*x = ListEventsRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[9]
+	mi := &file_signal_v1_signal_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -843,7 +1007,7 @@ func (x *ListEventsRequest) String() string {
 func (*ListEventsRequest) ProtoMessage() {}
 
 func (x *ListEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[9]
+	mi := &file_signal_v1_signal_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -856,7 +1020,7 @@ func (x *ListEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEventsRequest.ProtoReflect.Descriptor instead.
 func (*ListEventsRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{9}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListEventsRequest) GetSignalId() string {
@@ -875,7 +1039,7 @@ type ListEventsResponse struct {
 
 func (x *ListEventsResponse) Reset() {
 	*x = ListEventsResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[10]
+	mi := &file_signal_v1_signal_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -887,7 +1051,7 @@ func (x *ListEventsResponse) String() string {
 func (*ListEventsResponse) ProtoMessage() {}
 
 func (x *ListEventsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[10]
+	mi := &file_signal_v1_signal_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -900,7 +1064,7 @@ func (x *ListEventsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEventsResponse.ProtoReflect.Descriptor instead.
 func (*ListEventsResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{10}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListEventsResponse) GetEvents() []*Event {
@@ -920,7 +1084,7 @@ type ListFeedRequest struct {
 
 func (x *ListFeedRequest) Reset() {
 	*x = ListFeedRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[11]
+	mi := &file_signal_v1_signal_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1096,7 @@ func (x *ListFeedRequest) String() string {
 func (*ListFeedRequest) ProtoMessage() {}
 
 func (x *ListFeedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[11]
+	mi := &file_signal_v1_signal_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1109,7 @@ func (x *ListFeedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFeedRequest.ProtoReflect.Descriptor instead.
 func (*ListFeedRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{11}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListFeedRequest) GetType() string {
@@ -971,7 +1135,7 @@ type ListFeedResponse struct {
 
 func (x *ListFeedResponse) Reset() {
 	*x = ListFeedResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[12]
+	mi := &file_signal_v1_signal_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -983,7 +1147,7 @@ func (x *ListFeedResponse) String() string {
 func (*ListFeedResponse) ProtoMessage() {}
 
 func (x *ListFeedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[12]
+	mi := &file_signal_v1_signal_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -996,7 +1160,7 @@ func (x *ListFeedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFeedResponse.ProtoReflect.Descriptor instead.
 func (*ListFeedResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{12}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListFeedResponse) GetSignals() []*Signal {
@@ -1017,7 +1181,7 @@ type ListLedgerRequest struct {
 
 func (x *ListLedgerRequest) Reset() {
 	*x = ListLedgerRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[13]
+	mi := &file_signal_v1_signal_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1029,7 +1193,7 @@ func (x *ListLedgerRequest) String() string {
 func (*ListLedgerRequest) ProtoMessage() {}
 
 func (x *ListLedgerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[13]
+	mi := &file_signal_v1_signal_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1042,7 +1206,7 @@ func (x *ListLedgerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLedgerRequest.ProtoReflect.Descriptor instead.
 func (*ListLedgerRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{13}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListLedgerRequest) GetMarketId() string {
@@ -1078,7 +1242,7 @@ type ListLedgerResponse struct {
 
 func (x *ListLedgerResponse) Reset() {
 	*x = ListLedgerResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[14]
+	mi := &file_signal_v1_signal_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1254,7 @@ func (x *ListLedgerResponse) String() string {
 func (*ListLedgerResponse) ProtoMessage() {}
 
 func (x *ListLedgerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[14]
+	mi := &file_signal_v1_signal_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1267,7 @@ func (x *ListLedgerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLedgerResponse.ProtoReflect.Descriptor instead.
 func (*ListLedgerResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{14}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListLedgerResponse) GetYes() int64 {
@@ -1144,7 +1308,7 @@ type GetCrowdRequest struct {
 
 func (x *GetCrowdRequest) Reset() {
 	*x = GetCrowdRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[15]
+	mi := &file_signal_v1_signal_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1156,7 +1320,7 @@ func (x *GetCrowdRequest) String() string {
 func (*GetCrowdRequest) ProtoMessage() {}
 
 func (x *GetCrowdRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[15]
+	mi := &file_signal_v1_signal_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1169,7 +1333,7 @@ func (x *GetCrowdRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCrowdRequest.ProtoReflect.Descriptor instead.
 func (*GetCrowdRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{15}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetCrowdRequest) GetMarketId() string {
@@ -1200,7 +1364,7 @@ type GetCrowdResponse struct {
 
 func (x *GetCrowdResponse) Reset() {
 	*x = GetCrowdResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[16]
+	mi := &file_signal_v1_signal_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1376,7 @@ func (x *GetCrowdResponse) String() string {
 func (*GetCrowdResponse) ProtoMessage() {}
 
 func (x *GetCrowdResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[16]
+	mi := &file_signal_v1_signal_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1389,7 @@ func (x *GetCrowdResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCrowdResponse.ProtoReflect.Descriptor instead.
 func (*GetCrowdResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{16}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetCrowdResponse) GetYes() int64 {
@@ -1366,10 +1530,22 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x05actor\x18\x04 \x01(\tH\x00R\x05actor\x88\x01\x01\x129\n" +
 	"\n" +
 	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAtB\b\n" +
-	"\x06_actor\"x\n" +
+	"\x06_actor\"\x97\x01\n" +
 	"\vFileRequest\x126\n" +
 	"\x06caller\x18\x01 \x01(\v2\x1e.signalcast.operator.v1.CallerR\x06caller\x121\n" +
-	"\x05draft\x18\x02 \x01(\v2\x1b.signalcast.signal.v1.DraftR\x05draft\":\n" +
+	"\x05draft\x18\x02 \x01(\v2\x1b.signalcast.signal.v1.DraftR\x05draft\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\"J\n" +
+	"\x0fFileManyRequest\x127\n" +
+	"\x05calls\x18\x01 \x03(\v2!.signalcast.signal.v1.FileRequestR\x05calls\"N\n" +
+	"\x10FileManyResponse\x12:\n" +
+	"\aanswers\x18\x01 \x03(\v2 .signalcast.signal.v1.FileAnswerR\aanswers\"h\n" +
+	"\n" +
+	"FileAnswer\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\breplayed\x18\x02 \x01(\bR\breplayed\x12\x18\n" +
+	"\arefusal\x18\x03 \x01(\fR\arefusal\x12\x14\n" +
+	"\x05alone\x18\x04 \x01(\bR\x05alone\":\n" +
 	"\fFileResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\breplayed\x18\x02 \x01(\bR\breplayed\"\xb2\x01\n" +
@@ -1417,9 +1593,10 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x03own\x18\x05 \x01(\v2\x1c.signalcast.signal.v1.SignalR\x03own\x129\n" +
 	"\n" +
 	"updated_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAtB\x12\n" +
-	"\x10_top_yes_percent2\xc2\x01\n" +
+	"\x10_top_yes_percent2\x9d\x02\n" +
 	"\rSignalService\x12M\n" +
-	"\x04File\x12!.signalcast.signal.v1.FileRequest\x1a\".signalcast.signal.v1.FileResponse\x12b\n" +
+	"\x04File\x12!.signalcast.signal.v1.FileRequest\x1a\".signalcast.signal.v1.FileResponse\x12Y\n" +
+	"\bFileMany\x12%.signalcast.signal.v1.FileManyRequest\x1a&.signalcast.signal.v1.FileManyResponse\x12b\n" +
 	"\vAppendEvent\x12(.signalcast.signal.v1.AppendEventRequest\x1a).signalcast.signal.v1.AppendEventResponse2\xe9\x03\n" +
 	"\x11SignalReadService\x12\\\n" +
 	"\tGetSignal\x12&.signalcast.signal.v1.GetSignalRequest\x1a'.signalcast.signal.v1.GetSignalResponse\x12_\n" +
@@ -1442,61 +1619,68 @@ func file_signal_v1_signal_proto_rawDescGZIP() []byte {
 	return file_signal_v1_signal_proto_rawDescData
 }
 
-var file_signal_v1_signal_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_signal_v1_signal_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_signal_v1_signal_proto_goTypes = []any{
 	(*Draft)(nil),                 // 0: signalcast.signal.v1.Draft
 	(*Signal)(nil),                // 1: signalcast.signal.v1.Signal
 	(*Event)(nil),                 // 2: signalcast.signal.v1.Event
 	(*FileRequest)(nil),           // 3: signalcast.signal.v1.FileRequest
-	(*FileResponse)(nil),          // 4: signalcast.signal.v1.FileResponse
-	(*AppendEventRequest)(nil),    // 5: signalcast.signal.v1.AppendEventRequest
-	(*AppendEventResponse)(nil),   // 6: signalcast.signal.v1.AppendEventResponse
-	(*GetSignalRequest)(nil),      // 7: signalcast.signal.v1.GetSignalRequest
-	(*GetSignalResponse)(nil),     // 8: signalcast.signal.v1.GetSignalResponse
-	(*ListEventsRequest)(nil),     // 9: signalcast.signal.v1.ListEventsRequest
-	(*ListEventsResponse)(nil),    // 10: signalcast.signal.v1.ListEventsResponse
-	(*ListFeedRequest)(nil),       // 11: signalcast.signal.v1.ListFeedRequest
-	(*ListFeedResponse)(nil),      // 12: signalcast.signal.v1.ListFeedResponse
-	(*ListLedgerRequest)(nil),     // 13: signalcast.signal.v1.ListLedgerRequest
-	(*ListLedgerResponse)(nil),    // 14: signalcast.signal.v1.ListLedgerResponse
-	(*GetCrowdRequest)(nil),       // 15: signalcast.signal.v1.GetCrowdRequest
-	(*GetCrowdResponse)(nil),      // 16: signalcast.signal.v1.GetCrowdResponse
-	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
-	(*v1.Caller)(nil),             // 18: signalcast.operator.v1.Caller
+	(*FileManyRequest)(nil),       // 4: signalcast.signal.v1.FileManyRequest
+	(*FileManyResponse)(nil),      // 5: signalcast.signal.v1.FileManyResponse
+	(*FileAnswer)(nil),            // 6: signalcast.signal.v1.FileAnswer
+	(*FileResponse)(nil),          // 7: signalcast.signal.v1.FileResponse
+	(*AppendEventRequest)(nil),    // 8: signalcast.signal.v1.AppendEventRequest
+	(*AppendEventResponse)(nil),   // 9: signalcast.signal.v1.AppendEventResponse
+	(*GetSignalRequest)(nil),      // 10: signalcast.signal.v1.GetSignalRequest
+	(*GetSignalResponse)(nil),     // 11: signalcast.signal.v1.GetSignalResponse
+	(*ListEventsRequest)(nil),     // 12: signalcast.signal.v1.ListEventsRequest
+	(*ListEventsResponse)(nil),    // 13: signalcast.signal.v1.ListEventsResponse
+	(*ListFeedRequest)(nil),       // 14: signalcast.signal.v1.ListFeedRequest
+	(*ListFeedResponse)(nil),      // 15: signalcast.signal.v1.ListFeedResponse
+	(*ListLedgerRequest)(nil),     // 16: signalcast.signal.v1.ListLedgerRequest
+	(*ListLedgerResponse)(nil),    // 17: signalcast.signal.v1.ListLedgerResponse
+	(*GetCrowdRequest)(nil),       // 18: signalcast.signal.v1.GetCrowdRequest
+	(*GetCrowdResponse)(nil),      // 19: signalcast.signal.v1.GetCrowdResponse
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*v1.Caller)(nil),             // 21: signalcast.operator.v1.Caller
 }
 var file_signal_v1_signal_proto_depIdxs = []int32{
-	17, // 0: signalcast.signal.v1.Signal.created_at:type_name -> google.protobuf.Timestamp
-	17, // 1: signalcast.signal.v1.Signal.resolved_at:type_name -> google.protobuf.Timestamp
-	17, // 2: signalcast.signal.v1.Event.created_at:type_name -> google.protobuf.Timestamp
-	18, // 3: signalcast.signal.v1.FileRequest.caller:type_name -> signalcast.operator.v1.Caller
+	20, // 0: signalcast.signal.v1.Signal.created_at:type_name -> google.protobuf.Timestamp
+	20, // 1: signalcast.signal.v1.Signal.resolved_at:type_name -> google.protobuf.Timestamp
+	20, // 2: signalcast.signal.v1.Event.created_at:type_name -> google.protobuf.Timestamp
+	21, // 3: signalcast.signal.v1.FileRequest.caller:type_name -> signalcast.operator.v1.Caller
 	0,  // 4: signalcast.signal.v1.FileRequest.draft:type_name -> signalcast.signal.v1.Draft
-	18, // 5: signalcast.signal.v1.AppendEventRequest.caller:type_name -> signalcast.operator.v1.Caller
-	2,  // 6: signalcast.signal.v1.AppendEventResponse.event:type_name -> signalcast.signal.v1.Event
-	1,  // 7: signalcast.signal.v1.GetSignalResponse.signal:type_name -> signalcast.signal.v1.Signal
-	2,  // 8: signalcast.signal.v1.ListEventsResponse.events:type_name -> signalcast.signal.v1.Event
-	1,  // 9: signalcast.signal.v1.ListFeedResponse.signals:type_name -> signalcast.signal.v1.Signal
-	1,  // 10: signalcast.signal.v1.ListLedgerResponse.signals:type_name -> signalcast.signal.v1.Signal
-	1,  // 11: signalcast.signal.v1.GetCrowdResponse.own:type_name -> signalcast.signal.v1.Signal
-	17, // 12: signalcast.signal.v1.GetCrowdResponse.updated_at:type_name -> google.protobuf.Timestamp
-	3,  // 13: signalcast.signal.v1.SignalService.File:input_type -> signalcast.signal.v1.FileRequest
-	5,  // 14: signalcast.signal.v1.SignalService.AppendEvent:input_type -> signalcast.signal.v1.AppendEventRequest
-	7,  // 15: signalcast.signal.v1.SignalReadService.GetSignal:input_type -> signalcast.signal.v1.GetSignalRequest
-	9,  // 16: signalcast.signal.v1.SignalReadService.ListEvents:input_type -> signalcast.signal.v1.ListEventsRequest
-	11, // 17: signalcast.signal.v1.SignalReadService.ListFeed:input_type -> signalcast.signal.v1.ListFeedRequest
-	13, // 18: signalcast.signal.v1.SignalReadService.ListLedger:input_type -> signalcast.signal.v1.ListLedgerRequest
-	15, // 19: signalcast.signal.v1.SignalReadService.GetCrowd:input_type -> signalcast.signal.v1.GetCrowdRequest
-	4,  // 20: signalcast.signal.v1.SignalService.File:output_type -> signalcast.signal.v1.FileResponse
-	6,  // 21: signalcast.signal.v1.SignalService.AppendEvent:output_type -> signalcast.signal.v1.AppendEventResponse
-	8,  // 22: signalcast.signal.v1.SignalReadService.GetSignal:output_type -> signalcast.signal.v1.GetSignalResponse
-	10, // 23: signalcast.signal.v1.SignalReadService.ListEvents:output_type -> signalcast.signal.v1.ListEventsResponse
-	12, // 24: signalcast.signal.v1.SignalReadService.ListFeed:output_type -> signalcast.signal.v1.ListFeedResponse
-	14, // 25: signalcast.signal.v1.SignalReadService.ListLedger:output_type -> signalcast.signal.v1.ListLedgerResponse
-	16, // 26: signalcast.signal.v1.SignalReadService.GetCrowd:output_type -> signalcast.signal.v1.GetCrowdResponse
-	20, // [20:27] is the sub-list for method output_type
-	13, // [13:20] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	3,  // 5: signalcast.signal.v1.FileManyRequest.calls:type_name -> signalcast.signal.v1.FileRequest
+	6,  // 6: signalcast.signal.v1.FileManyResponse.answers:type_name -> signalcast.signal.v1.FileAnswer
+	21, // 7: signalcast.signal.v1.AppendEventRequest.caller:type_name -> signalcast.operator.v1.Caller
+	2,  // 8: signalcast.signal.v1.AppendEventResponse.event:type_name -> signalcast.signal.v1.Event
+	1,  // 9: signalcast.signal.v1.GetSignalResponse.signal:type_name -> signalcast.signal.v1.Signal
+	2,  // 10: signalcast.signal.v1.ListEventsResponse.events:type_name -> signalcast.signal.v1.Event
+	1,  // 11: signalcast.signal.v1.ListFeedResponse.signals:type_name -> signalcast.signal.v1.Signal
+	1,  // 12: signalcast.signal.v1.ListLedgerResponse.signals:type_name -> signalcast.signal.v1.Signal
+	1,  // 13: signalcast.signal.v1.GetCrowdResponse.own:type_name -> signalcast.signal.v1.Signal
+	20, // 14: signalcast.signal.v1.GetCrowdResponse.updated_at:type_name -> google.protobuf.Timestamp
+	3,  // 15: signalcast.signal.v1.SignalService.File:input_type -> signalcast.signal.v1.FileRequest
+	4,  // 16: signalcast.signal.v1.SignalService.FileMany:input_type -> signalcast.signal.v1.FileManyRequest
+	8,  // 17: signalcast.signal.v1.SignalService.AppendEvent:input_type -> signalcast.signal.v1.AppendEventRequest
+	10, // 18: signalcast.signal.v1.SignalReadService.GetSignal:input_type -> signalcast.signal.v1.GetSignalRequest
+	12, // 19: signalcast.signal.v1.SignalReadService.ListEvents:input_type -> signalcast.signal.v1.ListEventsRequest
+	14, // 20: signalcast.signal.v1.SignalReadService.ListFeed:input_type -> signalcast.signal.v1.ListFeedRequest
+	16, // 21: signalcast.signal.v1.SignalReadService.ListLedger:input_type -> signalcast.signal.v1.ListLedgerRequest
+	18, // 22: signalcast.signal.v1.SignalReadService.GetCrowd:input_type -> signalcast.signal.v1.GetCrowdRequest
+	7,  // 23: signalcast.signal.v1.SignalService.File:output_type -> signalcast.signal.v1.FileResponse
+	5,  // 24: signalcast.signal.v1.SignalService.FileMany:output_type -> signalcast.signal.v1.FileManyResponse
+	9,  // 25: signalcast.signal.v1.SignalService.AppendEvent:output_type -> signalcast.signal.v1.AppendEventResponse
+	11, // 26: signalcast.signal.v1.SignalReadService.GetSignal:output_type -> signalcast.signal.v1.GetSignalResponse
+	13, // 27: signalcast.signal.v1.SignalReadService.ListEvents:output_type -> signalcast.signal.v1.ListEventsResponse
+	15, // 28: signalcast.signal.v1.SignalReadService.ListFeed:output_type -> signalcast.signal.v1.ListFeedResponse
+	17, // 29: signalcast.signal.v1.SignalReadService.ListLedger:output_type -> signalcast.signal.v1.ListLedgerResponse
+	19, // 30: signalcast.signal.v1.SignalReadService.GetCrowd:output_type -> signalcast.signal.v1.GetCrowdResponse
+	23, // [23:31] is the sub-list for method output_type
+	15, // [15:23] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_signal_v1_signal_proto_init() }
@@ -1507,14 +1691,14 @@ func file_signal_v1_signal_proto_init() {
 	file_signal_v1_signal_proto_msgTypes[0].OneofWrappers = []any{}
 	file_signal_v1_signal_proto_msgTypes[1].OneofWrappers = []any{}
 	file_signal_v1_signal_proto_msgTypes[2].OneofWrappers = []any{}
-	file_signal_v1_signal_proto_msgTypes[16].OneofWrappers = []any{}
+	file_signal_v1_signal_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signal_v1_signal_proto_rawDesc), len(file_signal_v1_signal_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	SignalService_File_FullMethodName        = "/signalcast.signal.v1.SignalService/File"
+	SignalService_FileMany_FullMethodName    = "/signalcast.signal.v1.SignalService/FileMany"
 	SignalService_AppendEvent_FullMethodName = "/signalcast.signal.v1.SignalService/AppendEvent"
 )
 
@@ -33,6 +34,9 @@ type SignalServiceClient interface {
 	// already_predicted (extra id), idempotency_key_reused, db_unavailable.
 	// The same draft id twice is the same call: it answers the first result.
 	File(ctx context.Context, in *FileRequest, opts ...grpc.CallOption) (*FileResponse, error)
+	// Files what waited at a front door at one moment, each call as File does but
+	// for those that need a venue first: they are to be filed alone.
+	FileMany(ctx context.Context, in *FileManyRequest, opts ...grpc.CallOption) (*FileManyResponse, error)
 	// Faults: unauthenticated, not_found, forbidden, event_limit_reached, db_unavailable.
 	AppendEvent(ctx context.Context, in *AppendEventRequest, opts ...grpc.CallOption) (*AppendEventResponse, error)
 }
@@ -49,6 +53,16 @@ func (c *signalServiceClient) File(ctx context.Context, in *FileRequest, opts ..
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(FileResponse)
 	err := c.cc.Invoke(ctx, SignalService_File_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *signalServiceClient) FileMany(ctx context.Context, in *FileManyRequest, opts ...grpc.CallOption) (*FileManyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FileManyResponse)
+	err := c.cc.Invoke(ctx, SignalService_FileMany_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +87,9 @@ type SignalServiceServer interface {
 	// already_predicted (extra id), idempotency_key_reused, db_unavailable.
 	// The same draft id twice is the same call: it answers the first result.
 	File(context.Context, *FileRequest) (*FileResponse, error)
+	// Files what waited at a front door at one moment, each call as File does but
+	// for those that need a venue first: they are to be filed alone.
+	FileMany(context.Context, *FileManyRequest) (*FileManyResponse, error)
 	// Faults: unauthenticated, not_found, forbidden, event_limit_reached, db_unavailable.
 	AppendEvent(context.Context, *AppendEventRequest) (*AppendEventResponse, error)
 	mustEmbedUnimplementedSignalServiceServer()
@@ -87,6 +104,9 @@ type UnimplementedSignalServiceServer struct{}
 
 func (UnimplementedSignalServiceServer) File(context.Context, *FileRequest) (*FileResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method File not implemented")
+}
+func (UnimplementedSignalServiceServer) FileMany(context.Context, *FileManyRequest) (*FileManyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method FileMany not implemented")
 }
 func (UnimplementedSignalServiceServer) AppendEvent(context.Context, *AppendEventRequest) (*AppendEventResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AppendEvent not implemented")
@@ -130,6 +150,24 @@ func _SignalService_File_Handler(srv interface{}, ctx context.Context, dec func(
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SignalService_FileMany_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FileManyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SignalServiceServer).FileMany(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SignalService_FileMany_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SignalServiceServer).FileMany(ctx, req.(*FileManyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SignalService_AppendEvent_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AppendEventRequest)
 	if err := dec(in); err != nil {
@@ -158,6 +196,10 @@ var SignalService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "File",
 			Handler:    _SignalService_File_Handler,
+		},
+		{
+			MethodName: "FileMany",
+			Handler:    _SignalService_FileMany_Handler,
 		},
 		{
 			MethodName: "AppendEvent",

@@ -93,8 +93,8 @@ func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, pe
 	if len(permissions) == 0 {
 		permissions = all
 	}
-	for _, p := range permissions {
-		if !slices.Contains(all, p) {
+	for i, p := range permissions {
+		if !slices.Contains(all, p) || slices.Contains(permissions[:i], p) {
 			return "", Key{}, ErrPermissions
 		}
 	}

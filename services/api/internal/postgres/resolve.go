@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/score"
 )
@@ -52,7 +53,7 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, now
 	case err != nil:
 		return 0, fmt.Errorf("lock market: %w", err)
 	}
-	if _, found, err := readClaimed(ctx, tx, c.MarketID); err != nil || found {
+	if _, found, err := readClaimed(ctx, tx, c.MarketID); err != nil || found && !teeth.Bites("A5") {
 		if err == nil {
 			err = resolve.ErrResolved
 		}
@@ -104,7 +105,7 @@ func (s *Store) DrainOnce(ctx context.Context, marketID string) (t resolve.Tally
 		var after *string
 		var disputed bool
 		err := tx.QueryRow(ctx, query("resolve_drain"), marketID).Scan(&after, &disputed)
-		if errors.Is(err, pgx.ErrNoRows) || err == nil && disputed {
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && disputed && !teeth.Bites("A7") {
 			return nil
 		}
 		if err != nil {

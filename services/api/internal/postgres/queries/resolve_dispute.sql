@@ -18,8 +18,10 @@ WITH before AS (
     VALUES ($4, 'admin', CASE WHEN $2 THEN 'market.disputed' ELSE 'market.dispute_cleared' END, $1,
         jsonb_build_object('reason', $3::text))
 ), queued AS (
-    INSERT INTO outbox (type, market_id, at)
-    SELECT CASE WHEN $2 THEN 'market.disputed' ELSE 'market.dispute_cleared' END, $1, $4
+    -- The reason of this moment: a later one must not show in an earlier event.
+    INSERT INTO outbox (type, market_id, data, at)
+    SELECT CASE WHEN $2 THEN 'market.disputed' ELSE 'market.dispute_cleared' END, $1,
+        CASE WHEN $2 THEN jsonb_build_object('disputeReason', $3::text) END, $4
     FROM before WHERE disputed <> $2
 )
 SELECT pg_notify('sc_outbox', '')

@@ -1,0 +1,40 @@
+package operator_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+// keys takes every key.
+type keys struct{ operator.Store }
+
+func (keys) MintKey(context.Context, string, operator.Key, []byte) error { return nil }
+
+// Both doors, the hub's and the older one, mint by these rules.
+func TestPermissionsOfAKey(t *testing.T) {
+	t.Parallel()
+	s := operator.NewService(keys{}, "secret", time.Now)
+	all := []string{"read", "signal", "broadcast"}
+	for _, c := range []struct {
+		asked, got []string // no got: refused
+	}{
+		{nil, all},
+		{[]string{"signal"}, []string{"signal"}},
+		{[]string{"broadcast", "read"}, []string{"read", "broadcast"}},
+		{[]string{"broadcast", "signal", "read"}, all},
+		{[]string{"fly"}, nil},
+		{[]string{""}, nil},
+		{[]string{"read", "read"}, nil},
+		{[]string{"read", "signal", "read"}, nil},
+	} {
+		_, k, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", "label", operator.PrefixAgent, c.asked)
+		if refused := errors.Is(err, operator.ErrPermissions); refused != (c.got == nil) || !slices.Equal(k.Permissions, c.got) {
+			t.Errorf("%q: %q %v", c.asked, k.Permissions, err)
+		}
+	}
+}
