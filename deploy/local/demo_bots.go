@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -116,7 +117,12 @@ func (s *street) begin(ctx context.Context) (opened, error) {
 	var last opened
 	for range firstCalls {
 		for _, b := range s.bots {
-			made, err := b.call(ctx)
+			// The programme may still be empty, and asking would keep it so for a while.
+			offers, err := b.listed(ctx)
+			if err != nil {
+				return last, err
+			}
+			made, err := b.call(ctx, offers)
 			if err != nil {
 				return last, err
 			}
@@ -150,36 +156,75 @@ func (b *bot) act(ctx context.Context) error {
 	if len(b.own) > 0 && b.rand.IntN(3) == 0 {
 		return b.remark(ctx)
 	}
-	made, err := b.call(ctx)
+	offers, err := b.aired(ctx)
+	if err == nil && len(offers) == 0 {
+		offers, err = b.listed(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	made, err := b.call(ctx, offers)
 	if err == nil && made.id == "" && len(b.own) > 0 {
 		return b.remark(ctx)
 	}
 	return err
 }
 
-// segment is what the bots read of the programme.
-type segment struct {
-	ID       string
-	Status   string
-	YesPrice *float64
+// offer is an open market and its YES price.
+type offer struct {
+	market string
+	yes    int
 }
 
-// call files a call on a market of the programme that is new to the bot; without
-// one it files nothing.
-func (b *bot) call(ctx context.Context) (opened, error) {
-	var program struct{ Segments []segment }
-	if err := b.door.get(ctx, b.stack.Hub+"/api/network/program?limit=400&lanes=0", &program); err != nil {
-		return opened{}, err
+// aired lists what the programme shows.
+func (b *bot) aired(ctx context.Context) ([]offer, error) {
+	var program struct {
+		Segments []struct {
+			ID, Status string
+			YesPrice   *float64
+		}
 	}
-	b.rand.Shuffle(len(program.Segments), func(i, j int) {
-		program.Segments[i], program.Segments[j] = program.Segments[j], program.Segments[i]
-	})
+	if err := b.door.get(ctx, b.stack.Hub+"/api/network/program?limit=400&lanes=0", &program); err != nil {
+		return nil, err
+	}
+	var out []offer
 	for _, s := range program.Segments {
-		if b.called[s.ID] || s.Status == "resolved" || s.YesPrice == nil {
+		if s.Status != "resolved" && s.YesPrice != nil {
+			out = append(out, offer{s.ID, int(math.Round(*s.YesPrice * 100))})
+		}
+	}
+	return out, nil
+}
+
+// listed lists what is traded most at the venue.
+func (b *bot) listed(ctx context.Context) ([]offer, error) {
+	var markets []struct {
+		ID        string
+		BestBid   *float64
+		BestAsk   *float64
+		Accepting bool `json:"acceptingOrders"`
+	}
+	if err := b.door.get(ctx, b.stack.Venues+"/gamma/markets?closed=false&order=volume24hr&ascending=false&limit=60", &markets); err != nil {
+		return nil, err
+	}
+	var out []offer
+	for _, m := range markets {
+		if m.Accepting && m.BestBid != nil && m.BestAsk != nil {
+			out = append(out, offer{m.ID, int(math.Round((*m.BestBid + *m.BestAsk) * 5000))})
+		}
+	}
+	return out, nil
+}
+
+// call files a call on one of the markets, if one of them is new to the bot.
+func (b *bot) call(ctx context.Context, offers []offer) (opened, error) {
+	b.rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] })
+	for _, o := range offers {
+		if b.called[o.market] {
 			continue
 		}
-		b.called[s.ID] = true
-		r, err := b.door.do(ctx, ask{method: http.MethodPost, url: b.stack.Hub + "/api/predictions", bearer: b.key, body: b.body(s)})
+		b.called[o.market] = true
+		r, err := b.door.do(ctx, ask{method: http.MethodPost, url: b.stack.Hub + "/api/predictions", bearer: b.key, body: b.body(o)})
 		if err != nil {
 			return opened{}, err
 		}
@@ -191,13 +236,13 @@ func (b *bot) call(ctx context.Context) (opened, error) {
 			return opened{}, err
 		}
 		b.own = append(b.own, got.ID)
-		return opened{got.ID, s.ID}, nil
+		return opened{got.ID, o.market}, nil
 	}
 	return opened{}, nil
 }
 
-func (b *bot) body(s segment) callBody {
-	c := callBody{MarketID: s.ID, Direction: "YES", Price: int(*s.YesPrice*100 + 0.5), Confidence: 35 + b.rand.IntN(60)}
+func (b *bot) body(o offer) callBody {
+	c := callBody{MarketID: o.market, Direction: "YES", Price: o.yes, Confidence: 35 + b.rand.IntN(60)}
 	if b.rand.IntN(2) == 0 {
 		c.Direction, c.Price = "NO", 10000-c.Price
 	}

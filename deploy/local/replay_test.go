@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -246,6 +247,48 @@ func TestConclusion(t *testing.T) {
 	if err := conclude(&out, counts{2, 1, 1}, []string{"signal 1: score is 2, must be 1"}); err == nil ||
 		!strings.Contains(out.String(), "1 differences\n  signal 1: score is 2, must be 1") {
 		t.Error(err, out.String())
+	}
+}
+
+func TestBoardShowsBothEnds(t *testing.T) {
+	t.Parallel()
+	lines := make([]line, 50)
+	for i := range lines {
+		lines[i] = line{title: "coin", tier: "independent", Member: career.Member{Identity: career.Identity{Handle: fmt.Sprint("op", i+1)}, Tally: career.Tally{Total: 1, Won: 1, Score: 50 - i}}}
+	}
+	var out bytes.Buffer
+	printBoard(&out, lines, 12)
+	text := out.String()
+	for _, want := range []string{"op1 ", "op9 ", "38 more", "op48 ", "op50 "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not shown:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "op10 ") || strings.Count(text, "\n") != 14 {
+		t.Error(text)
+	}
+}
+
+func TestProgressOffATerminal(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	p := &progress{out: &out}
+	p.step("calls", 8)
+	p.add(6)
+	p.wait(1)
+	if out.Len() > 0 {
+		t.Errorf("a short step chatters: %s", out.String())
+	}
+	p.began = p.began.Add(-10 * time.Second)
+	p.add(1)
+	if text := out.String(); !strings.Contains(text, "7/8") || !strings.Contains(text, "1 at their limit, waiting") || strings.Contains(text, "\r") {
+		t.Errorf("%q", text)
+	}
+	p.wait(-1)
+	p.add(1)
+	p.end()
+	if text := out.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "["+strings.Repeat("#", barWidth)+"] 8/8") {
+		t.Errorf("%q", text)
 	}
 }
 

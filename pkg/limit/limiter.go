@@ -2,8 +2,6 @@ package limit
 
 import (
 	"context"
-	_ "embed"
-	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"sync/atomic"
@@ -11,11 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 )
-
-//go:embed slide.lua
-var slideSource string
-
-var slide = redis.NewScript(slideSource)
 
 // clockSlack is how far the clocks of Redis and of this process may drift apart
 // over one window without one contradicting the other.
@@ -35,6 +28,7 @@ type Config struct {
 type Limiter struct {
 	cfg     Config
 	store   redis.Cmdable
+	asker   *asker
 	local   *Local
 	share   int
 	process string
@@ -45,6 +39,7 @@ type Limiter struct {
 // New makes a limiter on store.
 func New(store redis.Cmdable, cfg Config) *Limiter {
 	l := &Limiter{cfg: cfg, store: store, local: NewLocal(cfg.Name, cfg.Limit, cfg.Window, cfg.Now)}
+	l.asker = &asker{store: store, limit: cfg.Limit, window: cfg.Window.Microseconds()}
 	l.share = max(1, cfg.Limit/max(1, cfg.Replicas))
 	l.process = strconv.FormatUint(rand.Uint64(), 36) + "-"
 	return l
@@ -100,12 +95,9 @@ func (l *Limiter) Allow(ctx context.Context, key string) Decision {
 
 func (l *Limiter) ask(ctx context.Context, name, member string) (Decision, error) {
 	d := Decision{Limit: l.cfg.Limit, name: l.cfg.Name, window: l.cfg.Window}
-	out, err := slide.Run(ctx, l.store, []string{name}, l.cfg.Limit, l.cfg.Window.Microseconds(), member).Int64Slice()
+	out, err := l.asker.ask(ctx, name, member)
 	if err != nil {
 		return d, err
-	}
-	if len(out) != 4 {
-		return d, fmt.Errorf("limit script answered %d values", len(out))
 	}
 	d.Allowed = out[0] == 1
 	d.Remaining = max(0, l.cfg.Limit-int(out[1]))

@@ -1,35 +1,48 @@
--- One call against a sliding log.
--- KEYS[1] the log: a sorted set of calls, scored by Redis's clock in microseconds
--- ARGV    limit, window in microseconds, an id for this call
--- Returns allowed (0 or 1), calls in the window after this one, and in microseconds
--- the time until a refused call would be taken (0 when allowed) and the time until
--- the oldest call leaves the window.
+-- One call each against sliding logs.
+-- KEYS    the logs, each a sorted set of calls, scored by Redis's clock in microseconds;
+--         a key may stand here more than once
+-- ARGV    limit, window in microseconds, then an id for the call of each key
+-- Returns four numbers a key: allowed (0 or 1), calls in the window after this one,
+-- and in microseconds the time until a refused call would be taken (0 when allowed)
+-- and the time until the oldest call leaves the window.
 local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local t = redis.call('TIME')
 local now = tonumber(t[1]) * 1000000 + tonumber(t[2])
+local at, life = string.format('%.0f', now), math.ceil(window / 1000) + 1000
+local out = {}
 
--- The clock was set back: the log moves with it, so that it neither opens nor
--- stays shut until the old time comes round again.
-local newest = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
-if newest[2] and tonumber(newest[2]) > now then
-  local shift = tonumber(newest[2]) - now
-  local all = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
-  for i = 1, #all, 2 do
-    redis.call('ZADD', KEYS[1], string.format('%.0f', tonumber(all[i + 1]) - shift), all[i])
+for i, key in ipairs(KEYS) do
+  local oldest = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
+  local used = 0
+  if oldest then
+    -- The clock was set back: the log moves with it, so that it neither opens nor
+    -- stays shut until the old time comes round again.
+    if redis.call('ZCOUNT', key, '(' .. at, '+inf') > 0 then
+      local all = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+      local shift = tonumber(all[#all]) - now
+      for j = 1, #all, 2 do
+        redis.call('ZADD', key, string.format('%.0f', tonumber(all[j + 1]) - shift), all[j])
+      end
+      oldest = tonumber(oldest) - shift
+    end
+    oldest = tonumber(oldest)
+    if oldest <= now - window then
+      redis.call('ZREMRANGEBYSCORE', key, '-inf', string.format('%.0f', now - window))
+      oldest = tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2])
+    end
+    used = redis.call('ZCARD', key)
   end
+  local allowed, wait = 0, 0
+  if used < limit then
+    redis.call('ZADD', key, at, ARGV[i + 2])
+    redis.call('PEXPIRE', key, life)
+    allowed, used = 1, used + 1
+  else
+    -- The call is taken when fewer than limit are left in the window.
+    local blocking = redis.call('ZRANGE', key, used - limit, used - limit, 'WITHSCORES')
+    wait = tonumber(blocking[2]) + window - now
+  end
+  local n = #out
+  out[n + 1], out[n + 2], out[n + 3], out[n + 4] = allowed, used, wait, (oldest or now) + window - now
 end
-
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - window))
-local used = redis.call('ZCARD', KEYS[1])
-local allowed, wait = 0, 0
-if used < limit then
-  redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[3])
-  redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000) + 1000)
-  allowed, used = 1, used + 1
-else
-  -- The call is taken when fewer than limit are left in the window.
-  local blocking = redis.call('ZRANGE', KEYS[1], used - limit, used - limit, 'WITHSCORES')
-  wait = tonumber(blocking[2]) + window - now
-end
-local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
-return { allowed, used, wait, tonumber(oldest[2]) + window - now }
+return out

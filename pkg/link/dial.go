@@ -76,11 +76,10 @@ type caller struct {
 }
 
 func (c caller) outgoing(ctx context.Context) context.Context {
-	ctx = metadata.AppendToOutgoingContext(ctx, secretHeader, c.secret)
 	if id := RequestID(ctx); id != "" {
-		ctx = metadata.AppendToOutgoingContext(ctx, requestIDHeader, id)
+		return metadata.AppendToOutgoingContext(ctx, secretHeader, c.secret, requestIDHeader, id)
 	}
-	return ctx
+	return metadata.AppendToOutgoingContext(ctx, secretHeader, c.secret)
 }
 
 func (c caller) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {

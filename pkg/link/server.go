@@ -45,6 +45,7 @@ type ServerConfig struct {
 type Server struct {
 	*grpc.Server
 	health *health.Server
+	guard  guard
 }
 
 // NewServer prepares a server.
@@ -67,7 +68,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		grpc.ChainUnaryInterceptor(g.unary),
 		grpc.ChainStreamInterceptor(g.stream),
 	}, cfg.Options...)
-	s := &Server{Server: grpc.NewServer(options...), health: health.NewServer()}
+	s := &Server{Server: grpc.NewServer(options...), health: health.NewServer(), guard: g}
 	healthpb.RegisterHealthServer(s.Server, s.health)
 	return s, nil
 }

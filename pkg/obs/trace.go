@@ -106,6 +106,9 @@ func (t *Tracing) HTTP(next http.Handler) http.Handler {
 	)
 }
 
+// Sampled reports that the request of a context is traced.
+func Sampled(ctx context.Context) bool { return trace.SpanContextFromContext(ctx).IsSampled() }
+
 // NameSpan names the running span after the route, once that is known.
 func NameSpan(ctx context.Context, method, route string) {
 	span := trace.SpanFromContext(ctx)

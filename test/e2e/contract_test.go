@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 )
 
@@ -46,6 +47,9 @@ var described = sync.OnceValues(func() (*document, error) {
 	}
 	if err := spec.Validate(loader.Context); err != nil {
 		return nil, err
+	}
+	for _, kind := range []string{"text/html", "text/css", "image/svg+xml"} {
+		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
 	}
 	d := &document{spec: spec}
 	closed := map[*openapi3.Schema]bool{}

@@ -41,6 +41,7 @@ type stack struct {
 	AdminSecret string         `json:"adminSecret"`
 	CronSecret  string         `json:"cronSecret"`
 	PIDs        map[string]int `json:"pids"`
+	Nonce       string         `json:"nonce"`
 
 	dir string
 }

@@ -53,7 +53,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	operators, signals := rpc.NewOperators(a.operators), rpc.NewSignals(a.signals)
+	operators, signals := rpc.NewOperators(a.operators), rpc.NewSignals(a.signals, server.Enclose)
 	markets := rpc.NewMarkets(a.markets, a.markets)
 	resolutions := rpc.NewResolutions(a.resolves, a.scanner, a.markets)
 	operatorv1.RegisterOperatorServiceServer(server, operators)

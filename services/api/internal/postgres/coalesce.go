@@ -26,37 +26,13 @@ type filing struct {
 	done   chan struct{}
 }
 
-// coalescer joins waiting filings into one statement, without a timer: a
-// worker takes what waits and commits it once, so a lone filing never waits.
-type coalescer struct {
-	queue chan *filing
-	write func(ctx context.Context, batch []*filing) error
-	wg    sync.WaitGroup
-	stop  chan struct{}
+func newFiling(c signal.Call) *filing {
+	return &filing{caller: c.Caller, draft: c.Draft, done: make(chan struct{})}
 }
 
-func newCoalescer(write func(ctx context.Context, batch []*filing) error) *coalescer {
-	c := &coalescer{queue: make(chan *filing, queueLength), write: write, stop: make(chan struct{})}
-	for range filers {
-		c.wg.Go(c.work)
-	}
-	return c
-}
-
-// file waits for the answer; a caller that leaves early leaves its call in
-// doubt, which a repeat of the same draft settles.
-func (c *coalescer) file(ctx context.Context, caller signal.Caller, draft signal.Draft) (signal.Filing, error) {
-	f := &filing{caller: caller, draft: draft, done: make(chan struct{})}
-	select {
-	case <-c.stop:
-		return signal.Filing{}, signal.ErrBusy
-	default:
-	}
-	select {
-	case c.queue <- f:
-	default:
-		return signal.Filing{}, signal.ErrBusy
-	}
+// wait gives the answer. A caller that leaves early leaves its call in doubt,
+// which a repeat of the same draft settles.
+func (f *filing) wait(ctx context.Context) (signal.Filing, error) {
 	select {
 	case <-f.done:
 		return f.answer, f.err
@@ -65,41 +41,77 @@ func (c *coalescer) file(ctx context.Context, caller signal.Caller, draft signal
 	}
 }
 
+// coalescer joins waiting filings into one statement, without a timer: a
+// worker takes what waits and commits it once, so a lone filing never waits.
+type coalescer struct {
+	write func(ctx context.Context, batch []*filing) error
+
+	mu      sync.Mutex
+	waiting []*filing
+	workers int
+	closed  bool
+	wg      sync.WaitGroup
+}
+
+func newCoalescer(write func(ctx context.Context, batch []*filing) error) *coalescer {
+	return &coalescer{write: write}
+}
+
+// add puts filings into the queue together, as many as it takes, and gives
+// their number. Those behind it are refused.
+func (c *coalescer) add(batch ...*filing) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := min(len(batch), queueLength-len(c.waiting))
+	if c.closed || n == 0 {
+		return 0
+	}
+	c.waiting = append(c.waiting, batch[:n]...)
+	if c.workers < filers {
+		c.workers++
+		c.wg.Go(c.work)
+	}
+	return n
+}
+
+// length is the number of filings that wait.
+func (c *coalescer) length() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waiting)
+}
+
 // close answers what waits and ends the workers.
 func (c *coalescer) close() {
-	close(c.stop)
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
 	c.wg.Wait()
 }
 
+// work writes until nothing waits.
 func (c *coalescer) work() {
 	for {
-		select {
-		case f := <-c.queue:
-			c.flush(c.take(f))
-		case <-c.stop:
-			for {
-				select {
-				case f := <-c.queue:
-					c.flush(c.take(f))
-				default:
-					return
-				}
-			}
+		batch := c.take()
+		if batch == nil {
+			return
 		}
+		c.flush(batch)
 	}
 }
 
-func (c *coalescer) take(first *filing) []*filing {
-	batch := make([]*filing, 1, 16)
-	batch[0] = first
-	for len(batch) < maxBatch {
-		select {
-		case f := <-c.queue:
-			batch = append(batch, f)
-		default:
-			return batch
-		}
+// take takes what waits; a worker that finds nothing is no more.
+func (c *coalescer) take() []*filing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := min(len(c.waiting), maxBatch)
+	if n == 0 {
+		c.waiting = nil
+		c.workers--
+		return nil
 	}
+	batch := c.waiting[:n:n]
+	c.waiting = c.waiting[n:]
 	return batch
 }
 
@@ -124,6 +136,9 @@ func (c *coalescer) flush(batch []*filing) {
 // split moves repeats of a draft id to the end and returns them: one statement
 // must not hold the same draft twice.
 func split(batch []*filing) []*filing {
+	if len(batch) == 1 {
+		return nil
+	}
 	seen := make(map[string]bool, len(batch))
 	var first, again []*filing
 	for _, f := range batch {

@@ -22,7 +22,27 @@ type Rules struct {
 
 // File puts a call into the queue and waits for its verdict.
 func (s *Store) File(ctx context.Context, caller signal.Caller, draft signal.Draft) (signal.Filing, error) {
-	return s.filings.file(ctx, caller, draft)
+	f := newFiling(signal.Call{Caller: caller, Draft: draft})
+	if s.filings.add(f) == 0 {
+		return signal.Filing{}, signal.ErrBusy
+	}
+	return f.wait(ctx)
+}
+
+// FileMany puts calls into the queue together and waits for all their verdicts.
+func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Filing, []error) {
+	batch := make([]*filing, len(calls))
+	for i, c := range calls {
+		batch[i] = newFiling(c)
+	}
+	taken := s.filings.add(batch...)
+	filings, errs := make([]signal.Filing, len(calls)), make([]error, len(calls))
+	for i, f := range batch {
+		if errs[i] = signal.ErrBusy; i < taken {
+			filings[i], errs[i] = f.wait(ctx)
+		}
+	}
+	return filings, errs
 }
 
 // fileBatch is the one statement of a filing; it answers every member.

@@ -76,7 +76,7 @@ type Store struct {
 	cutAt time.Time
 }
 
-// New makes a store over an open pool and starts its filing workers.
+// New makes a store over an open pool and is ready to file.
 func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	s := &Store{pool: pool, reads: pg.Bound(pool, readBudget), rules: rules, now: now}
 	s.filings = newCoalescer(s.fileBatch)
@@ -95,7 +95,7 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Waiting is the number of calls that wait to be written.
-func (s *Store) Waiting() int { return len(s.filings.queue) }
+func (s *Store) Waiting() int { return s.filings.length() }
 
 // SweepKeys deletes idempotency keys that have run out.
 func (s *Store) SweepKeys(ctx context.Context) error {

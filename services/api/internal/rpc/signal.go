@@ -17,10 +17,17 @@ type Signals struct {
 	signalv1.UnimplementedSignalServiceServer
 	signalv1.UnimplementedSignalReadServiceServer
 	service *signal.Service
+	enclose Enclose
 }
 
+// Enclose gives the error of one of many calls its form inside an answer, as
+// link.Server has it.
+type Enclose func(ctx context.Context, method, requestID string, err error) []byte
+
 // NewSignals wires the face.
-func NewSignals(service *signal.Service) *Signals { return &Signals{service: service} }
+func NewSignals(service *signal.Service, enclose Enclose) *Signals {
+	return &Signals{service: service, enclose: enclose}
+}
 
 var errMarketID = fault.New(fault.Invalid, "invalid_market_id", "marketId is not a market id").With("field", "marketId")
 
@@ -35,6 +42,39 @@ func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.
 		return nil, err
 	}
 	return &signalv1.FileResponse{Id: filed.ID, Replayed: filed.Replayed}, nil
+}
+
+// maxCalls is the most calls of one FileMany.
+const maxCalls = 128
+
+var errTooMany = fault.New(fault.Invalid, "invalid_body", "too many calls in one message")
+
+// FileMany files calls that waited together.
+func (f *Signals) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*signalv1.FileManyResponse, error) {
+	if len(r.GetCalls()) > maxCalls {
+		return nil, errTooMany
+	}
+	answers := make([]*signalv1.FileAnswer, len(r.GetCalls()))
+	calls, at := make([]signal.Call, 0, len(answers)), make([]int, 0, len(answers))
+	for i, c := range r.GetCalls() {
+		draft, err := draftOf(c.GetDraft())
+		if err != nil {
+			answers[i] = &signalv1.FileAnswer{Refusal: f.refusal(ctx, c, err)}
+			continue
+		}
+		calls, at = append(calls, signal.Call{Caller: callerOf(c.GetCaller()), Draft: draft}), append(at, i)
+	}
+	for k, a := range f.service.FileMany(ctx, calls) {
+		i := at[k]
+		answers[i] = &signalv1.FileAnswer{
+			Id: a.Filed.ID, Replayed: a.Filed.Replayed, Alone: a.Alone, Refusal: f.refusal(ctx, r.GetCalls()[i], a.Err),
+		}
+	}
+	return &signalv1.FileManyResponse{Answers: answers}, nil
+}
+
+func (f *Signals) refusal(ctx context.Context, c *signalv1.FileRequest, err error) []byte {
+	return f.enclose(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err)
 }
 
 // AppendEvent adds to a signal's history.

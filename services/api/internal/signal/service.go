@@ -35,6 +35,8 @@ type Filing struct {
 // Store keeps signals.
 type Store interface {
 	File(ctx context.Context, caller Caller, draft Draft) (Filing, error)
+	// FileMany files calls together; each has its own verdict or error.
+	FileMany(ctx context.Context, calls []Call) ([]Filing, []error)
 	AppendEvent(ctx context.Context, caller Caller, signalID string, event Event) error
 	GetSignal(ctx context.Context, id string) (Record, error)
 	ListEvents(ctx context.Context, signalID string) ([]Event, error)
@@ -85,6 +87,34 @@ func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, 
 		}
 	}
 	return f.answer(draft)
+}
+
+// FileMany files calls that come together, each as File does. A call on a market
+// that is not known yet is left undone, because its venue has to be asked first:
+// Answer.Alone.
+func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
+	out := make([]Answer, len(calls))
+	good, at := make([]Call, 0, len(calls)), make([]int, 0, len(calls))
+	for i := range calls {
+		if out[i].Err = calls[i].Draft.validate(); out[i].Err == nil {
+			good, at = append(good, calls[i]), append(at, i)
+		}
+	}
+	if len(good) == 0 {
+		return out
+	}
+	filings, errs := s.Store.FileMany(ctx, good)
+	for k, i := range at {
+		switch {
+		case errs[k] != nil:
+			out[i].Err = errs[k]
+		case filings[k].Verdict == VerdictUnknown:
+			out[i].Alone = true
+		default:
+			out[i].Filed, out[i].Err = filings[k].answer(good[k].Draft)
+		}
+	}
+	return out
 }
 
 func (f Filing) answer(draft Draft) (Filed, error) {

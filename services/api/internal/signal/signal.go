@@ -51,6 +51,19 @@ type Draft struct {
 	BodyHash         []byte
 }
 
+// Call is a draft and who files it.
+type Call struct {
+	Caller Caller
+	Draft  Draft
+}
+
+// Answer is what came of one of many calls.
+type Answer struct {
+	Filed Filed
+	Err   error
+	Alone bool // nothing was done: the call has to be filed alone
+}
+
 // MaxReach caps the audience that a client reports.
 const MaxReach = 100_000
 

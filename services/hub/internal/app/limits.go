@@ -9,21 +9,15 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-const (
-	// atOnce is how many counts run at a time. A burst waits here and not in
-	// Redis's own time limit, where waiting would look like an outage.
-	atOnce = 16
-	// maxRefusals bounds what is remembered about callers over their limit.
-	maxRefusals = 1 << 14
-)
+// maxRefusals bounds what is remembered about callers over their limit.
+const maxRefusals = 1 << 14
 
 // limits gives the shared limiters the words of the subject, and remembers
 // refusals: how long a caller has to wait is certain once it is known, so a
 // caller that does not wait costs nobody anything.
 type limits struct {
-	by    map[caller.Kind]*limit.Limiter
-	slots chan struct{}
-	now   func() time.Time
+	by  map[caller.Kind]*limit.Limiter
+	now func() time.Time
 
 	mu       sync.Mutex
 	cur, old map[whose]refusal // two generations, so that memory is bounded
@@ -40,21 +34,12 @@ type refusal struct {
 }
 
 func newLimits(by map[caller.Kind]*limit.Limiter, now func() time.Time) *limits {
-	return &limits{by: by, slots: make(chan struct{}, atOnce), now: now, cur: make(map[whose]refusal)}
+	return &limits{by: by, now: now, cur: make(map[whose]refusal)}
 }
 
 // Count implements caller.Limiter.
 func (l *limits) Count(ctx context.Context, kind caller.Kind, id string) caller.Standing {
 	who := whose{kind, id}
-	if st, refused := l.refused(who); refused {
-		return st
-	}
-	select {
-	case l.slots <- struct{}{}:
-		defer func() { <-l.slots }()
-	case <-ctx.Done(): // nobody waits for the answer any more
-		return caller.Standing{Limit: 1, Retry: time.Second, Reset: time.Second}
-	}
 	if st, refused := l.refused(who); refused {
 		return st
 	}

@@ -31,12 +31,20 @@ func (s *server) openAPI(c echo.Context) error {
 
 // tagged answers 200 with an entity tag, or 304 when the caller has these
 // very bytes. For reads that are made for each request.
-func tagged(c echo.Context, v any) error {
+func tagged(c echo.Context, v any) error { return taggedBy(c, v, v) }
+
+// taggedBy is tagged where only a part of the answer makes it another one: the
+// time at which it was read does not.
+func taggedBy(c echo.Context, v, part any) error {
+	told, err := web.Marshal(part)
+	if err != nil {
+		return err
+	}
 	body, err := web.Marshal(v)
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(body)
+	sum := sha256.Sum256(told)
 	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
 	c.Response().Header()["Etag"] = []string{"W/" + tag}
 	for _, line := range c.Request().Header["If-None-Match"] {

@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"strings"
+
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -124,11 +126,27 @@ func (s *server) marketLedger(c echo.Context) error {
 		return err
 	}
 	limit := syntax.Limit(c.QueryParam("limit"), ledgerDefault, ledgerMax)
-	page, err := s.reads.MarketLedger(c.Request().Context(), id, limit, c.QueryParam("cursor"))
+	page, err := s.reads.MarketLedger(c.Request().Context(), id, limit, cursorParam(c))
 	if err != nil {
 		return err
 	}
 	return tagged(c, showLedger(id, page))
+}
+
+// maxCursor is longer than any cursor that the ledger makes.
+const maxCursor = 1024
+
+// cursorParam is the cursor in the query. What cannot be one, broken UTF-8 that
+// no other service would take, starts from the beginning.
+func cursorParam(c echo.Context) string {
+	raw := c.QueryParam("cursor")
+	odd := func(r rune) bool {
+		return r != '-' && r != '_' && r != '=' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	if len(raw) > maxCursor || strings.ContainsFunc(raw, odd) {
+		return ""
+	}
+	return raw
 }
 
 func (s *server) emptyLedger(c echo.Context) any {
@@ -175,7 +193,10 @@ func (s *server) crowd(c echo.Context) error {
 	if who.Kind == caller.Session {
 		return web.OK(c, showCrowd(id, crowd))
 	}
-	return tagged(c, showCrowd(id, crowd))
+	shown := showCrowd(id, crowd)
+	undated := shown
+	undated.UpdatedAt = ""
+	return taggedBy(c, shown, undated)
 }
 
 func (s *server) emptyCrowd(c echo.Context) any {

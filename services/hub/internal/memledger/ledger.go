@@ -70,6 +70,7 @@ type Ledger struct {
 	LastProgram *programv1.GetProgramRequest
 	keyed       map[string]kept // idempotency keys by operator and key
 	ids         int
+	enclose     func(ctx context.Context, method, requestID string, err error) []byte
 }
 
 // Key is a minted key and whose it is.
@@ -98,8 +99,14 @@ func New(now func() time.Time) *Ledger {
 	}
 }
 
-// Register adds every service of the ledger and of the clock.
+// encloser is what a link.Server can do besides.
+type encloser interface {
+	Enclose(ctx context.Context, method, requestID string, err error) []byte
+}
+
+// Register adds every service of the ledger and of the clock to a link.Server.
 func (l *Ledger) Register(r grpc.ServiceRegistrar) {
+	l.enclose = r.(encloser).Enclose
 	signalv1.RegisterSignalServiceServer(r, l)
 	signalv1.RegisterSignalReadServiceServer(r, l)
 	operatorv1.RegisterOperatorServiceServer(r, l)

@@ -51,6 +51,23 @@ func (l *Ledger) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.F
 	})
 }
 
+// FileMany files one call after the other. The error of a call that came alone is
+// that of the whole, as it is when a transport fails.
+func (l *Ledger) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*signalv1.FileManyResponse, error) {
+	out := &signalv1.FileManyResponse{}
+	for _, c := range r.GetCalls() {
+		filed, err := l.File(ctx, c)
+		if err != nil && len(r.GetCalls()) == 1 {
+			return nil, err
+		}
+		out.Answers = append(out.Answers, &signalv1.FileAnswer{
+			Id: filed.GetId(), Replayed: filed.GetReplayed(),
+			Refusal: l.enclose(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err),
+		})
+	}
+	return out, nil
+}
+
 func (l *Ledger) signalOf(owner string, d *signalv1.Draft) *signalv1.Signal {
 	op := l.Operators[owner]
 	title := l.Markets[d.GetMarketId()].GetTitle()

@@ -14,13 +14,15 @@ import (
 
 // Signals is the ledger's owner of signals and their events.
 type Signals struct {
-	read  signalv1.SignalReadServiceClient
-	write signalv1.SignalServiceClient
+	read    signalv1.SignalReadServiceClient
+	write   signalv1.SignalServiceClient
+	filings filings
 }
 
 // NewSignals uses a connection to the ledger.
 func NewSignals(cc grpc.ClientConnInterface) *Signals {
-	return &Signals{signalv1.NewSignalReadServiceClient(cc), signalv1.NewSignalServiceClient(cc)}
+	write := signalv1.NewSignalServiceClient(cc)
+	return &Signals{read: signalv1.NewSignalReadServiceClient(cc), write: write, filings: filings{ledger: write}}
 }
 
 // File implements signal.Writer.
@@ -34,11 +36,7 @@ func (s *Signals) File(ctx context.Context, by operator.Actor, d signal.Draft) (
 	if d.IdempotencyKey != "" {
 		draft.IdempotencyKey, draft.BodyHash = &d.IdempotencyKey, d.BodyHash
 	}
-	r, err := s.write.File(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft})
-	if err != nil {
-		return "", err
-	}
-	return r.GetId(), nil
+	return s.filings.file(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft})
 }
 
 // Append implements signal.Writer.

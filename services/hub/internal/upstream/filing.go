@@ -1,0 +1,168 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/obs"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+)
+
+const (
+	// maxJoined is the most calls of one message: as many as the ledger files in
+	// one statement.
+	maxJoined = 128
+	// maxFlights is how many messages are under way at a time: one is written
+	// while the other travels.
+	maxFlights = 2
+	// maxWaiting bounds the calls that wait here; more are refused at once, so
+	// that waiting stays short.
+	maxWaiting = 4096
+	// joinedTime bounds one message; each caller has its own, shorter time besides.
+	joinedTime = 3 * time.Second
+)
+
+var errCrowded = fault.New(fault.Unavailable, "db_unavailable", "too many calls wait to be written").With("retryAfterMs", 1000)
+
+// filings joins the calls that wait at the same moment into one message to the
+// ledger, without a timer: a call that comes alone leaves alone, and messages
+// grow only while earlier ones are under way.
+type filings struct {
+	ledger signalv1.SignalServiceClient
+
+	mu      sync.Mutex
+	waiting []*filing
+	flights int
+}
+
+// filing is one call. Where it waits, done is closed once its answer stands.
+type filing struct {
+	ctx    context.Context
+	call   *signalv1.FileRequest
+	done   chan struct{}
+	answer *signalv1.FileAnswer
+	err    error
+}
+
+// file files one call and gives the id that stands.
+func (f *filings) file(ctx context.Context, call *signalv1.FileRequest) (string, error) {
+	w := &filing{ctx: ctx, call: call}
+	f.mu.Lock()
+	switch {
+	case f.flights < maxFlights:
+		f.flights++
+		f.mu.Unlock()
+		f.send(ctx, []*filing{w})
+		f.land()
+	case obs.Sampled(ctx): // a trace follows one call and not its company
+		f.mu.Unlock()
+		return f.alone(ctx, call)
+	case len(f.waiting) >= maxWaiting:
+		f.mu.Unlock()
+		return "", errCrowded
+	default:
+		w.done = make(chan struct{})
+		f.waiting = append(f.waiting, w)
+		f.mu.Unlock()
+		select {
+		case <-w.done:
+		case <-ctx.Done():
+			return "", left(ctx)
+		}
+	}
+	switch {
+	case w.err != nil:
+		return "", w.err
+	case w.answer.GetAlone():
+		return f.alone(ctx, call)
+	}
+	return w.answer.GetId(), link.Disclose(ctx, w.answer.GetRefusal())
+}
+
+// left is what a caller hears whose time ran out, as a call of its own would
+// have told it.
+func left(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return link.ErrUnavailable.Wrap(ctx.Err())
+	}
+	return ctx.Err()
+}
+
+// alone files a call in a message of its own: it may wait for a venue, and
+// nobody waits with it.
+func (f *filings) alone(ctx context.Context, call *signalv1.FileRequest) (string, error) {
+	r, err := f.ledger.File(ctx, call)
+	return r.GetId(), err
+}
+
+// land hands the place of a flight that has ended to those that wait.
+func (f *filings) land() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.waiting) > 0 {
+		go f.fly()
+		return
+	}
+	f.flights--
+}
+
+// fly sends what waits until nothing does.
+func (f *filings) fly() {
+	for {
+		joined := f.take()
+		if joined == nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), joinedTime)
+		f.send(ctx, joined)
+		cancel()
+	}
+}
+
+// take takes those that wait and still want an answer; with none it gives up the
+// flight's place.
+func (f *filings) take() []*filing {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.waiting) > 0 {
+		n := min(len(f.waiting), maxJoined)
+		joined := make([]*filing, 0, n)
+		for _, w := range f.waiting[:n] {
+			if w.ctx.Err() == nil {
+				joined = append(joined, w)
+			}
+		}
+		f.waiting = f.waiting[n:]
+		if len(joined) > 0 {
+			return joined
+		}
+	}
+	f.waiting = nil
+	f.flights--
+	return nil
+}
+
+// send files joined calls in one message and wakes their callers.
+func (f *filings) send(ctx context.Context, joined []*filing) {
+	many := &signalv1.FileManyRequest{Calls: make([]*signalv1.FileRequest, len(joined))}
+	for i, w := range joined {
+		w.call.RequestId = link.RequestID(w.ctx)
+		many.Calls[i] = w.call
+	}
+	r, err := f.ledger.FileMany(ctx, many)
+	if err == nil && len(r.GetAnswers()) != len(joined) {
+		err = fault.ErrInternal.Wrap(errors.New("the ledger did not answer every call"))
+	}
+	for i, w := range joined {
+		if w.err = err; err == nil {
+			w.answer = r.GetAnswers()[i]
+		}
+		if w.done != nil {
+			close(w.done)
+		}
+	}
+}
