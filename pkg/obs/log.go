@@ -14,7 +14,11 @@ import (
 // made within a trace carry trace_id.
 func NewLogger(w io.Writer, level slog.Level, service string) *slog.Logger {
 	h := slog.NewJSONHandler(redactor{w}, &slog.HandlerOptions{Level: level, ReplaceAttr: hideByName})
-	return slog.New(traced{h}).With("service", service)
+	flush := func() {}
+	if b, ok := w.(interface{ Flush() }); ok {
+		flush = b.Flush
+	}
+	return slog.New(traced{h, flush}).With("service", service)
 }
 
 // Level reads LOG_LEVEL: debug, info, warn, error; anything else is info.
@@ -31,7 +35,7 @@ func Level(s string) slog.Level {
 }
 
 func hideByName(_ []string, a slog.Attr) slog.Attr {
-	if a.Value.Kind() != slog.KindGroup && secretName(a.Key) {
+	if a.Value.Kind() != slog.KindGroup && judged.secret(a.Key) {
 		return slog.String(a.Key, hidden)
 	}
 	return a
@@ -48,16 +52,28 @@ func (r redactor) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// traced adds the trace id of the context.
-type traced struct{ slog.Handler }
+// traced adds the trace id of the context, and sees to it that what went wrong
+// is written at once.
+type traced struct {
+	slog.Handler
+	flush func()
+}
 
 func (t traced) Handle(ctx context.Context, r slog.Record) error {
 	if sc := trace.SpanContextFromContext(ctx); sc.HasTraceID() {
 		r.AddAttrs(slog.String("trace_id", sc.TraceID().String()))
 	}
-	return t.Handler.Handle(ctx, r)
+	err := t.Handler.Handle(ctx, r)
+	if r.Level >= slog.LevelWarn {
+		t.flush()
+	}
+	return err
 }
 
-func (t traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{t.Handler.WithAttrs(attrs)} }
+func (t traced) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return traced{t.Handler.WithAttrs(attrs), t.flush}
+}
 
-func (t traced) WithGroup(name string) slog.Handler { return traced{t.Handler.WithGroup(name)} }
+func (t traced) WithGroup(name string) slog.Handler {
+	return traced{t.Handler.WithGroup(name), t.flush}
+}

@@ -3,6 +3,8 @@ package obs
 import (
 	"bytes"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // hidden stands where a secret was.
@@ -17,6 +19,31 @@ var secretNames = []string{
 // publicNames contain such a part and are no secrets: a market's token id is
 // public at its venue.
 var publicNames = []string{"token_id", "tokenid", "token_count", "tokens_per"}
+
+// maxJudged bounds the names that are remembered; names are constants of the
+// program, so there are never that many.
+const maxJudged = 1024
+
+// judgements remembers what secretName said of a name.
+type judgements struct {
+	names sync.Map // string → bool
+	n     atomic.Int32
+}
+
+var judged judgements
+
+func (j *judgements) secret(name string) bool {
+	if known, ok := j.names.Load(name); ok {
+		return known.(bool)
+	}
+	is := secretName(name)
+	if j.n.Load() < maxJudged {
+		if _, known := j.names.LoadOrStore(name, is); !known {
+			j.n.Add(1)
+		}
+	}
+	return is
+}
 
 // secretName reports an attribute whose value may not be seen.
 func secretName(name string) bool {

@@ -13,8 +13,9 @@ var adapters = map[string][]string{
 	"partner":  {"kv"},
 }
 
-// everywhere may be imported by every part of a service that is no subject.
-var everywhere = []string{"syntax", "fault", "obs"}
+// everywhere may be imported by every part of a service that is no subject; teeth
+// is gone from every build but the one that plants faults.
+var everywhere = []string{"syntax", "fault", "obs", "teeth"}
 
 // subjectPkg is all that a subject may know of pkg/.
 var subjectPkg = []string{"syntax", "fault"}

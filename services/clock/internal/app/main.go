@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
@@ -64,7 +65,9 @@ func serve(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a, err := New(ctx, cfg, stderr, time.Now)
+	log := obs.NewBuffered(stderr)
+	defer func() { _ = log.Close() }()
+	a, err := New(ctx, cfg, log, time.Now)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -89,8 +90,8 @@ func (k *scorerKills) one(ctx context.Context, l *sideLedger, signals, kills int
 		}
 	}
 	began := time.Now()
-	if err := k.claim(ctx, l, m, verdict).Err; err != nil {
-		return err
+	if ok, err := frame.Until(ctx, 20*time.Second, func() (bool, error) { return k.claim(ctx, l, m, verdict).Status == 200, nil }); !ok {
+		return fmt.Errorf("the claim on %s is not taken: %w", m.id, err)
 	}
 	if err := m.drained(ctx, k.env, l); err != nil {
 		k.seen.Wrong("%v", err)
