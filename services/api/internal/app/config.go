@@ -55,11 +55,10 @@ func (c *Config) Check(r *conf.Report) {
 	r.Secret("LINK_SECRET", c.Link)
 	r.Secret("MASK_SECRET", c.Mask)
 	r.PublicURL("HUB_URL", c.HubURL)
-	if _, err := idp.ParseConfig(c.Providers); err != nil {
-		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
-	}
+	c.checkProviders(r)
 	r.URL("POLYMARKET_GAMMA_URL", c.GammaURL, "https", "http")
 	r.URL("POLYMARKET_CLOB_URL", c.ClobURL, "https", "http")
+	r.Proxies("TRUSTED_PROXIES", c.Trusted)
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("RATE_LIMIT_KEY", c.PerKey, 1, 1_000_000)
 	r.Between("REPLICAS", c.Replicas, 1, 1000)
@@ -71,6 +70,15 @@ func (c *Config) Check(r *conf.Report) {
 	}
 	if c.Grace < 0 || c.Grace > 24*time.Hour {
 		r.Fail("RESOLUTION_GRACE", "must be from 0s to 24h")
+	}
+}
+
+func (c *Config) checkProviders(r *conf.Report) {
+	switch list, err := idp.ParseConfig(c.Providers); {
+	case err != nil:
+		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
+	case r.Env().Production() && list.Plain():
+		r.Fail("IDP_PROVIDERS", "must use https in production")
 	}
 }
 

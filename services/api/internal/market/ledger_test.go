@@ -50,7 +50,7 @@ func setup(t *testing.T) *ledger {
 
 // replica is one more process of the service on the same database and venue.
 func (l *ledger) replica() (*postgres.Store, *market.Service, *market.Catalogue) {
-	store := postgres.New(l.rw, postgres.Rules{ResolveChunk: 1000, PastEndIsProvisional: true}, l.clock.Now)
+	store := postgres.New(l.rw, postgres.Rules{ResolveChunk: 1000, PastEndIsProvisional: true, ReadBudget: 20 * time.Second}, l.clock.Now)
 	classify := market.Classify{
 		Lane:     func(string, []string) syntax.Lane { return syntax.LaneScience },
 		Category: func(lane syntax.Lane, _ string, _ []string) string { return strings.ToLower(string(lane)) },

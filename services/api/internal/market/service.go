@@ -15,6 +15,9 @@ import (
 const (
 	// readTimeout bounds a read of a venue that a caller waits for.
 	readTimeout = 5 * time.Second
+	// patience is how long a caller waits for a venue where we can go on without
+	// its answer: a venue that hangs must not use up the time to write the call.
+	patience = time.Second
 	// staleAfter is when a market that is being read is read again at its venue.
 	staleAfter = 60 * time.Second
 	// absentFor is how long a venue's "no such market" is remembered.
@@ -120,7 +123,13 @@ func (s *Service) Get(ctx context.Context, id syntax.MarketID) (Market, error) {
 		}
 		return Market{}, ErrNotFound
 	}
-	fresh, err := s.Refresh(ctx, id)
+	wait := ctx
+	if found {
+		var cancel context.CancelFunc
+		wait, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	fresh, err := s.Refresh(wait, id)
 	if err == nil {
 		return fresh, nil
 	}
@@ -146,7 +155,9 @@ func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, title string) 
 		}
 		return ErrNotFound
 	}
-	_, err := s.Refresh(ctx, id)
+	wait, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err := s.Refresh(wait, id)
 	if !errors.Is(err, ErrUnavailable) {
 		return err
 	}

@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -24,19 +26,22 @@ type filing struct {
 	answer signal.Filing
 	err    error
 	done   chan struct{}
+	left   atomic.Bool // nobody waits for the answer
 }
 
 func newFiling(c signal.Call) *filing {
 	return &filing{caller: c.Caller, draft: c.Draft, done: make(chan struct{})}
 }
 
-// wait gives the answer. A caller that leaves early leaves its call in doubt,
-// which a repeat of the same draft settles.
+// wait gives the answer. A caller that leaves while its call is being written
+// leaves it in doubt, which a repeat of the same draft settles; a call that only
+// waits is not written any more.
 func (f *filing) wait(ctx context.Context) (signal.Filing, error) {
 	select {
 	case <-f.done:
 		return f.answer, f.err
 	case <-ctx.Done():
+		f.left.Store(true)
 		return signal.Filing{}, ctx.Err()
 	}
 }
@@ -100,19 +105,22 @@ func (c *coalescer) work() {
 	}
 }
 
-// take takes what waits; a worker that finds nothing is no more.
+// take takes what waits and is still waited for; a worker that finds nothing is
+// no more.
 func (c *coalescer) take() []*filing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := min(len(c.waiting), maxBatch)
-	if n == 0 {
-		c.waiting = nil
-		c.workers--
-		return nil
+	for len(c.waiting) > 0 {
+		n := min(len(c.waiting), maxBatch)
+		batch := slices.DeleteFunc(c.waiting[:n:n], func(f *filing) bool { return f.left.Load() })
+		c.waiting = c.waiting[n:]
+		if len(batch) > 0 {
+			return batch
+		}
 	}
-	batch := c.waiting[:n:n]
-	c.waiting = c.waiting[n:]
-	return batch
+	c.waiting = nil
+	c.workers--
+	return nil
 }
 
 // flush writes a batch; when it fails as a whole its members are written one

@@ -14,7 +14,7 @@ import (
 
 // FindMarket reads a market as it is stored.
 func (s *Store) FindMarket(ctx context.Context, id syntax.MarketID) (market.Market, bool, error) {
-	list, err := s.markets(ctx, "market_get", string(id))
+	list, err := markets(ctx, s.reads, "market_get", string(id))
 	if err != nil || len(list) == 0 {
 		return market.Market{}, false, err
 	}
@@ -23,18 +23,18 @@ func (s *Store) FindMarket(ctx context.Context, id syntax.MarketID) (market.Mark
 
 // ListMarkets reads the markets that exist, in no order.
 func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market, error) {
-	return s.markets(ctx, "market_list", ids)
+	return markets(ctx, s.reads, "market_list", ids)
 }
 
 // ListAirable reads open priced markets by end date; an empty lane is every
 // lane, limit 0 all of them.
 func (s *Store) ListAirable(ctx context.Context, now time.Time, lane syntax.Lane, limit int) ([]market.Market, error) {
-	return s.markets(ctx, "market_airable", now, string(lane), limit)
+	return markets(ctx, s.pool, "market_airable", now, string(lane), limit)
 }
 
 // ListPrices reads the snapshots since from, oldest first, thinned to at most limit.
 func (s *Store) ListPrices(ctx context.Context, id syntax.MarketID, from time.Time, limit int) ([]market.Point, error) {
-	rows, err := s.pool.Query(ctx, query("market_prices"), string(id), from, limit)
+	rows, err := s.reads.Query(ctx, query("market_prices"), string(id), from, limit)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list prices: %w", err))
 	}
@@ -50,7 +50,7 @@ func (s *Store) ListPrices(ctx context.Context, id syntax.MarketID, from time.Ti
 
 // ListNative reads native markets, newest first.
 func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due bool, limit int, now time.Time) ([]market.Native, error) {
-	rows, err := s.pool.Query(ctx, query("market_natives"), string(status), due, now, now.Add(-market.ProposalLife), limit)
+	rows, err := s.reads.Query(ctx, query("market_natives"), string(status), due, now, now.Add(-market.ProposalLife), limit)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list native markets: %w", err))
 	}
@@ -70,8 +70,8 @@ func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due 
 	return list, nil
 }
 
-func (s *Store) markets(ctx context.Context, name string, args ...any) ([]market.Market, error) {
-	rows, err := s.pool.Query(ctx, query(name), args...)
+func markets(ctx context.Context, from queryer, name string, args ...any) ([]market.Market, error) {
+	rows, err := from.Query(ctx, query(name), args...)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
 	}

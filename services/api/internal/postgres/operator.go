@@ -15,12 +15,12 @@ import (
 
 // FindByIdentity reads the operator of (issuer, subject), nil when there is none.
 func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*operator.Operator, error) {
-	return s.findOperator(ctx, "operator_by_identity", issuer, subject)
+	return findOperator(ctx, s.pool, "operator_by_identity", issuer, subject)
 }
 
 // CreateOperator inserts an operator; nil tells that the handle is taken.
 func (s *Store) CreateOperator(ctx context.Context, o operator.Operator) (*operator.Operator, error) {
-	made, err := s.findOperator(ctx, "operator_create", o.ID, o.Issuer, o.ProviderID, o.PublicID, o.Handle, o.DisplayName, o.CreatedAt)
+	made, err := findOperator(ctx, s.pool, "operator_create", o.ID, o.Issuer, o.ProviderID, o.PublicID, o.Handle, o.DisplayName, o.CreatedAt)
 	if err != nil || made != nil {
 		return made, err
 	}
@@ -33,7 +33,7 @@ func (s *Store) GetOperator(ctx context.Context, handle, id string) (operator.Op
 	if handle == "" {
 		uuid = &id
 	}
-	o, err := s.findOperator(ctx, "operator_get", handle, uuid)
+	o, err := findOperator(ctx, s.reads, "operator_get", handle, uuid)
 	if err != nil {
 		return operator.Operator{}, err
 	}
@@ -45,7 +45,7 @@ func (s *Store) GetOperator(ctx context.Context, handle, id string) (operator.Op
 
 // Classify changes what an operator is. Fault: not_found.
 func (s *Store) Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
-	o, err := s.findOperator(ctx, "operator_classify", handle, kind, house, actor, now)
+	o, err := findOperator(ctx, s.pool, "operator_classify", handle, kind, house, actor, now)
 	if err != nil {
 		return operator.Operator{}, err
 	}
@@ -118,9 +118,9 @@ func (s *Store) VerifyKey(ctx context.Context, hash []byte, now time.Time) (oper
 	return o, k, nil
 }
 
-func (s *Store) findOperator(ctx context.Context, name string, args ...any) (*operator.Operator, error) {
+func findOperator(ctx context.Context, from queryer, name string, args ...any) (*operator.Operator, error) {
 	var o operator.Operator
-	err := s.pool.QueryRow(ctx, query(name), args...).Scan(operatorFields(&o)...)
+	err := from.QueryRow(ctx, query(name), args...).Scan(operatorFields(&o)...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

@@ -167,11 +167,14 @@ func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, rea
 
 // GetOutcome reads the resolution record of a market.
 func (s *Store) GetOutcome(ctx context.Context, marketID string) (resolve.Outcome, bool, error) {
-	o, found, err := readOutcome(ctx, s.pool, marketID)
+	o, found, err := readOutcome(ctx, s.reads, marketID)
 	return o, found, pg.Fault(err)
 }
 
+// queryer is the pool, the pool with the budget of a read that a caller waits
+// for, or a transaction.
 type queryer interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 

@@ -12,7 +12,7 @@ import (
 
 // ListEvents reads a signal's history, oldest first. Fault: not_found.
 func (s *Store) ListEvents(ctx context.Context, signalID string) ([]signal.Event, error) {
-	rows, err := s.pool.Query(ctx, query("signal_events"), signalID)
+	rows, err := s.reads.Query(ctx, query("signal_events"), signalID)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list events: %w", err))
 	}

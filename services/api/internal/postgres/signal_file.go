@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -17,7 +18,8 @@ import (
 type Rules struct {
 	PriceToleranceBps    int
 	PastEndIsProvisional bool
-	ResolveChunk         int // most signals that one claim transaction scores
+	ResolveChunk         int           // most signals that one claim transaction scores
+	ReadBudget           time.Duration // how long a read waits for a database that hangs; pg.ReadBudget when zero
 }
 
 // File puts a call into the queue and waits for its verdict.
@@ -49,10 +51,12 @@ func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Fil
 func (s *Store) fileBatch(ctx context.Context, batch []*filing) error {
 	now := s.now().UTC().Truncate(time.Millisecond)
 	c := newFilingColumns(len(batch))
+	var need parts
 	for _, f := range batch {
 		c.add(f)
+		need |= f.needs()
 	}
-	rows, err := s.pool.Query(ctx, query("signal_file"), c.id, c.keyHash, c.user, c.market, c.title, c.yes, c.price,
+	rows, err := s.pool.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.title, c.yes, c.price,
 		c.crowd, c.confidence, c.take, c.source, c.ttr, c.channel, c.media, c.reach, c.idemKey, c.bodyHash, c.lean,
 		now, s.rules.PriceToleranceBps, s.rules.PastEndIsProvisional)
 	if err != nil {
@@ -68,7 +72,7 @@ func (s *Store) fileBatch(ctx context.Context, batch []*filing) error {
 	_, err = pgx.ForEachRow(rows, []any{&n, &verdict, &first, &actor}, func() error {
 		f := batch[n-1]
 		f.answer = signal.Filing{Verdict: signal.Verdict(verdict)}
-		if first != nil {
+		if first != nil && !teeth.Bites("B3") {
 			f.answer.FirstID = *first
 		}
 		if verdict == "raced" {

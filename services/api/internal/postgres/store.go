@@ -60,9 +60,6 @@ func query(name string) string {
 	return text
 }
 
-// readBudget is how long a read waits for a database that hangs.
-const readBudget = 300 * time.Millisecond
-
 // Store is the ledger's database as the role api_rw sees it.
 type Store struct {
 	pool    *pgxpool.Pool
@@ -78,7 +75,10 @@ type Store struct {
 
 // New makes a store over an open pool and is ready to file.
 func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
-	s := &Store{pool: pool, reads: pg.Bound(pool, readBudget), rules: rules, now: now}
+	if rules.ReadBudget == 0 {
+		rules.ReadBudget = pg.ReadBudget
+	}
+	s := &Store{pool: pool, reads: pg.Bound(pool, rules.ReadBudget), rules: rules, now: now}
 	s.filings = newCoalescer(s.fileBatch)
 	return s
 }

@@ -45,7 +45,7 @@ func setupRedis(t *testing.T, url string) *bundle {
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
 	b := &bundle{t: t, admin: testkit.Pool(t, db.Admin), url: url, redis: testkit.KV(t, url, 50*time.Millisecond)}
-	b.store = postgres.New(testkit.Pool(t, db.URL("api_rw")), postgres.Rules{ResolveChunk: 1000}, time.Now)
+	b.store = postgres.New(testkit.Pool(t, db.URL("api_rw")), postgres.Rules{ResolveChunk: 1000, ReadBudget: 20 * time.Second}, time.Now)
 	t.Cleanup(b.store.Close)
 	b.exec(`INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
 		SELECT ('018f0000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'seed', 'seed' || i, 'op_' || lpad(to_hex(i), 16, '0'), 'seed' || i, 'Seed', now()

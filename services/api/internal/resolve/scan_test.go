@@ -43,7 +43,7 @@ func setup(t *testing.T, grace time.Duration, now func() time.Time, markets func
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
 	l := &ledger{t: t, now: now, admin: testkit.Pool(t, db.Admin)}
-	l.store = postgres.New(testkit.Pool(t, db.URL("api_rw")), postgres.Rules{ResolveChunk: 4, PriceToleranceBps: 1000}, now)
+	l.store = postgres.New(testkit.Pool(t, db.URL("api_rw")), postgres.Rules{ResolveChunk: 4, PriceToleranceBps: 1000, ReadBudget: 20 * time.Second}, now)
 	t.Cleanup(l.store.Close)
 	l.service = resolve.NewService(l.store, now)
 	l.Scanner = resolve.NewScanner(l.store, markets(l.store), l.service, []syntax.Provider{syntax.Polymarket}, grace, now,

@@ -1,34 +1,29 @@
 -- Files what waits, in one statement: who acts, the market under lock, the
 -- price rules of contract 4.2.7, the row, the counters, the outbox.
 -- $19 now, $20 price tolerance (bps), $21 whether a passed end is provisional.
-WITH input AS MATERIALIZED (
-    SELECT * FROM unnest(
-        $1::uuid[], $2::bytea[], $3::uuid[], $4::text[], $5::text[], $6::boolean[], $7::integer[],
-        $8::integer[], $9::smallint[], $10::text[], $11::text[], $12::integer[], $13::text[],
-        $14::text[], $15::integer[], $16::text[], $17::bytea[], $18::integer[]
-    ) WITH ORDINALITY AS t (
-        id, key_hash, user_id, market_id, title, yes, price,
-        crowd, confidence, take, source, ttr, channel_id,
-        media_asset_id, reach, idem_key, body_hash, lean, n)
-), who AS MATERIALIZED (
-    SELECT i.*, u.id AS actor, u.crowd AS counts
-    FROM input i
-    LEFT JOIN operator_keys k ON k.hash = i.key_hash AND k.revoked_at IS NULL
-    LEFT JOIN users u ON u.id = coalesce(k.user_id, i.user_id)
-), market AS MATERIALIZED (
+-- The parts between "only" and "end" are left out for calls that need none of it.
+WITH market AS MATERIALIZED (
     SELECT market_id, provider, title, status, provisional, disputed, end_date, fetched_at, initial_yes_bps
     FROM markets
     WHERE market_id = ANY ($4::text[])
     ORDER BY market_id
     FOR SHARE
 ), judged AS MATERIALIZED (
-    SELECT w.*, m.end_date, m.title AS held_title, q.yes_bps AS snap,
-        coalesce(old.id, idem.result_id) AS first_id,
+    SELECT i.n, i.id, i.market_id, u.id AS actor, i.yes, i.price, i.crowd, i.confidence, i.ttr, i.take, i.source,
+        i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean,
+        coalesce(i.title, m.title, i.market_id) AS title, m.end_date, q.yes_bps AS snap,
+        coalesce(old.id
+            -- only keys
+            , idem.result_id
+            -- end keys
+        ) AS first_id,
         CASE
-            WHEN w.actor IS NULL THEN 'unauthenticated'
-            WHEN old.id = w.id THEN 'replay'
-            WHEN idem.body_hash = w.body_hash THEN 'replay'
+            WHEN u.id IS NULL THEN 'unauthenticated'
+            WHEN old.id = i.id THEN 'replay'
+            -- only keys
+            WHEN idem.body_hash = i.body_hash THEN 'replay'
             WHEN idem.key IS NOT NULL THEN 'reused'
+            -- end keys
             WHEN old.id IS NOT NULL THEN 'duplicate'
             WHEN m.market_id IS NULL THEN 'unknown'
             WHEN m.status = 'resolved' THEN 'settled'
@@ -37,41 +32,55 @@ WITH input AS MATERIALIZED (
             WHEN m.end_date <= $19::timestamptz AND ($21::boolean OR m.provider = 'manual') THEN 'provisional'
             ELSE 'file'
         END AS verdict
-    FROM who w
-    LEFT JOIN market m ON m.market_id = w.market_id
-    LEFT JOIN market_quotes q ON q.market_id = w.market_id
+    FROM unnest(
+        $1::uuid[], $2::bytea[], $3::uuid[], $4::text[], $5::text[], $6::boolean[], $7::integer[],
+        $8::integer[], $9::smallint[], $10::text[], $11::text[], $12::integer[], $13::text[],
+        $14::text[], $15::integer[], $16::text[], $17::bytea[], $18::integer[]
+    ) WITH ORDINALITY AS i (
+        id, key_hash, user_id, market_id, title, yes, price,
+        crowd, confidence, take, source, ttr, channel_id,
+        media_asset_id, reach, idem_key, body_hash, lean, n)
+    LEFT JOIN operator_keys k ON k.hash = i.key_hash AND k.revoked_at IS NULL
+    LEFT JOIN users u ON u.id = coalesce(k.user_id, i.user_id)
+    LEFT JOIN market m ON m.market_id = i.market_id
+    LEFT JOIN market_quotes q ON q.market_id = i.market_id
         AND (q.at >= $19::timestamptz - interval '15 minutes' OR m.provider = 'manual')
-    LEFT JOIN signals old ON old.market_id = w.market_id AND old.user_id = w.actor
-    LEFT JOIN idempotency_keys idem ON idem.user_id = w.actor AND idem.key = w.idem_key
+    LEFT JOIN signals old ON old.market_id = i.market_id AND old.user_id = u.id
+    -- only keys
+    LEFT JOIN idempotency_keys idem ON idem.user_id = u.id AND idem.key = i.idem_key
         AND idem.created_at > $19::timestamptz - interval '24 hours'
-), priced AS MATERIALIZED (
-    SELECT j.*,
-        CASE WHEN NOT yes AND abs(price - snap) < abs(price - (10000 - snap))
-             THEN 10000 - price ELSE price END AS paid,
-        CASE WHEN yes THEN snap ELSE 10000 - snap END AS side
-    FROM judged j WHERE verdict = 'file'
+    -- end keys
 ), filed AS (
     INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified,
         crowd_yes_bps, confidence, ttr, created_at, market_title, text_take, source,
         channel_id, media_asset_id, reach)
-    SELECT id, market_id, actor, yes, paid, greatest(paid, side - $20::integer), snap IS NOT NULL,
-        coalesce(crowd, snap), confidence,
-        coalesce(ttr, least(315360000, greatest(0, floor(extract(epoch FROM end_date - $19::timestamptz))))::integer),
-        $19::timestamptz, coalesce(title, held_title, market_id), take, source, channel_id, media_asset_id, reach
-    FROM priced
-    ORDER BY market_id, actor, n
+    SELECT j.id, j.market_id, j.actor, j.yes, p.paid,
+        greatest(p.paid, CASE WHEN j.yes THEN j.snap ELSE 10000 - j.snap END - $20::integer), j.snap IS NOT NULL,
+        coalesce(j.crowd, j.snap), j.confidence,
+        coalesce(j.ttr, least(315360000, greatest(0, floor(extract(epoch FROM j.end_date - $19::timestamptz))))::integer),
+        $19::timestamptz, j.title, j.take, j.source, j.channel_id, j.media_asset_id, j.reach
+    FROM judged j CROSS JOIN LATERAL (
+        SELECT CASE WHEN NOT j.yes AND abs(j.price - j.snap) < abs(j.price - (10000 - j.snap))
+                    THEN 10000 - j.price ELSE j.price END AS paid) p
+    WHERE j.verdict = 'file'
+    ORDER BY j.market_id, j.actor, j.n
     ON CONFLICT DO NOTHING
-    RETURNING id, market_id, user_id, yes
+    -- A lookup for each row: a join with what was judged would compare all with all,
+    -- because nobody tells the planner how many they are.
+    RETURNING id, market_id, user_id, yes, (SELECT u.crowd FROM users u WHERE u.id = user_id) AS counts
+), tally AS MATERIALIZED (
+    SELECT f.market_id, count(*) FILTER (WHERE f.yes) AS yes, count(*) FILTER (WHERE NOT f.yes) AS no,
+        count(*) FILTER (WHERE f.yes AND f.counts) AS crowd_yes, count(*) FILTER (WHERE NOT f.yes AND f.counts) AS crowd_no
+    FROM filed f
+    GROUP BY f.market_id ORDER BY f.market_id
 ), counted AS (
     INSERT INTO market_totals AS t (market_id, yes, no, crowd_yes, crowd_no)
-    SELECT f.market_id, count(*) FILTER (WHERE f.yes), count(*) FILTER (WHERE NOT f.yes),
-        count(*) FILTER (WHERE f.yes AND p.counts), count(*) FILTER (WHERE NOT f.yes AND p.counts)
-    FROM filed f JOIN priced p ON p.id = f.id
-    GROUP BY f.market_id ORDER BY f.market_id
+    SELECT market_id, yes, no, crowd_yes, crowd_no FROM tally ORDER BY market_id
     ON CONFLICT (market_id) DO UPDATE SET
         yes = t.yes + excluded.yes, no = t.no + excluded.no,
         crowd_yes = t.crowd_yes + excluded.crowd_yes, crowd_no = t.crowd_no + excluded.crowd_no
     RETURNING market_id, crowd_yes, crowd_no
+-- only natives
 ), native AS (
     -- A native market's price is its smoothed crowd (4.3.7): the write that moves it stores it.
     UPDATE market_quotes q
@@ -84,6 +93,7 @@ WITH input AS MATERIALIZED (
     INSERT INTO market_prices (market_id, at, yes_bps)
     SELECT market_id, $19::timestamptz, yes_bps FROM native
     ON CONFLICT (market_id, at) DO UPDATE SET yes_bps = excluded.yes_bps
+-- end natives
 ), operator_count AS (
     INSERT INTO operator_totals AS t (user_id, total)
     SELECT user_id, count(*) FROM filed GROUP BY user_id ORDER BY user_id
@@ -95,18 +105,22 @@ WITH input AS MATERIALIZED (
     INSERT INTO outbox (type, market_id, user_id, signal_id, at)
     SELECT 'signal.created', f.market_id, f.user_id, f.id, $19::timestamptz
     FROM filed f
+-- only keys
 ), keyed AS (
     INSERT INTO idempotency_keys AS k (user_id, key, body_hash, result_id, created_at)
-    SELECT p.actor, p.idem_key, p.body_hash, f.id, $19::timestamptz
-    FROM filed f JOIN priced p ON p.id = f.id WHERE p.idem_key IS NOT NULL
-    ORDER BY p.actor, p.idem_key
+    SELECT j.actor, j.idem_key, j.body_hash, f.id, $19::timestamptz
+    FROM filed f JOIN judged j ON j.id = f.id WHERE j.idem_key IS NOT NULL
+    ORDER BY j.actor, j.idem_key
     ON CONFLICT (user_id, key) DO UPDATE SET body_hash = excluded.body_hash,
         result_id = excluded.result_id, created_at = excluded.created_at
         WHERE k.created_at <= $19::timestamptz - interval '24 hours'
+-- end keys
+-- only lean
 ), audited AS (
     INSERT INTO audit_log (at, actor, action, subject, data)
-    SELECT $19::timestamptz, p.actor::text, 'signal.crowd_lean', f.id::text, jsonb_build_object('crowdLeanBps', p.lean)
-    FROM filed f JOIN priced p ON p.id = f.id WHERE p.lean IS NOT NULL
+    SELECT $19::timestamptz, j.actor::text, 'signal.crowd_lean', f.id::text, jsonb_build_object('crowdLeanBps', j.lean)
+    FROM filed f JOIN judged j ON j.id = f.id WHERE j.lean IS NOT NULL
+-- end lean
 ), woken AS (
     SELECT pg_notify('sc_outbox', '') FROM filed LIMIT 1
 )
@@ -114,4 +128,3 @@ SELECT j.n, CASE WHEN f.id IS NULL AND j.verdict = 'file' THEN 'raced' ELSE j.ve
 FROM judged j
 LEFT JOIN filed f ON f.id = j.id AND j.verdict = 'file'
 LEFT JOIN woken ON true
-ORDER BY j.n

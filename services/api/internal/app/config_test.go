@@ -1,0 +1,65 @@
+package app
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+)
+
+const canary = "c4narY"
+
+// good is a configuration that starts in production.
+func good() map[string]string {
+	return map[string]string{
+		"ENV":           "production",
+		"HTTP_ADDR":     "0.0.0.0:8081",
+		"METRICS_ADDR":  "10.0.0.7:9100",
+		"DATABASE_URL":  "postgres://api_rw:" + canary + "@db.internal/signalcast",
+		"REDIS_URL":     "redis://redis.internal:6379",
+		"LINK_SECRET":   "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J",
+		"MASK_SECRET":   "Mn3Bv5Cx7Zl9Kj1Hg3Fd5Sa7Po9Iu1Yt",
+		"HUB_URL":       "https://hub.example",
+		"IDP_PROVIDERS": `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
+	}
+}
+
+// TestUnsafeConfigDoesNotStart: every refusal names its setting and shows no value.
+func TestUnsafeConfigDoesNotStart(t *testing.T) {
+	t.Parallel()
+	if _, err := conf.LoadFrom[Config](good()); err != nil {
+		t.Fatal(err)
+	}
+	short := "short-" + canary
+	for name, change := range map[string]struct{ setting, value string }{
+		"no masking secret":        {"MASK_SECRET", ""},
+		"short masking secret":     {"MASK_SECRET", short},
+		"short link secret":        {"LINK_SECRET", short},
+		"same secret twice":        {"MASK_SECRET", good()["LINK_SECRET"]},
+		"plain http base":          {"HUB_URL", "http://" + canary + ".example"},
+		"metrics for everybody":    {"METRICS_ADDR", "0.0.0.0:9100"},
+		"unknown environment":      {"ENV", "staging-" + canary},
+		"no database":              {"DATABASE_URL", ""},
+		"redis of another kind":    {"REDIS_URL", "http://" + canary},
+		"no identity provider":     {"IDP_PROVIDERS", "[]"},
+		"provider over http":       {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"http://` + canary + `/j"}]`},
+		"issuer over http":         {"IDP_PROVIDERS", `[{"name":"m","issuer":"http://` + canary + `","audience":"a"}]`},
+		"everybody is a proxy":     {"TRUSTED_PROXIES", "::/0"},
+		"venue that is no address": {"POLYMARKET_CLOB_URL", canary},
+		"no limit for keys":        {"RATE_LIMIT_KEY", "0"},
+		"no chunk":                 {"RESOLVE_CHUNK", "0"},
+	} {
+		environ := maps.Clone(good())
+		environ[change.setting] = change.value
+		_, err := conf.LoadFrom[Config](environ)
+		switch {
+		case err == nil:
+			t.Errorf("%s: started", name)
+		case !strings.Contains(err.Error(), change.setting):
+			t.Errorf("%s: %q does not name %s", name, err, change.setting)
+		case strings.Contains(err.Error(), canary):
+			t.Errorf("%s: %q shows the value", name, err)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package market_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+// A venue that hangs costs neither the call that was filed on its market nor the
+// time in which the call is written; its answer is kept when it comes.
+func TestHangingVenueLeavesTimeToFile(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.venue.list("7")
+	gate := make(chan struct{})
+	l.venue.set(func() { l.venue.gate = gate })
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // what a filing has
+	defer cancel()
+	if err := l.Ensure(ctx, "7", "as the caller calls it"); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := l.Get(ctx, "7"); ctx.Err() == nil && (err != nil || m.Status != syntax.MarketUnknown || m.Title != "as the caller calls it") {
+		t.Errorf("the stub reads %+v, %v", m, err)
+	}
+	began := time.Now()
+	if m := l.get("7"); m.Status != syntax.MarketUnknown || time.Since(began) > 1900*time.Millisecond {
+		t.Errorf("the stub reads %+v after %v", m, time.Since(began))
+	}
+	close(gate)
+	testkit.Eventually(t, 10*time.Second, func() bool { return l.get("7").Status == syntax.MarketOpen })
+}

@@ -1,0 +1,58 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// C10: what nobody waits for any more is not written.
+func TestCallersWhoLeftAreNotFiled(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	written := map[string]bool{}
+	held, begun := make(chan struct{}), make(chan struct{}, filers+2)
+	c := newCoalescer(func(_ context.Context, batch []*filing) error {
+		mu.Lock()
+		for _, f := range batch {
+			written[f.draft.ID] = true
+		}
+		mu.Unlock()
+		begun <- struct{}{}
+		<-held
+		return nil
+	})
+	file := func(id string) *filing {
+		f := newFiling(signal.Call{Draft: signal.Draft{ID: id}})
+		if c.add(f) != 1 {
+			t.Fatal("refused")
+		}
+		return f
+	}
+	first := file("first")
+	<-begun
+	second := file("second")
+	<-begun
+	gone, stays := file("gone"), file("stays")
+	left, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := gone.wait(left); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	close(held)
+	for _, f := range []*filing{first, second, stays} {
+		if _, err := f.wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.close()
+	if written["gone"] || !written["stays"] || len(written) != 3 {
+		t.Fatal(written)
+	}
+	if c.length() != 0 {
+		t.Fatalf("%d wait", c.length())
+	}
+}
