@@ -21,7 +21,7 @@ const (
 
 // streetNames are the bots; the last one is marked as a machine, the others
 // stand for people.
-var streetNames = []string{"mara-ferry", "old-pilot", "teletext-tom", "rain-check", "second-cup", "auto-almanac"}
+var streetNames = []string{"mara-ferry", "slow-tram", "teletext-tom", "rain-check", "second-cup", "auto-almanac"}
 
 // street is the bots that keep a demo alive.
 type street struct {

@@ -26,6 +26,8 @@ func (r *replay) file(ctx context.Context) error {
 	places := make(chan struct{}, callers)
 	var refused atomic.Int64
 	err := each(ctx, len(r.cast), len(r.cast), func(ctx context.Context, i int) error {
+		r.doors[i].pace = newPace()
+		defer func() { r.doors[i].pace = nil }() // the other steps carry no key
 		f := filer{replay: r, door: r.doors[i], operator: r.cast[i], key: r.keys[i], places: places}
 		for _, c := range r.plan[i] {
 			filed, err := f.call(ctx, c)

@@ -27,7 +27,6 @@ func (r *replay) signIn(ctx context.Context) error {
 			return fmt.Errorf("operator %s: %w", o.Name, err)
 		}
 		r.who[i], r.keys[i] = who, key
-		r.doors[i].pace = newPace()
 		r.show.add(1)
 		return nil
 	})

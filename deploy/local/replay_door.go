@@ -23,7 +23,7 @@ const (
 // loopback address, so that the limit per address sees as many as there are.
 type door struct {
 	http  *http.Client
-	pace  *pace // nil: no key, nothing to keep to
+	pace  *pace // nil: no key, nothing to keep to; with one, not for concurrent use
 	meets *meets
 }
 
@@ -85,7 +85,7 @@ func short(body []byte) string {
 }
 
 // do asks until there is a clear answer: a limit is waited for, doubt (no
-// answer, 502, 503, 504) is tried again with growing pauses.
+// answer, 502, 503, 504, a degraded one) is tried again with growing pauses.
 func (d *door) do(ctx context.Context, a ask) (reply, error) {
 	var out reply
 	began, pause := time.Now(), 100*time.Millisecond
@@ -113,7 +113,7 @@ func (d *door) do(ctx context.Context, a ask) (reply, error) {
 				return out, err
 			}
 			continue
-		case err == nil && status != http.StatusBadGateway && status != http.StatusServiceUnavailable && status != http.StatusGatewayTimeout:
+		case err == nil && conclusive(status, header):
 			out.status, out.body = status, body
 			return out, nil
 		}
@@ -134,6 +134,16 @@ func (d *door) do(ctx context.Context, a ask) (reply, error) {
 		}
 		pause = min(2*pause, 3*time.Second)
 	}
+}
+
+// conclusive says whether an answer settles the matter. A list that is empty because
+// its source failed says so in a header; it is not the list.
+func conclusive(status int, h http.Header) bool {
+	switch status {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return false
+	}
+	return h.Get("X-Degraded") == ""
 }
 
 func (d *door) try(ctx context.Context, a ask) (int, http.Header, []byte, error) {

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalcast/signalcast/deploy/local/internal/career"
 )
 
@@ -17,9 +19,18 @@ const ahead = 60 * 24 * time.Hour
 func (r *replay) open(ctx context.Context) error {
 	r.show.step("markets open", len(r.questions))
 	r.markets = make([]string, len(r.questions))
+	past, err := r.hasPast(ctx)
+	if err != nil {
+		return err
+	}
 	end := time.Now().Add(ahead).UTC().Format(time.RFC3339)
-	err := each(ctx, len(r.questions), width, func(ctx context.Context, i int) (err error) {
-		if r.markets[i], err = r.openOne(ctx, r.door(i), r.questions[i], end); err != nil {
+	mark := "A question with a known answer, replayed. Run " + uuid.NewString() + "."
+	err = each(ctx, len(r.questions), width, func(ctx context.Context, i int) (err error) {
+		// Without volume a market is never put on the air: nobody else calls it.
+		body := map[string]any{
+			"question": r.questions[i].Text, "yesPrice": float64(r.questions[i].YesBps) / 10000, "endDate": end, "volume": 0, "description": mark,
+		}
+		if r.markets[i], err = r.openOne(ctx, r.door(i), body, mark, past); err != nil {
 			return err
 		}
 		r.show.add(1)
@@ -31,24 +42,44 @@ func (r *replay) open(ctx context.Context) error {
 	return err
 }
 
-// openOne tries again when the ledger knows calls under the new number: a
-// simulator that was restarted begins to count anew.
-func (r *replay) openOne(ctx context.Context, d *door, q career.Question, end string) (string, error) {
-	for {
+// hasPast says whether the ledger has seen calls before these.
+func (r *replay) hasPast(ctx context.Context) (bool, error) {
+	var board struct{ Leaderboard []career.ScoreRow }
+	err := r.door(0).get(ctx, r.stack.API+"/api/v1/signals/leaderboard?operators=all&limit=1", &board)
+	return len(board.Leaderboard) > 0, err
+}
+
+// mostTries bounds the search for a number that the ledger does not know.
+const mostTries = 20_000
+
+// openOne makes one market. A simulator that was restarted begins to count
+// anew; where the ledger has a past, a number under which it still knows an
+// earlier market, by its other text, is passed over. Where it has none, the
+// ledger is left to meet the market with its first call.
+func (r *replay) openOne(ctx context.Context, d *door, body map[string]any, mark string, past bool) (string, error) {
+	for range mostTries {
 		var made struct{ ID string }
-		// Without volume a market is never put on the air: nobody else calls it.
-		body := map[string]any{"question": q.Text, "yesPrice": float64(q.YesBps) / 10000, "endDate": end, "volume": 0}
 		if err := d.post(ctx, r.stack.Venues+"/sim/polymarket/markets", "", body, http.StatusCreated, &made); err != nil {
 			return "", err
 		}
-		var known career.Ledger
-		if err := d.get(ctx, r.stack.Hub+"/api/m/"+url.PathEscape(made.ID)+"/signals?limit=1", &known); err != nil {
+		if !past {
+			return made.ID, nil
+		}
+		reply, err := d.do(ctx, ask{method: http.MethodGet, url: r.stack.Hub + "/api/m/" + url.PathEscape(made.ID)})
+		if err != nil {
 			return "", err
 		}
-		if known.Count == 0 {
+		var known struct{ Description *string }
+		if reply.status != http.StatusNotFound {
+			if err := reply.into(http.StatusOK, &known); err != nil {
+				return "", fmt.Errorf("market %s: %w", made.ID, err)
+			}
+		}
+		if known.Description != nil && *known.Description == mark {
 			return made.ID, nil
 		}
 	}
+	return "", fmt.Errorf("the ledger knows another market under each of %d numbers", mostTries)
 }
 
 // resolve lets the venue decide every market, then asks the ledger to look
@@ -58,7 +89,16 @@ func (r *replay) resolve(ctx context.Context) error {
 	err := each(ctx, len(r.markets), width, func(ctx context.Context, i int) error {
 		body := map[string]string{"state": "resolved", "outcome": string(r.questions[i].Verdict)}
 		r.show.add(1)
-		return r.door(i).post(ctx, r.stack.Venues+"/sim/polymarket/markets/"+url.PathEscape(r.markets[i]), "", body, http.StatusOK, nil)
+		reply, err := r.door(i).do(ctx, ask{
+			method: http.MethodPost, url: r.stack.Venues + "/sim/polymarket/markets/" + url.PathEscape(r.markets[i]), body: body,
+		})
+		if err == nil && reply.status == http.StatusNotFound {
+			return fmt.Errorf("the simulated venue has forgotten market %s: it was restarted under way", r.markets[i])
+		}
+		if err == nil {
+			err = reply.into(http.StatusOK, nil)
+		}
+		return err
 	})
 	if err != nil {
 		return err

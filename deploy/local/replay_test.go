@@ -111,6 +111,9 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	if body == "degraded" {
+		w.Header().Set("X-Degraded", "ledger")
+	}
 	if code == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "0")
 	}
@@ -120,21 +123,21 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestDoorTriesAgain(t *testing.T) {
 	t.Parallel()
-	s := &scripted{t: t, answers: []string{"429", "503", "hang up", "200 {}"}}
+	s := &scripted{t: t, answers: []string{"429", "503", "hang up", "200 degraded", "200 {}"}}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	var m meets
 	d := newDoor(1, &m)
 	t.Cleanup(d.close)
 	r, err := d.do(t.Context(), ask{method: http.MethodPost, url: server.URL, body: map[string]int{"a": 1}})
-	if err != nil || r.status != http.StatusOK || !r.doubted || m.limited.Load() != 1 || m.retried.Load() != 2 {
+	if err != nil || r.status != http.StatusOK || !r.doubted || m.limited.Load() != 1 || m.retried.Load() != 3 {
 		t.Errorf("%+v %v %d %d", r, err, m.limited.Load(), m.retried.Load())
 	}
-	if len(s.bodies) != 4 || s.bodies[0] != `{"a":1}` || s.bodies[3] != s.bodies[0] {
+	if len(s.bodies) != 5 || s.bodies[0] != `{"a":1}` || s.bodies[4] != s.bodies[0] {
 		t.Error(s.bodies)
 	}
 	s.answers = append(s.answers, "503")
-	if _, err := d.do(t.Context(), ask{method: http.MethodPost, url: server.URL, once: true}); err == nil || len(s.bodies) != 5 {
+	if _, err := d.do(t.Context(), ask{method: http.MethodPost, url: server.URL, once: true}); err == nil || len(s.bodies) != 6 {
 		t.Error("an act that must not be repeated was", err, len(s.bodies))
 	}
 	ctx, cancel := context.WithCancel(t.Context())

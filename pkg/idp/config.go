@@ -66,6 +66,14 @@ func ParseConfig(text string) (Config, error) {
 	return c, errors.Join(wrong...)
 }
 
+// Plain tells whether anything is fetched from a provider, or named after one,
+// over plain http.
+func (c Config) Plain() bool {
+	return slices.ContainsFunc(c.Providers, func(p Provider) bool {
+		return slices.ContainsFunc([]string{p.Issuer, p.JWKSURL, p.UsersAPI}, func(u string) bool { return strings.HasPrefix(u, "http://") })
+	})
+}
+
 // check reports what is wrong with a provider and fills in what may be left out.
 func (p *Provider) check() (wrong []error) {
 	if p.Name == "" || p.Issuer == "" || p.Audience == "" {

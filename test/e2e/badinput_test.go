@@ -17,8 +17,8 @@ import (
 type door struct {
 	url    string
 	who    func() option
-	schema string // what the description says of its body
-	good   obj    // a body that it would take
+	schema string    // what the description says of its body
+	good   obj       // a body that it would take
 	twist  []badCase // what no schema says
 	soft   bool      // a body may be missing
 }

@@ -1,3 +1,213 @@
 package e2e
 
-func closeBrowser() {}
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browser is one headless Chromium for all tests of a run.
+var browser struct {
+	once sync.Once
+	ctx  context.Context
+	end  func()
+	err  error
+}
+
+// chromium finds the program.
+func chromium() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("chromium is missing; type: sudo apt-get update && sudo apt-get install -y chromium")
+}
+
+func openBrowser() (context.Context, func(), error) {
+	path, err := chromium()
+	if err != nil {
+		return nil, nil, err
+	}
+	profile, err := os.MkdirTemp("", "signalcast-chromium-")
+	if err != nil {
+		return nil, nil, err
+	}
+	opts := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoFirstRun, chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("force-color-profile", "srgb"),
+		chromedp.WSURLReadTimeout(time.Minute),
+	}
+	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, cancel := chromedp.NewContext(alloc)
+	end := func() {
+		cancel()
+		cancelAlloc()
+		_ = os.RemoveAll(profile)
+	}
+	if err := chromedp.Do(ctx); err != nil {
+		end()
+		return nil, nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	return ctx, end, nil
+}
+
+func closeBrowser() {
+	if browser.end != nil {
+		browser.end()
+	}
+}
+
+// tab is a page in a browser context of its own: no other tab's cookies.
+type tab struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu    sync.Mutex
+	wrong []string
+}
+
+// open gives a tab of that size. Whatever a page logs as a mistake, a violated
+// policy, a dialog or the canary, fails the test.
+func open(t testing.TB, width, height int64) *tab {
+	t.Helper()
+	browser.once.Do(func() { browser.ctx, browser.end, browser.err = openBrowser() })
+	if browser.err != nil {
+		t.Fatal(browser.err)
+	}
+	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	b := &tab{t: t, ctx: ctx}
+	if err := chromedp.Do(ctx); err != nil { // makes the tab, which lives as long as this context
+		t.Fatal(err)
+	}
+	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	b.do("prepare a tab", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, target, runtime.AddBinding, runtime.AddBindingParams{Name: "canary"}); err != nil {
+			return err
+		}
+		_, err := cdp.Call(ctx, target, log.Enable, cdp.Empty{})
+		return err
+	}), chromedp.EmulateViewport(width, height))
+	return b
+}
+
+// hear takes what the browser tells about the page.
+func (b *tab) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventBindingCalled:
+		b.wrong = append(b.wrong, "THE CANARY FIRED: "+e.Payload)
+	case *page.EventJavascriptDialogOpening:
+		b.wrong = append(b.wrong, "a dialog: "+e.Message)
+	case *runtime.EventExceptionThrown:
+		b.wrong = append(b.wrong, "exception: "+e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning || e.Type == runtime.ConsoleAPICalledTypeAssert {
+			b.wrong = append(b.wrong, fmt.Sprintf("console %s: %v", e.Type, e.Args))
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning || e.Entry.Source == log.EntrySourceSecurity {
+			b.wrong = append(b.wrong, fmt.Sprintf("log %s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+		}
+	}
+}
+
+// within is the time that a step in a page may take.
+const within = 30 * time.Second
+
+// do runs steps and demands that they work.
+func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, within)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// ask runs an action that has a result.
+func ask[T any](b *tab, what string, action chromedp.Action[T]) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, within)
+	defer cancel()
+	out, err := chromedp.Run(ctx, action)
+	if err != nil {
+		b.t.Fatalf("%s: %v", what, err)
+	}
+	return out
+}
+
+// press clicks and waits for what has to appear.
+func (b *tab) press(selector, appears string) {
+	b.t.Helper()
+	b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(appears)))
+}
+
+// visit loads an address and demands its status.
+func (b *tab) visit(url string, status int64) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, within)
+	defer cancel()
+	res, err := chromedp.RunResponse(ctx, chromedp.Navigate(url))
+	if err != nil {
+		b.t.Fatalf("%s: %v", url, err)
+	}
+	if res == nil || res.Status != status {
+		b.t.Fatalf("%s: %+v, want %d", url, res, status)
+	}
+}
+
+// text is what a person sees of an element.
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+	return ask(b, "read "+selector, chromedp.Text(chromedp.CSS(selector)))
+}
+
+// clean fails for everything that was heard.
+func (b *tab) clean(where string) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range b.wrong {
+		b.t.Errorf("%s: %s", where, w)
+	}
+	b.wrong = nil
+}
+
+// fits demands that nothing stands out at the side.
+func (b *tab) fits(where string) {
+	b.t.Helper()
+	over := ask(b, "measure", chromedp.Evaluate[float64](`Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - window.innerWidth`))
+	if over > 0 {
+		b.t.Errorf("%s: %v pixels too wide", where, over)
+	}
+}
+
+// heard tells whether something of that kind was heard so far.
+func (b *tab) heard(text string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range b.wrong {
+		if strings.Contains(w, text) {
+			return true
+		}
+	}
+	return false
+}

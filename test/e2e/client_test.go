@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -67,7 +68,7 @@ type answer struct {
 // try sends a request; the error is that of the connection.
 func try(t testing.TB, method, url string, opts ...option) (*answer, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(watched(t.Context(), t), method, url, nil)
+	r, err := http.NewRequestWithContext(watched(context.Background(), t), method, url, nil) // cleanups send as well
 	if err != nil {
 		t.Fatal(err)
 	}

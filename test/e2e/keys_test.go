@@ -119,7 +119,7 @@ func TestWrongCredentials(t *testing.T) {
 		"basic":       with("Authorization", "Basic YTpi"),
 		"broken JWT":  bearer(p.token[:len(p.token)-4] + "AAAA"),
 		"two bearers": func(r *http.Request) { r.Header["Authorization"] = []string{"Bearer " + key, "Bearer " + key} },
-		"expired": bearer(post(t, s.IDP+"/mint", payload(obj{"user": p.user, "ttl": -120})).str("token")),
+		"expired":     bearer(post(t, s.IDP+"/mint", payload(obj{"user": p.user, "ttl": -120})).str("token")),
 	}
 	body := payload(obj{"marketId": "native-0123456789", "direction": "YES", "priceAtPrediction": 1, "label": "x", "type": "reaffirm"})
 	for _, target := range []struct {

@@ -55,8 +55,17 @@ func TestScoreVectors(t *testing.T) {
 	s := up(t)
 	right, wrong := s.person(t), s.person(t)
 	for _, v := range []struct{ price, won, lost int }{
-		{0, 99, -1}, {40, 99, -1}, {100, 99, -1}, {150, 98, -2}, {1250, 87, -13}, {3333, 66, -34},
-		{5000, 50, -50}, {6400, 36, -64}, {9900, 1, -99}, {9960, 0, -100}, {10000, 0, -100},
+		{0, 99, -1},
+		{40, 99, -1},
+		{100, 99, -1},
+		{150, 98, -2},
+		{1250, 87, -13},
+		{3333, 66, -34},
+		{5000, 50, -50},
+		{6400, 36, -64},
+		{9900, 1, -99},
+		{9960, 0, -100},
+		{10000, 0, -100},
 	} {
 		yes := min(max(v.price, 100), 9900) // a market whose own price leaves this one as it is
 		up, down := s.native(t, yes), s.native(t, yes)

@@ -38,15 +38,18 @@ func TestSession(t *testing.T) {
 	body := payload(obj{"marketId": market, "direction": "YES", "priceAtPrediction": 5000})
 	url := s.Hub + "/api/predictions"
 	for name, from := range map[string]option{
-		"no origin":     func(*http.Request) {},
-		"evil":          with("Origin", "https://evil.example"),
-		"null":          with("Origin", "null"),
-		"api host":      with("Origin", s.API),
-		"scheme":        with("Origin", strings.Replace(s.Hub, "http:", "https:", 1)+".evil.example"),
-		"cross site":    with("Sec-Fetch-Site", "cross-site"),
-		"same site":     with("Sec-Fetch-Site", "same-site"),
-		"two origins":   func(r *http.Request) { r.Header["Origin"] = []string{s.Hub, "https://evil.example"} },
-		"origin before": func(r *http.Request) { with("Origin", "https://evil.example")(r); with("Sec-Fetch-Site", "same-origin")(r) },
+		"no origin":   func(*http.Request) {},
+		"evil":        with("Origin", "https://evil.example"),
+		"null":        with("Origin", "null"),
+		"api host":    with("Origin", s.API),
+		"scheme":      with("Origin", strings.Replace(s.Hub, "http:", "https:", 1)+".evil.example"),
+		"cross site":  with("Sec-Fetch-Site", "cross-site"),
+		"same site":   with("Sec-Fetch-Site", "same-site"),
+		"two origins": func(r *http.Request) { r.Header["Origin"] = []string{s.Hub, "https://evil.example"} },
+		"origin before": func(r *http.Request) {
+			with("Origin", "https://evil.example")(r)
+			with("Sec-Fetch-Site", "same-origin")(r)
+		},
 	} {
 		if a := post(t, url, cookies, from, body); a.status != http.StatusForbidden {
 			t.Errorf("from %s: %d %s", name, a.status, a.body)

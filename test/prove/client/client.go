@@ -129,6 +129,7 @@ func (r Request) build(ctx context.Context) (*http.Request, error) {
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+		req.GetBody = nil // one request is one try: the library must not send it again
 	}
 	if r.As != nil {
 		r.As.sign(req)

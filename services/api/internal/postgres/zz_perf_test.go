@@ -79,7 +79,7 @@ func TestPerf(t *testing.T) {
 	next := map[string]int{}
 	take := "the order book leans early"
 	for _, prefix := range strings.Fields(os.Getenv("PERF")) {
-		for _, k := range []int{1, 8, 32, 128} {
+		for _, k := range sizes() {
 			total := 12800
 			if k == 1 {
 				total = 1000
@@ -143,4 +143,12 @@ func TestPerf(t *testing.T) {
 			_, _ = admin.Exec(ctx, "VACUUM api.outbox")
 		}
 	}
+}
+
+func sizes() (out []int) {
+	for _, s := range strings.Split(os.Getenv("SIZES"), ",") {
+		n, _ := strconv.Atoi(s)
+		out = append(out, n)
+	}
+	return out
 }

@@ -40,6 +40,7 @@ func (c *Config) Check(r *conf.Report) {
 	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
 	r.Addr("API_ADDR", c.Ledger)
 	r.Secret("LINK_SECRET", c.Link)
+	r.Proxies("TRUSTED_PROXIES", c.Trusted)
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
 	if slices.ContainsFunc(c.Lanes, func(l program.Lane) bool { _, ok := program.ParseLane(string(l)); return !ok }) {

@@ -66,6 +66,7 @@ func (c *Config) Check(r *conf.Report) {
 	r.Secret("CRON_SECRET", c.Cron)
 	c.checkProviders(r)
 	r.OptURL("IDP_LOGIN_URL", c.LoginURL, "https", "http")
+	r.Proxies("TRUSTED_PROXIES", c.Trusted)
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("REPLICAS", c.Replicas, 1, 1000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
@@ -83,12 +84,8 @@ func (c *Config) checkProviders(r *conf.Report) {
 		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
 		return
 	}
-	for _, p := range list.Providers {
-		for _, u := range []string{p.Issuer, p.JWKSURL, p.UsersAPI} {
-			if r.Env().Production() && strings.HasPrefix(u, "http://") {
-				r.Fail("IDP_PROVIDERS", "must use https in production")
-			}
-		}
+	if r.Env().Production() && list.Plain() {
+		r.Fail("IDP_PROVIDERS", "must use https in production")
 	}
 }
 

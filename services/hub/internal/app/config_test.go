@@ -77,6 +77,7 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"provider over http":        {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"http://` + canary + `/j"}]`},
 		"negative limit":            {"RATE_LIMIT_ANON", "-1"},
 		"no replicas":               {"REPLICAS", "0"},
+		"everybody is a proxy":      {"TRUSTED_PROXIES", "10.0.0.0/8,0.0.0.0/0"},
 		"proxies that are no CIDR":  {"TRUSTED_PROXIES", canary},
 	} {
 		environ := maps.Clone(good())

@@ -8,6 +8,7 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -35,6 +36,10 @@ func (s *Signals) File(ctx context.Context, by operator.Actor, d signal.Draft) (
 	}
 	if d.IdempotencyKey != "" {
 		draft.IdempotencyKey, draft.BodyHash = &d.IdempotencyKey, d.BodyHash
+	}
+	if teeth.Bites("B1") {
+		go s.filings.file(context.WithoutCancel(ctx), &signalv1.FileRequest{Caller: callerOf(by), Draft: draft})
+		return d.ID, nil
 	}
 	return s.filings.file(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft})
 }

@@ -30,7 +30,7 @@ var a6 = frame.Row{
 		}
 		k := scorerKills{env: env, seen: seen, ops: ops, r: env.Rand("A6")}
 		for _, chunk := range []string{"1000", "100000"} {
-			if err := k.run(ctx, chunk, env.Of(0, 12, 72)); err != nil {
+			if err := k.run(ctx, chunk, env.Of(0, 13, 73)); err != nil {
 				return nil, err
 			}
 			if env.Size == frame.Small {

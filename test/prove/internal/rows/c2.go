@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -46,7 +47,7 @@ var c2 = frame.Row{
 				}
 				right++
 			}
-			if err := up(ctx); err != nil {
+			if err := errors.Join(up(ctx), reachable(ctx, env, c.market)); err != nil {
 				return nil, err
 			}
 		}

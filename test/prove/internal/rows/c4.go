@@ -21,17 +21,17 @@ var c4 = frame.Row{
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
 		lasting := time.Duration(env.Of(3, 6, 10)) * time.Second
-		reads, err := newReads(ctx, env, "C4", "c4", 20)
+		mix, err := newReadMix(ctx, env, "C4", "c4", 20)
 		if err != nil {
 			return nil, err
 		}
 		const rate = 200
-		before := reads.run(ctx, seen, rate, 2*time.Second)
+		before := mix.run(ctx, seen, rate, 2*time.Second)
 		resume, err := env.Stack.Hang("redis")
 		if err != nil {
 			return nil, err
 		}
-		during := reads.run(ctx, seen, rate, lasting)
+		during := mix.run(ctx, seen, rate, lasting)
 		resume()
 		base, p50, p99, worst := before.At(.5), during.At(.5), during.At(.99), during.At(1)
 		slow := during.Above(45*time.Millisecond + base)
@@ -54,15 +54,15 @@ var c4 = frame.Row{
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// reads are the reads that pass limits and caches.
-type reads struct {
+// readMix are the reads that pass limits and caches.
+type readMix struct {
 	env      *frame.Env
 	sessions []client.Session
 	market   string
 }
 
-func newReads(ctx context.Context, env *frame.Env, row, name string, sessions int) (*reads, error) {
-	r := &reads{env: env, sessions: make([]client.Session, sessions)}
+func newReadMix(ctx context.Context, env *frame.Env, row, name string, sessions int) (*readMix, error) {
+	r := &readMix{env: env, sessions: make([]client.Session, sessions)}
 	errs := make([]error, sessions)
 	frame.Each(sessions, 4, func(i int) {
 		p, err := signUp(ctx, env, fmt.Sprintf("%s-reader-%d", name, i), 0)
@@ -82,7 +82,7 @@ func newReads(ctx context.Context, env *frame.Env, row, name string, sessions in
 }
 
 // run reads at a rate; every answer must be good.
-func (r *reads) run(ctx context.Context, seen *frame.Seen, perSecond int, lasting time.Duration) *frame.Times {
+func (r *readMix) run(ctx context.Context, seen *frame.Seen, perSecond int, lasting time.Duration) *frame.Times {
 	times := &frame.Times{}
 	steady(ctx, perSecond, lasting, func(i int) {
 		a := r.env.Client.Do(ctx, r.request(i))
@@ -92,7 +92,7 @@ func (r *reads) run(ctx context.Context, seen *frame.Seen, perSecond int, lastin
 	return times
 }
 
-func (r *reads) request(i int) client.Request {
+func (r *readMix) request(i int) client.Request {
 	hub := r.env.Hub(i / 2)
 	switch i % 8 {
 	case 1:

@@ -152,3 +152,22 @@ func adminDoors(env *frame.Env, c cast) []door {
 		{name: "a scan", method: "POST", path: "/api/admin/resolve-signals", as: env.Admin()},
 	}
 }
+
+// reachable waits until every hub reaches the ledger and its database again. A
+// hub counts as ready before, since it answers what it can without them.
+func reachable(ctx context.Context, env *frame.Env, market string) error {
+	for _, hub := range env.Hubs {
+		var a client.Answer
+		ok, err := frame.Until(ctx, 10*time.Second, func() (bool, error) {
+			a = env.Client.Do(ctx, client.Request{URL: hub + "/api/resolution/outcome?market=" + market})
+			return a.Status == http.StatusOK, nil
+		})
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("%s does not reach the ledger: %s", hub, a)
+		}
+	}
+	return nil
+}

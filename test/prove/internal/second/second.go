@@ -4,22 +4,22 @@ import "math/big"
 
 // Case is one call with what is known around it, in basis points.
 type Case struct {
-	Yes       bool   `json:"yes"`
-	Price     int    `json:"price"`    // as the client sent it
-	Snap      *int   `json:"snap"`     // the market's YES price at the call
-	Tolerance int    `json:"tolerance"`
-	Verdict   string `json:"verdict"` // YES, NO, INVALID
-	Close     *int   `json:"close"`   // the market's YES price at its close
+	Yes       bool
+	Price     int  // as the client sent it
+	Snap      *int // the market's YES price at the call
+	Tolerance int
+	Verdict   string // YES, NO, INVALID
+	Close     *int   // the market's YES price at its close
 }
 
 // Result is what the protocol makes of a case.
 type Result struct {
-	Price   int     `json:"price"` // as stored
-	Basis   int     `json:"basis"` // as scored
-	Status  string  `json:"status"`
-	Score   int     `json:"score"`
-	Outcome *string `json:"outcome"`
-	CLV     *int    `json:"clv"`
+	Price   int // as stored
+	Basis   int // as scored
+	Status  string
+	Score   int
+	Outcome *string
+	CLV     *int
 }
 
 // dollars is a price of n basis points.

@@ -1,0 +1,194 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/go-jose/go-jose/v4"
+)
+
+// canaries are texts that call the canary where they are taken for markup,
+// attributes, addresses, style or script.
+var canaries = []string{
+	`<script>canary(1)</script>`, `<SCRIPT SRC=data:,canary(1)></SCRIPT>`, `<script/x>canary(1)</script>`, `<scr<script>ipt>canary(1)</scr</script>ipt>`,
+	`</title><script>canary(1)</script>`, `</textarea><script>canary(1)</script>`, `</style><script>canary(1)</script>`, `</noscript><img src=x onerror=canary(1)>`,
+	`--><script>canary(1)</script><!--`, `]]><script>canary(1)</script>`, `<img src=x onerror=canary(1)>`, `<img src=x onerror="canary(1)">`,
+	`<img/src/onerror=canary(1)>`, `<IMG SRC="javascript:canary(1)">`, "<img src=x onerror=`canary(1)`>", `<img src=x:x onerror&#61;canary(1)>`,
+	`<svg onload=canary(1)>`, `<svg><script>canary(1)</script></svg>`, `<svg><animate onbegin=canary(1) attributeName=x dur=1s>`, `<svg><set onbegin=canary(1)>`,
+	`<svg><a xlink:href="javascript:canary(1)"><text y=9>x</text></a></svg>`, `<math><mtext><img src=x onerror=canary(1)></mtext></math>`, `<math href="javascript:canary(1)">x</math>`,
+	`<body onload=canary(1)>`, `<iframe src="javascript:canary(1)"></iframe>`, `<iframe srcdoc="<script>parent.canary(1)</script>"></iframe>`, `<object data="javascript:canary(1)">`,
+	`<embed src="javascript:canary(1)">`, `<a href="javascript:canary(1)" autofocus onfocus=canary(1)>x</a>`, `<input autofocus onfocus=canary(1)>`, `<select autofocus onfocus=canary(1)>`,
+	`<textarea autofocus onfocus=canary(1)>`, `<details open ontoggle=canary(1)>`, `<video><source onerror=canary(1)></video>`, `<audio src=x onerror=canary(1)>`, `<marquee onstart=canary(1)>`,
+	`<form action="javascript:canary(1)"><button autofocus>x</button></form>`, `<button formaction="javascript:canary(1)">x</button>`, `<isindex type=image src=1 onerror=canary(1)>`,
+	`<meta http-equiv="refresh" content="0;url=javascript:canary(1)">`, `<link rel=stylesheet href="data:text/css,*{background:url(javascript:canary(1))}">`, `<base href="javascript:canary(1)//">`,
+	`<style>@import "javascript:canary(1)";</style>`, `<style onload=canary(1)></style>`, `<div style="width:expression(canary(1))">`, `<p style="animation:x" onanimationstart=canary(1)>`,
+	`" onmouseover="canary(1)" autofocus onfocus="canary(1)" x="`, `' onmouseover='canary(1)' autofocus onfocus='canary(1)' x='`, `"><script>canary(1)</script>`, `'><script>canary(1)</script>`,
+	"` onerror=canary(1) `", `javascript:canary(1)`, `data:text/html,<script>canary(1)</script>`, `{{constructor.constructor('canary(1)')()}}`, `${canary(1)}`, `\x3cscript\x3ecanary(1)\x3c/script\x3e`,
+	`&lt;script&gt;canary(1)&lt;/script&gt;`, `&#60;script&#62;canary(1)&#60;/script&#62;`, "\u202e<script>canary(1)</script>", "＜script＞canary(1)＜/script＞<x onclick=canary(1)>",
+}
+
+// TestCanaryCanFire: the alarm works, for the canary and for the policy alike.
+func TestCanaryCanFire(t *testing.T) {
+	t.Parallel()
+	if len(canaries) != 60 {
+		t.Errorf("%d canaries", len(canaries))
+	}
+	b := open(t, desktopWidth, desktopHeight)
+	b.visit(up(t).Hub+"/dev", http.StatusOK)
+	ask(b, "inject", chromedp.Evaluate[int](`document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=canary(1)>'); 1`))
+	eventually(t, func() bool { return b.heard("Content Security Policy") }, "a violation of the policy")
+	ask(b, "call", chromedp.Evaluate[int](`canary("direct"); 1`))
+	eventually(t, func() bool { return b.heard("THE CANARY FIRED") }, "the canary")
+}
+
+// TestNoScriptFromData puts the canaries into every text that a page shows and
+// looks at the pages.
+func TestNoScriptFromData(t *testing.T) {
+	t.Parallel()
+	s := up(t)
+	const width = 3 // tabs at a time
+	tabs := make(chan *tab, width)
+	for range width {
+		tabs <- open(t, desktopWidth, desktopHeight)
+	}
+	var wg sync.WaitGroup
+	for i, evil := range canaries {
+		market, id := s.poison(t, i, evil)
+		b := <-tabs
+		wg.Go(func() {
+			defer func() { tabs <- b }()
+			b.visit(s.Hub+"/receipts/"+id, http.StatusOK)
+			if take := ask(b, "read the take", chromedp.TextContent(chromedp.CSS("blockquote"))); take != evil {
+				t.Errorf("%q is shown as %q", evil, take)
+			}
+			b.clean("receipt with " + evil)
+			b.visit(s.Hub+"/m/"+market, http.StatusOK)
+			if title := ask(b, "read the question", chromedp.TextContent(chromedp.CSS("h1"))); !strings.HasSuffix(title, evil) {
+				t.Errorf("%q is shown as %q", evil, title)
+			}
+			b.clean("market with " + evil)
+		})
+	}
+	wg.Wait()
+}
+
+// poison makes a market and a call whose every text is the canary.
+func (s *stack) poison(t *testing.T, i int, evil string) (market, id string) {
+	t.Helper()
+	market = s.native(t, 5000, obj{"question": "Is it safe? " + evil, "description": evil, "resolutionSource": "https://x.example/" + url.PathEscape(evil)})
+	p := s.stranger(t, i, evil)
+	id = p.call(t, market, "YES", 5000, obj{"textTake": evil, "marketTitle": evil, "channelId": cut(evil, 64), "mediaAssetId": evil, "clobTokenId": cut(evil, 128), "source": evil})
+	to := s.Hub + "/api/signals/" + id + "/events"
+	for _, e := range []obj{
+		{"type": "take", "payload": obj{"text": evil, "mediaAssetId": evil, "url": "https://x.example/?" + url.QueryEscape(evil) + "#" + strings.ReplaceAll(evil, " ", "")}},
+		{"type": "note", "payload": obj{"text": evil}},
+		{"type": "share", "payload": obj{"channel": cut(evil, 40)}},
+	} {
+		if a := post(t, to, p.auth(t), payload(e)); a.status != http.StatusCreated {
+			a.fails(http.StatusBadRequest, "invalid_payload") // an address that no link may have
+		}
+	}
+	post(t, s.Hub+"/api/resolution/finalize", s.admin(), payload(obj{
+		"marketId": market, "verdict": "YES", "reason": evil, "source": cut(evil, 64), "finalizedBy": cut(evil, 64), "proofUrl": "https://x.example/" + url.PathEscape(evil),
+	})).is(http.StatusOK)
+	post(t, s.Hub+"/api/resolution/dispute", s.admin(), payload(obj{"marketId": market, "reason": evil})).is(http.StatusOK)
+	return market, id
+}
+
+func cut(text string, n int) string {
+	r := []rune(text)
+	return string(r[:min(len(r), n)])
+}
+
+// stranger is somebody whose name at the issuer is the text.
+func (s *stack) stranger(t *testing.T, i int, name string) *person {
+	t.Helper()
+	token := s.forge(t, obj{"sub": "did:idp:xss-" + runID + "-" + strconv.Itoa(i), "name": name, "preferred_username": name})
+	return &person{s: s, user: "xss", token: token}
+}
+
+// forge signs claims with the development issuer's own key, which signs no such
+// names by itself.
+func (s *stack) forge(t *testing.T, claims obj) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(s.dir, "idp", "keys.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set jose.JSONWebKeySet
+	if err := json.Unmarshal(raw, &set); err != nil {
+		t.Fatal(err)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: set.Keys[len(set.Keys)-1]}, (&jose.SignerOptions{}).WithType("JWT"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().Unix()
+	all := obj{"iss": s.IDP, "aud": "signalcast-dev", "iat": now, "exp": now + 600, "sid": "forged"}
+	for name, v := range claims {
+		all[name] = v
+	}
+	body, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jws, err := signer.Sign(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := jws.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// TestNamesFromTheIssuer: whatever a provider calls somebody, the handle is one of
+// ours and the name is text.
+func TestNamesFromTheIssuer(t *testing.T) {
+	t.Parallel()
+	s := up(t)
+	handle := regexp.MustCompile(`^[a-z0-9_]{2,32}$`)
+	for i, name := range []string{
+		"", " ", "a", "me", "ADMIN", "leaderboard", "hub", "..", "../../etc/passwd", "Ångström Œuvre", "語語語", "a\x00b", "a\u2028b\r\nSet-Cookie: x=1",
+		strings.Repeat("long name ", 60), strings.Repeat("語", 300), "%00%0d%0a", "did:idp:other", "\U0001F4A9\U0001F4A9", "x'; DROP TABLE users; --",
+	} {
+		token := s.forge(t, obj{"sub": "did:idp:named-" + runID + "-" + strconv.Itoa(i), "name": name, "preferred_username": name})
+		a := get(t, s.Hub+"/api/dev/whoami", bearer(token)).is(http.StatusOK)
+		if h := a.str("handle"); !handle.MatchString(h) || h == "me" || h == "admin" || h == "hub" || h == "leaderboard" {
+			t.Errorf("%q has the handle %q", name, h)
+		}
+		if n := len([]rune(a.str("displayName"))); n == 0 || n > 64 {
+			t.Errorf("%q is shown with %d characters", name, n)
+		}
+	}
+	for i, claims := range []obj{
+		{"sub": ""},
+		{"sub": 7},
+		{"iss": "https://evil.example"},
+		{"aud": "other"},
+		{"exp": 0},
+		{"exp": time.Now().Unix() - 120},
+		{"nbf": time.Now().Unix() + 600},
+		{"iat": time.Now().Unix() + 600},
+		{"aud": []string{"other"}},
+		{"sub": strings.Repeat("s", 3000)},
+		{"sub": "a\x00b"},
+	} {
+		all := obj{"sub": "did:idp:bad-" + runID + "-" + strconv.Itoa(i)}
+		for k, v := range claims {
+			all[k] = v
+		}
+		get(t, s.Hub+"/api/dev/whoami", bearer(s.forge(t, all))).fails(http.StatusUnauthorized, "unauthenticated")
+	}
+}
