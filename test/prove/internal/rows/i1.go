@@ -34,6 +34,9 @@ var i1 = frame.Row{
 			if d.body == nil {
 				continue
 			}
+			if _, bySession := d.as.(client.Session); bySession {
+				d.fields = nil // the same reader as by key, and a limit of its own
+			}
 			for i, b := range bodies(d) {
 				r := d.raw(env, i, b.body)
 				if _, byKey := d.as.(client.Key); byKey {

@@ -54,8 +54,8 @@ var i2 = frame.Row{
 			return nil, err
 		}
 		fresh := 0
-		for id, text := range after {
-			if _, known := before[id]; !known {
+		for text := range after {
+			if !before[text] {
 				fresh++
 				seen.Wrong("a new statement: %.150s", strings.Join(strings.Fields(text), " "))
 			}
@@ -69,20 +69,19 @@ var i2 = frame.Row{
 	},
 }
 
-// shapes are the statements that the services have sent so far, by their shape.
-func shapes(ctx context.Context, env *frame.Env) (map[int64]string, error) {
-	rows, err := env.DB.Query(ctx, `SELECT queryid, query FROM pg_stat_statements
+// shapes are the statements that the services have sent so far, with marks in the
+// place of their values.
+func shapes(ctx context.Context, env *frame.Env) (map[string]bool, error) {
+	rows, err := env.DB.Query(ctx, `SELECT query FROM pg_stat_statements
 		WHERE userid IN (SELECT oid FROM pg_roles WHERE rolname IN ('api_rw', 'hub_rw', 'clock_rw'))`)
 	if err != nil {
 		return nil, err
 	}
-	all := map[int64]string{}
-	var id int64
-	var text string
-	_, err = pgx.ForEachRow(rows, []any{&id, &text}, func() error {
-		all[id] = text
-		return nil
-	})
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	all := map[string]bool{}
+	for _, text := range list {
+		all[text] = true
+	}
 	return all, err
 }
 
@@ -116,7 +115,8 @@ type pokes struct {
 // ours has been sent once.
 func (p *pokes) usual(ctx context.Context) error {
 	for i, d := range doors(p.env, p.cast) {
-		p.do(ctx, d.request(p.env, i, nil))
+		r := d.request(p.env, i, nil)
+		p.do(ctx, r)
 	}
 	words := []string{
 		"", "1", "x", "YES", "open", "ended", "all", "human", "agents", "hot", "close", "SPORTS", "sports", "polymarket", "native", "7d", "30d",

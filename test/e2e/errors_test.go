@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// innerCodes never reach a caller: services say them to each other.
+var innerCodes = map[string]bool{"unknown_key": true, "market_moved": true, "deadline_too_short": true}
+
+// pageOfErrors reads docs/protocol/errors.md: the status of each code, and 0 for
+// codes that only frames of the websocket carry.
+func pageOfErrors(t *testing.T) map[string]int {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(repo, "docs/protocol/errors.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]int{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (\\d+|frame) \\|").FindAllStringSubmatch(string(raw), -1) {
+		if _, twice := out[m[1]]; twice {
+			t.Errorf("%s stands twice in errors.md", m[1])
+		}
+		out[m[1]], _ = strconv.Atoi(m[2])
+	}
+	return out
+}
+
+// TestErrorCodes: the codes of the page, of the description and of the code are
+// the same ones, with the same status.
+func TestErrorCodes(t *testing.T) {
+	t.Parallel()
+	page := pageOfErrors(t)
+	doc, err := described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inDoc := map[string]map[string]bool{} // code to statuses
+	for _, o := range doc.ops {
+		for status, res := range o.op.Responses.Map() {
+			media := res.Value.Content.Get("application/json")
+			if media == nil || media.Schema == nil || media.Schema.Value.Properties["error"] == nil {
+				continue
+			}
+			for _, code := range media.Schema.Value.Properties["error"].Value.Enum {
+				if inDoc[code.(string)] == nil {
+					inDoc[code.(string)] = map[string]bool{}
+				}
+				inDoc[code.(string)][status] = true
+			}
+		}
+	}
+	for code, statuses := range inDoc {
+		// A page that was sent by a form answers its refusals with one shape.
+		if want, known := page[code]; !known || !statuses[strconv.Itoa(want)] {
+			t.Errorf("%s: %v in openapi.yaml, %d in errors.md", code, slices.Collect(maps.Keys(statuses)), want)
+		}
+	}
+	inCode := codesOfSource(t)
+	for code, status := range page {
+		field := strings.HasPrefix(code, "missing_") || strings.HasPrefix(code, "invalid_")
+		if inDoc[code] == nil && status != 0 && code != "method_not_allowed" {
+			t.Errorf("%s is in errors.md and in no operation", code)
+		}
+		if inCode[code] == nil && !field && code != "upgrade_required" {
+			t.Errorf("%s is in errors.md and nobody sends it", code)
+		}
+	}
+	for code, statuses := range inCode {
+		if innerCodes[code] {
+			continue
+		}
+		want, known := page[code]
+		if !known || want != 0 && !statuses[want] {
+			t.Errorf("%s: status %v in the code, %d in errors.md", code, slices.Collect(maps.Keys(statuses)), want)
+		}
+	}
+	if len(inCode) < 40 || len(page) < 60 {
+		t.Errorf("%d codes in the code, %d on the page: the search is broken", len(inCode), len(page))
+	}
+}
+
+// statusOfKind is what pkg/web answers for a kind of fault.
+var statusOfKind = map[string]int{
+	"Internal": 500, "Invalid": 400, "Unauthenticated": 401, "Forbidden": 403, "NotFound": 404, "NotAllowed": 405, "Conflict": 409,
+	"Gone": 410, "TooLarge": 413, "Unsupported": 415, "Limited": 429, "Unavailable": 503,
+}
+
+// codesOfSource finds every fault.New(fault.Kind, "code", …) of the services and
+// of the plumbing, and the statuses that they come to.
+func codesOfSource(t *testing.T) map[string]map[int]bool {
+	t.Helper()
+	out := map[string]map[int]bool{}
+	for _, root := range []string{"services", "pkg"} {
+		err := filepath.WalkDir(filepath.Join(repo, root), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/memledger/") || strings.Contains(path, "/testkit/") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if code, kind, ok := newFault(n, file.Name.Name); ok {
+					if out[code] == nil {
+						out[code] = map[int]bool{}
+					}
+					out[code][statusOfKind[kind]] = true
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func newFault(n ast.Node, pkg string) (code, kind string, ok bool) {
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) != 3 {
+		return "", "", false
+	}
+	name := ""
+	switch f := call.Fun.(type) {
+	case *ast.SelectorExpr:
+		name = fmt.Sprint(f.X) + "." + f.Sel.Name
+	case *ast.Ident:
+		name = pkg + "." + f.Name
+	}
+	lit, isText := call.Args[1].(*ast.BasicLit)
+	if name != "fault.New" || !isText {
+		return "", "", false
+	}
+	switch k := call.Args[0].(type) {
+	case *ast.SelectorExpr:
+		kind = k.Sel.Name
+	case *ast.Ident:
+		kind = k.Name
+	}
+	code, err := strconv.Unquote(lit.Value)
+	return code, kind, err == nil
+}
