@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 const (
@@ -92,7 +93,7 @@ func fromStatus(ctx context.Context, err error, unavailable *fault.Fault) error 
 		return err
 	}
 	if f := faultIn(st); f != nil {
-		if f.Code == tooLateCode {
+		if f.Code == tooLateCode || f.Kind == fault.Unavailable && teeth.Bites("C2") {
 			return unavailable.Wrap(err)
 		}
 		return f.Wrap(err)

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // maxDepth bounds nesting; the reader recurses once per level.
@@ -141,7 +142,7 @@ func (s *scanner) object() ([]span, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !seen.add(name) {
+		if !seen.add(name) && !teeth.Bites("I1") {
 			return nil, errDuplicate
 		}
 		if !s.take(':') {

@@ -22,7 +22,7 @@ import (
 // commit durable stays on, which the launcher sees to.
 var databaseSettings = []string{
 	"shared_buffers=2GB", "work_mem=64MB", "maintenance_work_mem=1GB", "max_wal_size=8GB", "checkpoint_timeout=15min",
-	"random_page_cost=1.1", "jit=off", "max_parallel_workers_per_gather=0", "autovacuum_naptime=1h",
+	"random_page_cost=1.1", "jit=off", "max_parallel_workers_per_gather=0",
 }
 
 // stack is a product that runs for this bench alone.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
@@ -44,6 +45,9 @@ func (l *limits) Count(ctx context.Context, kind caller.Kind, id string) caller.
 		return st
 	}
 	d := l.by[kind].Allow(ctx, id)
+	if teeth.Bites("D2") {
+		d.RetryAfter = min(d.RetryAfter, time.Second)
+	}
 	if !d.Allowed && !d.Fallback {
 		l.remember(who, refusal{limit: d.Limit, until: l.now().Add(d.RetryAfter)})
 	}

@@ -21,7 +21,7 @@ var a3 = frame.Row{
 	},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		p, err := signUp(ctx, env, "a3-caller", 4)
+		p, err := signUp(ctx, env, "a3-caller", 8)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func chooseOwn(ctx context.Context, env *frame.Env, seen *frame.Seen, p person, 
 	const ours = "01234567-89ab-7def-8123-456789abcdef"
 	for i := range n {
 		a := env.Client.Do(ctx, client.Request{
-			URL: env.Hub(i) + "/api/signals/" + signal + "/events", As: p.keys[i%len(p.keys)].Key, Body: eventBody(r, ours),
+			URL: env.Hub(i/len(p.keys)) + "/api/signals/" + signal + "/events", As: p.keys[i%len(p.keys)].Key, Body: eventBody(r, ours),
 		})
 		if a.Status != 201 && a.Status != 400 {
 			return fmt.Errorf("an event was answered %s", a)
