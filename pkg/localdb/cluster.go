@@ -224,12 +224,12 @@ func serverSettings(port int, cfg PostgresConfig) map[string]string {
 		"log_parameter_max_length":          "0",
 		"log_parameter_max_length_on_error": "0",
 	}
+	// Inside the data directory: a killed server leaves nothing behind, and whoever
+	// cleans the machine's shared memory takes nothing from a server that runs.
+	s["dynamic_shared_memory_type"] = "mmap"
 	if cfg.Durable {
 		s["shared_buffers"] = "256MB"
 		s["max_wal_size"] = "2GB"
-	} else {
-		// Inside the data directory, so that a killed test server leaves nothing behind.
-		s["dynamic_shared_memory_type"] = "mmap"
 	}
 	if len(cfg.Preload) > 0 {
 		s["shared_preload_libraries"] = strings.Join(cfg.Preload, ",")
