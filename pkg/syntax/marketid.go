@@ -62,7 +62,8 @@ func ParseMarketID(s string) (MarketID, error) {
 		return "", ErrMarketID
 	}
 	if isDigits(s) {
-		if len(s) > maxDigits {
+		// A leading zero would make a second spelling of the same market.
+		if len(s) > maxDigits || s[0] == '0' {
 			return "", ErrMarketID
 		}
 		return MarketID(s), nil

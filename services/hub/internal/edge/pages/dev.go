@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -118,7 +119,9 @@ func (s *site) mint(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	draft, err := operator.NewKeyDraft(strings.TrimSpace(form.Get("label")), form["permission"])
+	// Nothing ticked is an empty list, which is refused; nil would mean everything.
+	permissions := append([]string{}, form["permission"]...)
+	draft, err := operator.NewKeyDraft(strings.TrimSpace(form.Get("label")), permissions)
 	if err != nil {
 		return s.showDev(c, http.StatusBadRequest, fault.Of(err).Message, "")
 	}
@@ -166,6 +169,13 @@ func (s *site) form(c echo.Context) (url.Values, error) {
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return nil, errForm
+	}
+	for _, values := range r.PostForm {
+		for _, v := range values {
+			if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
+				return nil, errForm
+			}
+		}
 	}
 	return r.PostForm, nil
 }
