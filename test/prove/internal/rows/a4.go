@@ -18,7 +18,7 @@ var a4 = frame.Row{
 	Fault: frame.Fault{What: "a call is filed without the lock on its market"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		n, writers := env.Of(40, 100, 100), 200
+		n, writers := env.Of(15, 100, 100), 200
 		ids, err := markets(ctx, env, "A4", n)
 		if err != nil {
 			return nil, err

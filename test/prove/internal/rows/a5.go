@@ -30,11 +30,11 @@ var a5 = frame.Row{
 		if r.ops, err = pool(ctx, env, "a5", 40, 1); err != nil {
 			return nil, err
 		}
-		natives, err := markets(ctx, env, "A5", env.Of(2, 50, 50))
+		natives, err := markets(ctx, env, "A5", env.Of(1, 50, 50))
 		if err != nil {
 			return nil, err
 		}
-		venues, err := r.venueMarkets(ctx, env.Of(1, 50, 50))
+		venues, err := r.venueMarkets(ctx, env.Of(0, 50, 50))
 		if err != nil {
 			return nil, err
 		}

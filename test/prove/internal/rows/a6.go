@@ -67,7 +67,7 @@ func (k *scorerKills) run(ctx context.Context, chunk string, more int) error {
 	}
 	defer l.stop()
 	k.usual = 300 * time.Millisecond
-	if err := k.one(ctx, l, len(k.ops), 5); err != nil {
+	if err := k.one(ctx, l, len(k.ops), k.env.Of(1, 5, 5)); err != nil {
 		return err
 	}
 	for range more {

@@ -39,7 +39,7 @@ var a9 = frame.Row{
 		if s.ops, err = pool(ctx, env, "a9", 100, 1); err != nil {
 			return nil, err
 		}
-		for i := range env.Of(15, 120, 300) {
+		for i := range env.Of(5, 120, 300) {
 			if err := s.market(ctx, i); err != nil {
 				return nil, err
 			}

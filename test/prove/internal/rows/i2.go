@@ -34,11 +34,15 @@ var i2 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		ops, err := pool(ctx, env, "i2", env.Of(10, 150, 300), 1)
+		ops, err := pool(ctx, env, "i2", env.Of(30, 150, 300), 1)
 		if err != nil {
 			return nil, err
 		}
-		p := pokes{env: env, seen: seen, cast: c, ops: ops}
+		ids, err := markets(ctx, env, "I2", 25)
+		if err != nil {
+			return nil, err
+		}
+		p := pokes{env: env, seen: seen, cast: c, ops: ops, markets: ids}
 		if err := p.usual(ctx); err != nil {
 			return nil, err
 		}
@@ -53,9 +57,13 @@ var i2 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
+		ours, err := written(env.Root)
+		if err != nil {
+			return nil, err
+		}
 		fresh := 0
 		for text := range after {
-			if !before[text] {
+			if !before[text] && !ours.hold(text) {
 				fresh++
 				seen.Wrong("a new statement: %.150s", strings.Join(strings.Fields(text), " "))
 			}
@@ -103,12 +111,14 @@ func payloads() []string {
 
 // pokes are the requests that carry payloads.
 type pokes struct {
-	env   *frame.Env
-	seen  *frame.Seen
-	cast  cast
-	ops   []client.Operator
-	times frame.Times
-	sent  atomic.Int64
+	env     *frame.Env
+	seen    *frame.Seen
+	cast    cast
+	ops     []client.Operator
+	markets []string
+	next    int // pair of operator and market that has not met
+	times   frame.Times
+	sent    atomic.Int64
 }
 
 // usual asks for all that there is in ordinary ways, so that every statement of
@@ -201,13 +211,19 @@ func (p *pokes) writes(i int, text string) []client.Request {
 		if !byKey && !byAdmin && i%6 != n%6 {
 			continue
 		}
-		for k, m := range d.fields {
+		for _, m := range d.fields {
 			if m.kind != aText {
 				continue
 			}
-			r := d.request(p.env, i, map[string]any{m.name: text})
+			change := map[string]any{}
+			var as client.Credential
 			if byKey {
-				r.As = p.ops[(i*len(d.fields)+k)%len(p.ops)].Keys[0]
+				change["marketId"], as = p.pair()
+			}
+			change[m.name] = text
+			r := d.request(p.env, i, change)
+			if byKey {
+				r.As = as
 			}
 			list = append(list, r)
 		}
@@ -221,6 +237,14 @@ func (p *pokes) writes(i int, text string) []client.Request {
 	}
 	return append(list, client.Request{Method: http.MethodDelete, URL: p.env.Hub(i) + "/api/dev/keys?id=" + url.QueryEscape(text), As: p.login(i)},
 		client.Request{URL: p.env.Hub(i) + "/api/m/" + p.cast.market + "/crowd", As: client.Session{UID: url.QueryEscape(text), Sig: url.QueryEscape(text)}})
+}
+
+// pair gives a market and an operator who has not called it, so that a call is
+// written and not only refused.
+func (p *pokes) pair() (market string, as client.Credential) {
+	n := p.next
+	p.next++
+	return p.markets[n/len(p.ops)%len(p.markets)], p.ops[n%len(p.ops)].Keys[0]
 }
 
 // login is the person's, for one text in six.
