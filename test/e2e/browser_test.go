@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -160,18 +161,34 @@ func (b *tab) press(selector, appears string) {
 	b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(appears)))
 }
 
-// visit loads an address and demands its status.
+// visit loads an address and demands its status; a page that says "one moment" is
+// loaded again.
 func (b *tab) visit(url string, status int64) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, within)
-	defer cancel()
-	res, err := chromedp.RunResponse(ctx, chromedp.Navigate(url))
-	if err != nil {
-		b.t.Fatalf("%s: %v", url, err)
+	end := time.Now().Add(patience)
+	for {
+		ctx, cancel := context.WithTimeout(b.ctx, within)
+		res, err := chromedp.RunResponse(ctx, chromedp.Navigate(url))
+		cancel()
+		switch {
+		case err != nil:
+			b.t.Fatalf("%s: %v", url, err)
+		case res != nil && res.Status == status:
+			return
+		case res == nil || res.Status != 503 || time.Now().After(end):
+			b.t.Fatalf("%s: %+v, want %d", url, res, status)
+		}
+		b.forget("status of 503")
+		asked.Add(1)
+		<-time.After(200 * time.Millisecond)
 	}
-	if res == nil || res.Status != status {
-		b.t.Fatalf("%s: %+v, want %d", url, res, status)
-	}
+}
+
+// forget drops what was heard of that kind.
+func (b *tab) forget(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wrong = slices.DeleteFunc(b.wrong, func(w string) bool { return strings.Contains(w, text) })
 }
 
 // text is what a person sees of an element.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -63,6 +64,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	again  bool // it was asked for more than once
 }
 
 // try sends a request; the error is that of the connection.
@@ -87,14 +89,39 @@ func try(t testing.TB, method, url string, opts ...option) (*answer, error) {
 	return &answer{t: t, what: method + " " + url, status: res.StatusCode, header: res.Header, body: body}, nil
 }
 
-// send is try where the connection must hold.
+// patience is how long send asks again when a service is there and too busy. A
+// read gives its database 300 ms, which a machine under tests may need for itself.
+const patience = 15 * time.Second
+
+// send is try where the connection must hold. As the protocol tells its callers,
+// it asks again for what is unavailable or less than whole.
 func send(t testing.TB, method, url string, opts ...option) *answer {
 	t.Helper()
-	a, err := try(t, method, url, opts...)
-	if err != nil {
-		t.Fatal(err)
+	end := time.Now().Add(patience)
+	for again := false; ; again = true {
+		a, err := try(t, method, url, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.again = again
+		if !a.busy() || time.Now().After(end) {
+			return a
+		}
+		asked.Add(1)
+		<-time.After(200 * time.Millisecond)
 	}
-	return a
+}
+
+// asked counts what had to be asked again.
+var asked atomic.Int64
+
+func (a *answer) busy() bool {
+	switch a.header.Get("X-Degraded") {
+	case "db", "timeout", "signal_service":
+		return true
+	}
+	code := errorCode(a.body)
+	return a.status == http.StatusServiceUnavailable && (code == "db_unavailable" || code == "signal_service_unavailable")
 }
 
 func get(t testing.TB, url string, opts ...option) *answer {

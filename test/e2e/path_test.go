@@ -172,8 +172,12 @@ func TestProgramme(t *testing.T) {
 		return now.at("segment") != nil
 	})
 	lane := now.str("segment.category")
-	next := get(t, s.Clock+"/program/next?lane="+lane).is(http.StatusOK)
-	if next.at("segment") == nil || next.str("segment.kind") != "content" || next.str("segment.category") != lane {
+	var next *answer
+	testkit.Eventually(t, 30*time.Second, func() bool { // and the rundown filled from it
+		next = get(t, s.Clock+"/program/next?lane="+lane).is(http.StatusOK)
+		return next.at("segment") != nil
+	})
+	if next.str("segment.kind") != "content" || next.str("segment.category") != lane {
 		t.Errorf("next: %s", next.body)
 	}
 	begin, end := now.str("segment.startsAt"), now.str("segment.endDate")
@@ -182,6 +186,13 @@ func TestProgramme(t *testing.T) {
 	}
 	if next.str("segment.startsAt") <= next.str("generatedAt") {
 		t.Errorf("next has begun: %s", next.body)
+	}
+	// Ten seconds of bumper and ten minutes of content, the same for everybody.
+	for at, within := range map[string]int64{now.str("segment.startsAt"): 10, next.str("segment.startsAt"): 10} {
+		start, err := time.Parse(time.RFC3339, at)
+		if err != nil || start.Unix()%610 != 0 && start.Unix()%610 != within {
+			t.Errorf("a segment starts at %s, %d seconds into its slot: %v", at, start.Unix()%610, err)
+		}
 	}
 	timeline := get(t, s.Clock+"/program/timeline?limit=400").is(http.StatusOK)
 	if !holds(timeline.list("segments"), "segmentId", now.str("segment.segmentId")) && timeline.str("generatedAt") < end {

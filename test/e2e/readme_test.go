@@ -27,9 +27,9 @@ var promised = map[string][]string{
 }
 
 // TestReadme does what the pages say, from a copy of the tree: the quick start,
-// then every block of commands, in order.
+// then every block of commands, in order. It compiles everything once more, and so
+// runs alone.
 func TestReadme(t *testing.T) {
-	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "signalcast")
 	copyTree(t, dir)
 	r := &launch{dir: filepath.Join(dir, ".local")}

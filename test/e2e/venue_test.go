@@ -68,7 +68,11 @@ func TestVoid(t *testing.T) {
 	market := s.venue(t, 0.3)
 	yes, no := s.person(t).call(t, market, "YES", 3000), s.person(t).call(t, market, "NO", 7000)
 	s.turn(t, market, obj{"state": "resolved", "outcome": "INVALID"})
-	eventually(t, func() bool { s.scan(t); return s.signal(t, yes).str("status") != "pending" }, "the outcome")
+	eventually(t, func() bool { // the way of the scheduled job
+		get(t, s.Hub+"/api/admin/resolve-signals?secret="+s.CronSecret).is(http.StatusOK).has(obj{"mode": "scan"})
+		post(t, s.Hub+"/api/admin/resolve-signals?secret="+s.CronSecret).is(http.StatusOK).has(obj{"mode": "scan"})
+		return s.signal(t, yes).str("status") != "pending"
+	}, "the outcome")
 	for _, id := range []string{yes, no} {
 		s.signal(t, id).has(obj{"status": "void", "score": 0, "outcome": nil, "clvBps": nil})
 	}
