@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"syscall"
@@ -15,6 +16,11 @@ import (
 
 // DefaultBudget is the time for all stopping together.
 const DefaultBudget = 10 * time.Second
+
+// ballast counts as memory in use and is never touched, so it takes none. With it
+// a process that holds a few megabytes is not collected each few megabytes: under
+// load that was a tenth of all work.
+const ballast = 24 << 20
 
 // Part is something that lives as long as the process. Every function may be
 // nil.
@@ -98,6 +104,8 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 	if o.Budget == 0 {
 		o.Budget = DefaultBudget
 	}
+	weight := make([]byte, ballast)
+	defer runtime.KeepAlive(weight)
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer release()
 	failed := make(chan failure, len(parts))

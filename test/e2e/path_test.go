@@ -173,10 +173,10 @@ func TestProgramme(t *testing.T) {
 	})
 	lane := now.str("segment.category")
 	var next *answer
-	testkit.Eventually(t, 30*time.Second, func() bool { // and the rundown filled from it
+	eventually(t, func() bool { // and the rundown filled from it
 		next = get(t, s.Clock+"/program/next?lane="+lane).is(http.StatusOK)
 		return next.at("segment") != nil
-	})
+	}, "what comes next in "+lane+"; stored slots: "+s.row(t, "SELECT count(*) || ' from ' || min(slot) || ' to ' || max(slot) FROM clock.program_slots WHERE lane = $1", lane))
 	if next.str("segment.kind") != "content" || next.str("segment.category") != lane {
 		t.Errorf("next: %s", next.body)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -39,6 +40,14 @@ func (s *Stack) Hang(name string) (resume func(), err error) {
 			_ = syscall.Kill(pid, syscall.SIGCONT) // one that has ended needs no waking
 		}
 	}, nil
+}
+
+// HangChild stops one process among those that a named one has started, for good.
+func (s *Stack) HangChild(name string, pid int) error {
+	if !slices.Contains(localdb.Family(s.PID(name)), pid) {
+		return fmt.Errorf("process %d is none of %s", pid, name)
+	}
+	return syscall.Kill(pid, syscall.SIGSTOP)
 }
 
 func signal(pid int, name string, sig syscall.Signal) error {

@@ -72,7 +72,7 @@ func (l *ledger) count(sql string, args ...any) (n int) {
 // call puts an open call on a market, as far as the catalogue sees one.
 func (l *ledger) call(id string) {
 	l.t.Helper()
-	if _, err := l.admin.Exec(l.t.Context(), `INSERT INTO api.open_signals VALUES (gen_random_uuid(), $1, $2)`, id, l.clock.Now()); err != nil {
+	if _, err := l.admin.Exec(l.t.Context(), `INSERT INTO api.market_totals (market_id) VALUES ($1)`, id); err != nil {
 		l.t.Fatal(err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // or in the feed, with its number, and never in both.
 func (s *Store) NumberFeed(ctx context.Context, limit int, newID func() string) (int, error) {
 	n := 0
-	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
 		var head int64
 		if err := tx.QueryRow(ctx, query("feed_lock")).Scan(&head); err != nil {
 			return fmt.Errorf("lock feed head: %w", err)
@@ -49,7 +49,7 @@ func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string, newID f
 	if skip == nil {
 		skip = []string{}
 	}
-	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
 		d = feed.Drained{}
 		var head int64
 		if err := tx.QueryRow(ctx, query("feed_lock")).Scan(&head); err != nil {

@@ -56,7 +56,7 @@ func (s *Store) fileBatch(ctx context.Context, batch []*filing) error {
 		c.add(f)
 		need |= f.needs()
 	}
-	rows, err := s.pool.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.title, c.yes, c.price,
+	rows, err := s.acts.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.title, c.yes, c.price,
 		c.crowd, c.confidence, c.take, c.source, c.ttr, c.channel, c.media, c.reach, c.idemKey, c.bodyHash, c.lean,
 		now, s.rules.PriceToleranceBps, s.rules.PastEndIsProvisional)
 	if err != nil {
@@ -68,10 +68,12 @@ func (s *Store) fileBatch(ctx context.Context, batch []*filing) error {
 		first   *string
 		actor   *string
 		raced   []int
+		filed   bool
 	)
 	_, err = pgx.ForEachRow(rows, []any{&n, &verdict, &first, &actor}, func() error {
 		f := batch[n-1]
 		f.answer = signal.Filing{Verdict: signal.Verdict(verdict)}
+		filed = filed || f.answer.Verdict == signal.VerdictFiled
 		if first != nil && !teeth.Bites("B3") {
 			f.answer.FirstID = *first
 		}
@@ -84,6 +86,9 @@ func (s *Store) fileBatch(ctx context.Context, batch []*filing) error {
 	if err != nil {
 		return pg.Fault(fmt.Errorf("file signals: %w", err))
 	}
+	if filed {
+		s.bell.touch()
+	}
 	for _, i := range raced {
 		if err := s.settleRaced(ctx, batch[i]); err != nil {
 			return err
@@ -95,7 +100,7 @@ func (s *Store) fileBatch(ctx context.Context, batch []*filing) error {
 // settleRaced answers a filing that lost to one that committed meanwhile.
 func (s *Store) settleRaced(ctx context.Context, f *filing) error {
 	var same bool
-	err := s.pool.QueryRow(ctx, query("signal_file_raced"), string(f.draft.MarketID), f.caller.OperatorID,
+	err := s.acts.QueryRow(ctx, query("signal_file_raced"), string(f.draft.MarketID), f.caller.OperatorID,
 		f.draft.ID, f.draft.IdempotencyKey, f.draft.BodyHash).Scan(&f.answer.FirstID, &same)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

@@ -63,10 +63,12 @@ func query(name string) string {
 // Store is the ledger's database as the role api_rw sees it.
 type Store struct {
 	pool    *pgxpool.Pool
-	reads   *pg.DB // the same pool; frees its caller when the database hangs
+	acts    *pgxpool.Pool // what writes by key
+	reads   *pg.DB        // the same pool; frees its caller when the database hangs
 	rules   Rules
 	now     func() time.Time
 	filings *coalescer
+	bell    *bell
 
 	cutMu sync.Mutex // guards cut and cutAt
 	cut   *cut
@@ -79,13 +81,20 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 		rules.ReadBudget = pg.ReadBudget
 	}
 	s := &Store{pool: pool, reads: pg.Bound(pool, rules.ReadBudget), rules: rules, now: now}
+	s.acts = actingPool(pool)
 	s.filings = newCoalescer(s.fileBatch)
+	s.bell = newBell(func(ctx context.Context) error {
+		_, err := s.acts.Exec(ctx, query("feed_ring"))
+		return err
+	})
 	return s
 }
 
 // Close answers the filings that wait and ends the workers. The pool stays open.
 func (s *Store) Close() {
 	s.filings.close()
+	s.bell.close()
+	s.acts.Close()
 }
 
 // Ping tells whether the database answers.

@@ -73,7 +73,7 @@ func (l *ledger) venueMarket(id string, end time.Time, open bool) {
 		VALUES ($1, 'polymarket', 'Will it hold?', 'open', $2, $3, $3, $3)`, id, end, l.now())
 	l.exec(`INSERT INTO api.market_quotes (market_id, yes_bps, at) VALUES ($1, 5000, $2)`, id, l.now())
 	if open {
-		l.exec(`INSERT INTO api.open_signals VALUES (gen_random_uuid(), $1, $2)`, id, l.now())
+		l.exec(`INSERT INTO api.market_totals (market_id) VALUES ($1)`, id)
 	}
 }
 

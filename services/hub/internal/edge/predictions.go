@@ -27,7 +27,10 @@ func (s *server) file(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	sum := hashBody(c)
+	var sum hash.Hash
+	if key != "" {
+		sum = hashBody(c)
+	}
 	o, err := web.Decode(c, web.BodyLimit)
 	if err != nil {
 		return err

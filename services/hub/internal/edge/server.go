@@ -109,7 +109,7 @@ func New(cfg Config, d Deps) *Server {
 		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,
 		Observe: d.Observe, Degraded: d.Degraded,
 	})
-	e.Use(s.perAddress, s.retiredFirst)
+	e.Use(s.perAddress, s.retiredFirst())
 	s.mount(e)
 	var router http.Handler = e
 	if d.Trace != nil {
@@ -156,16 +156,18 @@ func (s *server) mount(e *web.Edge) {
 // retiredFirst answers the retired routes whatever stands behind their prefix.
 // It cannot be left to their handlers: a parameter that holds a slash names
 // nothing, and old paths have many parts.
-func (s *server) retiredFirst(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *server) retiredFirst() echo.MiddlewareFunc {
 	retired := map[string]bool{}
 	for _, r := range s.retired() {
 		retired[r.path] = true
 	}
-	return func(c echo.Context) error {
-		if retired[c.Path()] && c.Request().Method != http.MethodOptions {
-			return errGone
+	return func(next echo.HandlerFunc) echo.HandlerFunc { // made anew for each request
+		return func(c echo.Context) error {
+			if retired[c.Path()] && c.Request().Method != http.MethodOptions {
+				return errGone
+			}
+			return next(c)
 		}
-		return next(c)
 	}
 }
 

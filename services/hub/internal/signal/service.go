@@ -78,8 +78,6 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d EventDraft) (
 
 // twice runs a write and, when its answer was lost, once more.
 func twice(ctx context.Context, write func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, inAll)
-	defer cancel()
 	first, done := context.WithTimeout(ctx, firstTry)
 	err := write(first)
 	done()
@@ -90,8 +88,11 @@ func twice(ctx context.Context, write func(context.Context) error) error {
 	defer wait.Stop()
 	select {
 	case <-wait.C:
-		return write(ctx)
 	case <-ctx.Done():
 		return err
 	}
+	end, _ := first.Deadline()
+	second, done := context.WithDeadline(ctx, end.Add(inAll-firstTry))
+	defer done()
+	return write(second)
 }

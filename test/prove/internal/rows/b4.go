@@ -135,7 +135,7 @@ func worldReads(env *frame.Env, p person, markets, signals []string) map[string]
 }
 
 // steady reads until the same has come twice in a row: some answers are kept for
-// three seconds, and the feed follows the record.
+// three seconds, the feed follows the record, and a busy system degrades a list.
 func (w *world) steady(ctx context.Context) (map[string]string, error) {
 	var last map[string]string
 	still, err := frame.Until(ctx, 30*time.Second, func() (bool, error) {
@@ -144,8 +144,8 @@ func (w *world) steady(ctx context.Context) (map[string]string, error) {
 				return false, err
 			}
 		}
-		now, err := w.read(ctx)
-		same := err == nil && maps.Equal(now, last)
+		now, degraded, err := w.read(ctx)
+		same := err == nil && !degraded && maps.Equal(now, last)
 		last = now
 		return same, err
 	})
@@ -155,24 +155,25 @@ func (w *world) steady(ctx context.Context) (map[string]string, error) {
 	return last, err
 }
 
-func (w *world) read(ctx context.Context) (map[string]string, error) {
-	bodies := map[string]string{}
+func (w *world) read(ctx context.Context) (bodies map[string]string, degraded bool, err error) {
+	bodies = map[string]string{}
 	for what, r := range w.gets {
 		a := w.env.Client.Do(ctx, r)
 		if a.Err != nil {
-			return nil, a.Err
+			return nil, false, a.Err
 		}
 		var v any
 		if err := json.Unmarshal(a.Body, &v); err != nil {
-			return nil, fmt.Errorf("%s was answered %s", what, a)
+			return nil, false, fmt.Errorf("%s was answered %s", what, a)
 		}
 		body, err := json.Marshal(still(v))
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		bodies[what] = fmt.Sprintf("%d %s %s", a.Status, a.Header.Get("X-Degraded"), body)
+		degraded = degraded || a.Header.Get("X-Degraded") != ""
+		bodies[what] = fmt.Sprintf("%d %s", a.Status, body)
 	}
-	return bodies, nil
+	return bodies, degraded, nil
 }
 
 // moving are the members that tell of the moment and not of the record.

@@ -38,7 +38,10 @@ func newCrash(ctx context.Context, env *frame.Env, seen *frame.Seen, row string)
 	if c.ops, err = pool(ctx, env, row, env.Of(300, 2000, 4000), 1); err != nil {
 		return nil, err
 	}
-	c.markets, err = markets(ctx, env, row, crashMarkets)
+	if c.markets, err = markets(ctx, env, row, crashMarkets); err != nil {
+		return nil, err
+	}
+	_, err = env.DB.Exec(ctx, "CHECKPOINT") // what was planted is not what is tested
 	return c, err
 }
 

@@ -11,7 +11,7 @@ WITH lined AS (
     UNION
     SELECT m.market_id FROM markets m
     WHERE m.provider = $1 AND m.status IN ('open', 'unknown')
-        AND EXISTS (SELECT FROM open_signals o WHERE o.market_id = m.market_id)
+        AND EXISTS (SELECT FROM market_totals t WHERE t.market_id = m.market_id)
 )
 SELECT h.market_id FROM hot h
 LEFT JOIN market_quotes q ON q.market_id = h.market_id

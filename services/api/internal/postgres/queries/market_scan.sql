@@ -5,7 +5,7 @@ WITH picked AS MATERIALIZED (
     FROM markets m
     LEFT JOIN market_checks c ON c.market_id = m.market_id
     WHERE m.provider = ANY ($1::text[]) AND m.status <> 'resolved'
-        AND EXISTS (SELECT FROM open_signals o WHERE o.market_id = m.market_id)
+        AND EXISTS (SELECT FROM market_totals t WHERE t.market_id = m.market_id)
     ORDER BY c.at NULLS FIRST, m.market_id
     LIMIT $3
 ), noted AS (

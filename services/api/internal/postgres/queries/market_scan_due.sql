@@ -6,7 +6,7 @@ WITH picked AS MATERIALIZED (
     LEFT JOIN market_checks c ON c.market_id = m.market_id
     LEFT JOIN market_quotes q ON q.market_id = m.market_id
     WHERE m.provider = ANY ($1::text[]) AND m.status <> 'resolved' AND NOT m.disputed
-        AND EXISTS (SELECT FROM open_signals o WHERE o.market_id = m.market_id)
+        AND EXISTS (SELECT FROM market_totals t WHERE t.market_id = m.market_id)
         AND (m.final_at <= $6
             OR coalesce(greatest(c.at, q.at) <= CASE WHEN m.end_date <= $3 THEN $4::timestamptz ELSE $5::timestamptz END, true))
     ORDER BY greatest(c.at, q.at) NULLS FIRST, m.market_id

@@ -6,7 +6,7 @@ SELECT i.market_id, i.at, i.yes_bps
 FROM unnest($1::text[], $2::timestamptz[], $3::integer[]) AS i (market_id, at, yes_bps)
 WHERE i.yes_bps IS NOT NULL AND (
     $4::boolean
-    OR EXISTS (SELECT FROM open_signals o WHERE o.market_id = i.market_id)
+    OR EXISTS (SELECT FROM market_totals t WHERE t.market_id = i.market_id)
     OR NOT EXISTS (SELECT FROM market_prices p WHERE p.market_id = i.market_id AND p.at > i.at - interval '15 minutes'))
 ORDER BY i.market_id
 ON CONFLICT (market_id, at) DO NOTHING

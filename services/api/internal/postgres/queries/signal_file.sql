@@ -2,13 +2,7 @@
 -- price rules of contract 4.2.7, the row, the counters, the outbox.
 -- $19 now, $20 price tolerance (bps), $21 whether a passed end is provisional.
 -- The parts between "only" and "end" are left out for calls that need none of it.
-WITH market AS MATERIALIZED (
-    SELECT market_id, provider, title, status, provisional, disputed, end_date, fetched_at, initial_yes_bps
-    FROM markets
-    WHERE market_id = ANY ($4::text[])
-    ORDER BY market_id
-    FOR SHARE
-), judged AS MATERIALIZED (
+WITH judged AS MATERIALIZED (
     SELECT i.n, i.id, i.market_id, u.id AS actor, i.yes, i.price, i.crowd, i.confidence, i.ttr, i.take, i.source,
         i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean,
         coalesce(i.title, m.title, i.market_id) AS title, m.end_date, q.yes_bps AS snap,
@@ -32,17 +26,25 @@ WITH market AS MATERIALIZED (
             WHEN m.end_date <= $19::timestamptz AND ($21::boolean OR m.provider = 'manual') THEN 'provisional'
             ELSE 'file'
         END AS verdict
-    FROM unnest(
-        $1::uuid[], $2::bytea[], $3::uuid[], $4::text[], $5::text[], $6::boolean[], $7::integer[],
-        $8::integer[], $9::smallint[], $10::text[], $11::text[], $12::integer[], $13::text[],
-        $14::text[], $15::integer[], $16::text[], $17::bytea[], $18::integer[]
-    ) WITH ORDINALITY AS i (
-        id, key_hash, user_id, market_id, title, yes, price,
-        crowd, confidence, take, source, ttr, channel_id,
-        media_asset_id, reach, idem_key, body_hash, lean, n)
+    FROM (
+        -- By market: the order in which everybody locks them.
+        SELECT * FROM unnest(
+            $1::uuid[], $2::bytea[], $3::uuid[], $4::text[], $5::text[], $6::boolean[], $7::integer[],
+            $8::integer[], $9::smallint[], $10::text[], $11::text[], $12::integer[], $13::text[],
+            $14::text[], $15::integer[], $16::text[], $17::bytea[], $18::integer[]
+        ) WITH ORDINALITY AS t (
+            id, key_hash, user_id, market_id, title, yes, price,
+            crowd, confidence, take, source, ttr, channel_id,
+            media_asset_id, reach, idem_key, body_hash, lean, n)
+        ORDER BY market_id, n
+    ) i
     LEFT JOIN operator_keys k ON k.hash = i.key_hash AND k.revoked_at IS NULL
     LEFT JOIN users u ON u.id = coalesce(k.user_id, i.user_id)
-    LEFT JOIN market m ON m.market_id = i.market_id
+    LEFT JOIN LATERAL (
+        SELECT market_id, provider, title, status, provisional, disputed, end_date, fetched_at
+        FROM markets WHERE market_id = i.market_id
+        FOR SHARE
+    ) m ON true
     LEFT JOIN market_quotes q ON q.market_id = i.market_id
         AND (q.at >= $19::timestamptz - interval '15 minutes' OR m.provider = 'manual')
     LEFT JOIN signals old ON old.market_id = i.market_id AND old.user_id = u.id
@@ -65,17 +67,15 @@ WITH market AS MATERIALIZED (
     WHERE j.verdict = 'file'
     ORDER BY j.market_id, j.actor, j.n
     ON CONFLICT DO NOTHING
-    -- A lookup for each row: a join with what was judged would compare all with all,
-    -- because nobody tells the planner how many they are.
     RETURNING id, market_id, user_id, yes, (SELECT u.crowd FROM users u WHERE u.id = user_id) AS counts
-), tally AS MATERIALIZED (
-    SELECT f.market_id, count(*) FILTER (WHERE f.yes) AS yes, count(*) FILTER (WHERE NOT f.yes) AS no,
-        count(*) FILTER (WHERE f.yes AND f.counts) AS crowd_yes, count(*) FILTER (WHERE NOT f.yes AND f.counts) AS crowd_no
-    FROM filed f
-    GROUP BY f.market_id ORDER BY f.market_id
 ), counted AS (
+    -- Rows that are there are moved by INSERT as well: an UPDATE could be planned as a
+    -- walk through the whole table, on a day when that is small.
     INSERT INTO market_totals AS t (market_id, yes, no, crowd_yes, crowd_no)
-    SELECT market_id, yes, no, crowd_yes, crowd_no FROM tally ORDER BY market_id
+    SELECT market_id, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes),
+        count(*) FILTER (WHERE yes AND counts), count(*) FILTER (WHERE NOT yes AND counts)
+    FROM filed
+    GROUP BY market_id ORDER BY market_id
     ON CONFLICT (market_id) DO UPDATE SET
         yes = t.yes + excluded.yes, no = t.no + excluded.no,
         crowd_yes = t.crowd_yes + excluded.crowd_yes, crowd_no = t.crowd_no + excluded.crowd_no
@@ -83,12 +83,15 @@ WITH market AS MATERIALIZED (
 -- only natives
 ), native AS (
     -- A native market's price is its smoothed crowd (4.3.7): the write that moves it stores it.
-    UPDATE market_quotes q
-    SET at = $19::timestamptz, yes_bps = least(9900, greatest(100,
-        round((8.0 * m.initial_yes_bps + 10000.0 * c.crowd_yes) / (8 + c.crowd_yes + c.crowd_no))))::integer
-    FROM counted c JOIN market m ON m.market_id = c.market_id AND m.initial_yes_bps IS NOT NULL
-    WHERE q.market_id = c.market_id
-    RETURNING q.market_id, q.yes_bps
+    INSERT INTO market_quotes (market_id, at, yes_bps)
+    SELECT c.market_id, $19::timestamptz, least(9900, greatest(100,
+        round((8.0 * p.prior + 10000.0 * c.crowd_yes) / (8 + c.crowd_yes + c.crowd_no))))::integer
+    FROM counted c
+    CROSS JOIN LATERAL (SELECT initial_yes_bps AS prior FROM markets WHERE market_id = c.market_id) p
+    WHERE p.prior IS NOT NULL
+    ORDER BY c.market_id
+    ON CONFLICT (market_id) DO UPDATE SET at = excluded.at, yes_bps = excluded.yes_bps
+    RETURNING market_id, yes_bps
 ), snapshots AS (
     INSERT INTO market_prices (market_id, at, yes_bps)
     SELECT market_id, $19::timestamptz, yes_bps FROM native
@@ -108,8 +111,8 @@ WITH market AS MATERIALIZED (
 -- only keys
 ), keyed AS (
     INSERT INTO idempotency_keys AS k (user_id, key, body_hash, result_id, created_at)
-    SELECT j.actor, j.idem_key, j.body_hash, f.id, $19::timestamptz
-    FROM filed f JOIN judged j ON j.id = f.id WHERE j.idem_key IS NOT NULL
+    SELECT j.actor, j.idem_key, j.body_hash, j.id, $19::timestamptz
+    FROM judged j WHERE j.idem_key IS NOT NULL AND j.id = ANY (ARRAY(SELECT id FROM filed))
     ORDER BY j.actor, j.idem_key
     ON CONFLICT (user_id, key) DO UPDATE SET body_hash = excluded.body_hash,
         result_id = excluded.result_id, created_at = excluded.created_at
@@ -118,13 +121,10 @@ WITH market AS MATERIALIZED (
 -- only lean
 ), audited AS (
     INSERT INTO audit_log (at, actor, action, subject, data)
-    SELECT $19::timestamptz, j.actor::text, 'signal.crowd_lean', f.id::text, jsonb_build_object('crowdLeanBps', j.lean)
-    FROM filed f JOIN judged j ON j.id = f.id WHERE j.lean IS NOT NULL
+    SELECT $19::timestamptz, j.actor::text, 'signal.crowd_lean', j.id::text, jsonb_build_object('crowdLeanBps', j.lean)
+    FROM judged j WHERE j.lean IS NOT NULL AND j.id = ANY (ARRAY(SELECT id FROM filed))
 -- end lean
-), woken AS (
-    SELECT pg_notify('sc_outbox', '') FROM filed LIMIT 1
 )
-SELECT j.n, CASE WHEN f.id IS NULL AND j.verdict = 'file' THEN 'raced' ELSE j.verdict END, j.first_id, j.actor
+SELECT j.n, CASE WHEN j.verdict = 'file' AND j.id <> ALL (ARRAY(SELECT id FROM filed)) THEN 'raced' ELSE j.verdict END,
+    j.first_id, j.actor
 FROM judged j
-LEFT JOIN filed f ON f.id = j.id AND j.verdict = 'file'
-LEFT JOIN woken ON true

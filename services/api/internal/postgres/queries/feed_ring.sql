@@ -1,0 +1,2 @@
+-- Wakes the relay.
+SELECT pg_notify('sc_outbox', '')
