@@ -20,8 +20,9 @@ var acting = map[string]string{
 	"enable_memoize":   "off",
 }
 
-// actors is how many connections write; filings need one for each worker.
-const actors = filers + 2
+// actors is how many connections write: one for each worker of the filings, the feed
+// and the bell.
+const actors = filers + patients + 2
 
 // actingPool opens a pool beside another one for what writes, so that a filing
 // never waits for a connection behind reads.

@@ -46,10 +46,15 @@ func (f *filing) wait(ctx context.Context) (signal.Filing, error) {
 	}
 }
 
+// writer writes a batch and gives the members that are answered; the others have
+// been handed on. Where it fails, nothing of the batch is written or all of it is in
+// doubt, which a second try settles.
+type writer func(ctx context.Context, batch []*filing) (answered []*filing, err error)
+
 // coalescer joins waiting filings into one statement, without a timer: a
 // worker takes what waits and commits it once, so a lone filing never waits.
 type coalescer struct {
-	write func(ctx context.Context, batch []*filing) error
+	write writer
 
 	mu      sync.Mutex
 	waiting []*filing
@@ -58,7 +63,7 @@ type coalescer struct {
 	wg      sync.WaitGroup
 }
 
-func newCoalescer(write func(ctx context.Context, batch []*filing) error) *coalescer {
+func newCoalescer(write writer) *coalescer {
 	return &coalescer{write: write}
 }
 
@@ -101,7 +106,7 @@ func (c *coalescer) work() {
 		if batch == nil {
 			return
 		}
-		c.flush(batch)
+		c.write.flush(batch)
 	}
 }
 
@@ -125,19 +130,33 @@ func (c *coalescer) take() []*filing {
 
 // flush writes a batch; when it fails as a whole its members are written one
 // by one, so that one bad row fails alone. A second try of a filing that had
-// committed is a replay, because its draft id is the same.
-func (c *coalescer) flush(batch []*filing) {
-	ctx, cancel := context.WithTimeout(context.Background(), batchBudget)
-	defer cancel()
+// committed is a replay, because its draft id is the same. A batch that used up its
+// time is not tried again: whoever still waits does that with more time.
+func (w writer) flush(batch []*filing) {
 	rest := split(batch)
-	if err := c.write(ctx, batch[:len(batch)-len(rest)]); err != nil {
+	first := batch[:len(batch)-len(rest)]
+	ctx, cancel := context.WithTimeout(context.Background(), batchBudget)
+	answered, err := w(ctx, first)
+	late := ctx.Err() != nil
+	cancel()
+	switch {
+	case err == nil:
+		finish(answered)
+	case late:
+		fail(batch, err)
+		return
+	default:
 		rest = batch
-	} else {
-		finish(batch[:len(batch)-len(rest)])
 	}
+	ctx, cancel = context.WithTimeout(context.Background(), batchBudget)
+	defer cancel()
 	for _, f := range rest {
-		f.err = c.write(ctx, []*filing{f})
-		close(f.done)
+		answered, err := w(ctx, []*filing{f})
+		if err != nil {
+			fail([]*filing{f}, err)
+			continue
+		}
+		finish(answered)
 	}
 }
 
@@ -166,6 +185,13 @@ func split(batch []*filing) []*filing {
 
 func finish(batch []*filing) {
 	for _, f := range batch {
+		close(f.done)
+	}
+}
+
+func fail(batch []*filing, err error) {
+	for _, f := range batch {
+		f.err = err
 		close(f.done)
 	}
 }

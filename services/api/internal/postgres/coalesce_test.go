@@ -15,7 +15,7 @@ func TestCallersWhoLeftAreNotFiled(t *testing.T) {
 	var mu sync.Mutex
 	written := map[string]bool{}
 	held, begun := make(chan struct{}), make(chan struct{}, filers+2)
-	c := newCoalescer(func(_ context.Context, batch []*filing) error {
+	c := newCoalescer(func(_ context.Context, batch []*filing) ([]*filing, error) {
 		mu.Lock()
 		for _, f := range batch {
 			written[f.draft.ID] = true
@@ -23,7 +23,7 @@ func TestCallersWhoLeftAreNotFiled(t *testing.T) {
 		mu.Unlock()
 		begun <- struct{}{}
 		<-held
-		return nil
+		return batch, nil
 	})
 	file := func(id string) *filing {
 		f := newFiling(signal.Call{Draft: signal.Draft{ID: id}})

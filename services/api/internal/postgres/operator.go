@@ -45,14 +45,20 @@ func (s *Store) GetOperator(ctx context.Context, handle, id string) (operator.Op
 
 // Classify changes what an operator is. Fault: not_found.
 func (s *Store) Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
-	o, err := findOperator(ctx, s.pool, "operator_classify", handle, kind, house, actor, now)
-	if err != nil {
-		return operator.Operator{}, err
-	}
-	if o == nil {
-		return operator.Operator{}, operator.ErrNotFound
-	}
-	return *o, nil
+	var o operator.Operator
+	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		var step int
+		err := tx.QueryRow(ctx, query("operator_classify"), handle, kind, house, actor, now).Scan(append(operatorFields(&o), &step)...)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return operator.ErrNotFound
+		}
+		if err != nil || step == 0 {
+			return err
+		}
+		_, err = tx.Exec(ctx, query("operator_crowd"), o.ID, step, now)
+		return err
+	})
+	return o, err
 }
 
 // MintKey stores a new key. Faults: key_limit_reached, not_found.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -47,11 +46,25 @@ func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Fil
 	return filings, errs
 }
 
-// fileBatch is the one statement of a filing; it answers every member.
-func (s *Store) fileBatch(ctx context.Context, batch []*filing) error {
+// fileQuick is the one statement of a filing. It waits for no market that somebody
+// holds: calls on those, and on markets that it does not know, are handed on to the
+// queue of their market and left unanswered here.
+func (s *Store) fileQuick(ctx context.Context, batch []*filing) ([]*filing, error) {
+	if err := s.file(ctx, batch, quick); err != nil {
+		return batch, err
+	}
+	return s.queues.takeOver(batch, func(f *filing) bool { return f.answer.Verdict == signal.VerdictUnknown }), nil
+}
+
+// filePatient is the same statement for calls on one market; it waits for the market.
+func (s *Store) filePatient(ctx context.Context, batch []*filing) ([]*filing, error) {
+	return batch, s.file(ctx, batch, 0)
+}
+
+// file writes a batch and sets the answer of every member.
+func (s *Store) file(ctx context.Context, batch []*filing, need parts) error {
 	now := s.now().UTC().Truncate(time.Millisecond)
 	c := newFilingColumns(len(batch))
-	var need parts
 	for _, f := range batch {
 		c.add(f)
 		need |= f.needs()
@@ -67,19 +80,25 @@ func (s *Store) fileBatch(ctx context.Context, batch []*filing) error {
 		verdict string
 		first   *string
 		actor   *string
-		raced   []int
+		idle    bool
 		filed   bool
+		lost    raced
+		used    [][]byte
 	)
-	_, err = pgx.ForEachRow(rows, []any{&n, &verdict, &first, &actor}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&n, &verdict, &first, &actor, &idle}, func() error {
 		f := batch[n-1]
 		f.answer = signal.Filing{Verdict: signal.Verdict(verdict)}
-		filed = filed || f.answer.Verdict == signal.VerdictFiled
 		if first != nil && !teeth.Bites("B3") {
 			f.answer.FirstID = *first
 		}
-		if verdict == "raced" {
-			raced = append(raced, n-1)
-			f.caller.OperatorID = *actor
+		switch f.answer.Verdict {
+		case signal.VerdictFiled:
+			filed = true
+		case verdictRaced, signal.VerdictSettled, signal.VerdictProvisional:
+			lost.add(f, *actor)
+		}
+		if idle {
+			used = append(used, f.caller.KeyHash)
 		}
 		return nil
 	})
@@ -89,28 +108,60 @@ func (s *Store) fileBatch(ctx context.Context, batch []*filing) error {
 	if filed {
 		s.bell.touch()
 	}
-	for _, i := range raced {
-		if err := s.settleRaced(ctx, batch[i]); err != nil {
-			return err
-		}
+	if len(used) > 0 {
+		_, _ = s.acts.Exec(ctx, query("operator_key_used"), used, now) // else the key's next call notes it
 	}
-	return nil
+	return s.settleRaced(ctx, &lost)
 }
 
-// settleRaced answers a filing that lost to one that committed meanwhile.
-func (s *Store) settleRaced(ctx context.Context, f *filing) error {
-	var same bool
-	err := s.acts.QueryRow(ctx, query("signal_file_raced"), string(f.draft.MarketID), f.caller.OperatorID,
-		f.draft.ID, f.draft.IdempotencyKey, f.draft.BodyHash).Scan(&f.answer.FirstID, &same)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return fmt.Errorf("signal %s was refused but nothing stands in its place", f.draft.ID)
-	case err != nil:
-		return pg.Fault(fmt.Errorf("read first call: %w", err))
-	case same:
-		f.answer.Verdict = signal.VerdictReplay
-	default:
-		f.answer.Verdict = signal.VerdictDuplicate
+// verdictRaced is that of a filing that lost to one that committed meanwhile.
+const verdictRaced signal.Verdict = "raced"
+
+// raced are filings that may have lost to an earlier call that their statement could
+// not see yet: what it read is older than the locks that it waited for.
+type raced struct {
+	list              []*filing
+	market, actor, id []string
+	key               []*string
+	hash              [][]byte
+}
+
+func (r *raced) add(f *filing, actor string) {
+	r.list = append(r.list, f)
+	r.market, r.actor, r.id = append(r.market, string(f.draft.MarketID)), append(r.actor, actor), append(r.id, f.draft.ID)
+	r.key, r.hash = append(r.key, f.draft.IdempotencyKey), append(r.hash, f.draft.BodyHash)
+}
+
+// settleRaced answers those that lost; a market's refusal stands where there is no
+// earlier call.
+func (s *Store) settleRaced(ctx context.Context, r *raced) error {
+	if len(r.list) == 0 {
+		return nil
+	}
+	rows, err := s.acts.Query(ctx, query("signal_file_raced"), r.market, r.actor, r.id, r.key, r.hash)
+	if err != nil {
+		return pg.Fault(fmt.Errorf("read first calls: %w", err))
+	}
+	var (
+		n     int
+		first string
+		same  bool
+	)
+	_, err = pgx.ForEachRow(rows, []any{&n, &first, &same}, func() error {
+		f := r.list[n-1]
+		f.answer = signal.Filing{Verdict: signal.VerdictDuplicate, FirstID: first}
+		if same {
+			f.answer.Verdict = signal.VerdictReplay
+		}
+		return nil
+	})
+	if err != nil {
+		return pg.Fault(fmt.Errorf("read first calls: %w", err))
+	}
+	for _, f := range r.list {
+		if f.answer.Verdict == verdictRaced {
+			return fmt.Errorf("signal %s was refused but nothing stands in its place", f.draft.ID)
+		}
 	}
 	return nil
 }

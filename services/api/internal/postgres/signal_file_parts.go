@@ -9,10 +9,11 @@ const (
 	withKeys    parts = 1 << iota // an idempotency key
 	withLean                      // the caller's lean for the audit log
 	withNatives                   // a market of our own, whose price moves with the call
-	allParts    = withKeys | withLean | withNatives
+	quick                         // a market that is locked counts as one that is not there
+	allParts    = withKeys | withLean | withNatives | quick
 )
 
-var partNames = map[string]parts{"keys": withKeys, "lean": withLean, "natives": withNatives}
+var partNames = map[string]parts{"keys": withKeys, "lean": withLean, "natives": withNatives, "quick": quick}
 
 // filingStatements are the forms of the filing statement, by the parts they have:
 // every part costs each batch its tables, whether a call needs them or not.

@@ -68,6 +68,7 @@ type Store struct {
 	rules   Rules
 	now     func() time.Time
 	filings *coalescer
+	queues  *queues
 	bell    *bell
 
 	cutMu sync.Mutex // guards cut and cutAt
@@ -82,7 +83,8 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	}
 	s := &Store{pool: pool, reads: pg.Bound(pool, rules.ReadBudget), rules: rules, now: now}
 	s.acts = actingPool(pool)
-	s.filings = newCoalescer(s.fileBatch)
+	s.queues = newQueues(s.filePatient)
+	s.filings = newCoalescer(s.fileQuick)
 	s.bell = newBell(func(ctx context.Context) error {
 		_, err := s.acts.Exec(ctx, query("feed_ring"))
 		return err
@@ -93,6 +95,7 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 // Close answers the filings that wait and ends the workers. The pool stays open.
 func (s *Store) Close() {
 	s.filings.close()
+	s.queues.close()
 	s.bell.close()
 	s.acts.Close()
 }
@@ -104,7 +107,7 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Waiting is the number of calls that wait to be written.
-func (s *Store) Waiting() int { return s.filings.length() }
+func (s *Store) Waiting() int { return s.filings.length() + s.queues.count() }
 
 // SweepKeys deletes idempotency keys that have run out.
 func (s *Store) SweepKeys(ctx context.Context) error {

@@ -7,7 +7,7 @@ WITH u AS (
 ), scores AS (
     INSERT INTO operator_scores (user_id) SELECT id FROM u
 ), totals AS (
-    INSERT INTO operator_totals (user_id) SELECT id FROM u
+    INSERT INTO operator_totals (user_id, crowd) SELECT id, crowd FROM u
 )
 SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.tier, u.session_version, u.created_at
 FROM u

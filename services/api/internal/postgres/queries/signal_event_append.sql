@@ -3,6 +3,9 @@ WITH caller AS (
     SELECT u.id FROM users u
     LEFT JOIN operator_keys k ON k.hash = $1 AND k.revoked_at IS NULL
     WHERE u.id = coalesce(k.user_id, $2::uuid)
+), used AS (
+    UPDATE operator_keys SET last_used_at = $8
+    WHERE hash = $1 AND revoked_at IS NULL AND (last_used_at IS NULL OR last_used_at < $8::timestamptz - interval '1 minute')
 ), target AS (
     SELECT s.id, s.market_id, s.user_id, c.id AS actor,
         (SELECT count(*) FROM signal_events e WHERE e.signal_id = s.id) AS events,

@@ -1,11 +1,12 @@
 -- Files what waits, in one statement: who acts, the market under lock, the
 -- price rules of contract 4.2.7, the row, the counters, the outbox.
 -- $19 now, $20 price tolerance (bps), $21 whether a passed end is provisional.
--- The parts between "only" and "end" are left out for calls that need none of it.
+-- The parts between "only" and "end" are left out where they are not needed.
 WITH judged AS MATERIALIZED (
     SELECT i.n, i.id, i.market_id, u.id AS actor, i.yes, i.price, i.crowd, i.confidence, i.ttr, i.take, i.source,
         i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean,
         coalesce(i.title, m.title, i.market_id) AS title, m.end_date, q.yes_bps AS snap,
+        k.hash IS NOT NULL AND coalesce(k.last_used_at < $19::timestamptz - interval '1 minute', true) AS idle,
         coalesce(old.id
             -- only keys
             , idem.result_id
@@ -44,6 +45,9 @@ WITH judged AS MATERIALIZED (
         SELECT market_id, provider, title, status, provisional, disputed, end_date, fetched_at
         FROM markets WHERE market_id = i.market_id
         FOR SHARE
+        -- only quick
+        SKIP LOCKED
+        -- end quick
     ) m ON true
     LEFT JOIN market_quotes q ON q.market_id = i.market_id
         AND (q.at >= $19::timestamptz - interval '15 minutes' OR m.provider = 'manual')
@@ -67,13 +71,21 @@ WITH judged AS MATERIALIZED (
     WHERE j.verdict = 'file'
     ORDER BY j.market_id, j.actor, j.n
     ON CONFLICT DO NOTHING
-    RETURNING id, market_id, user_id, yes, (SELECT u.crowd FROM users u WHERE u.id = user_id) AS counts
+    RETURNING id, market_id, user_id, yes
+), operator_count AS (
+    -- Whether the operator counts as crowd is read from the row that is locked here:
+    -- one who is classified anew meanwhile is counted either before or after it.
+    INSERT INTO operator_totals AS t (user_id, total)
+    SELECT user_id, count(*) FROM filed GROUP BY user_id ORDER BY user_id
+    ON CONFLICT (user_id) DO UPDATE SET total = t.total + excluded.total
+    RETURNING user_id, crowd
 ), counted AS (
     -- Rows that are there are moved by INSERT as well: an UPDATE could be planned as a
     -- walk through the whole table, on a day when that is small.
     INSERT INTO market_totals AS t (market_id, yes, no, crowd_yes, crowd_no)
     SELECT market_id, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes),
-        count(*) FILTER (WHERE yes AND counts), count(*) FILTER (WHERE NOT yes AND counts)
+        count(*) FILTER (WHERE yes AND user_id IN (SELECT user_id FROM operator_count WHERE crowd)),
+        count(*) FILTER (WHERE NOT yes AND user_id IN (SELECT user_id FROM operator_count WHERE crowd))
     FROM filed
     GROUP BY market_id ORDER BY market_id
     ON CONFLICT (market_id) DO UPDATE SET
@@ -97,10 +109,6 @@ WITH judged AS MATERIALIZED (
     SELECT market_id, $19::timestamptz, yes_bps FROM native
     ON CONFLICT (market_id, at) DO UPDATE SET yes_bps = excluded.yes_bps
 -- end natives
-), operator_count AS (
-    INSERT INTO operator_totals AS t (user_id, total)
-    SELECT user_id, count(*) FROM filed GROUP BY user_id ORDER BY user_id
-    ON CONFLICT (user_id) DO UPDATE SET total = t.total + excluded.total
 ), opened AS (
     INSERT INTO open_signals (signal_id, market_id, created_at)
     SELECT id, market_id, $19::timestamptz FROM filed
@@ -114,9 +122,10 @@ WITH judged AS MATERIALIZED (
     SELECT j.actor, j.idem_key, j.body_hash, j.id, $19::timestamptz
     FROM judged j WHERE j.idem_key IS NOT NULL AND j.id = ANY (ARRAY(SELECT id FROM filed))
     ORDER BY j.actor, j.idem_key
-    ON CONFLICT (user_id, key) DO UPDATE SET body_hash = excluded.body_hash,
-        result_id = excluded.result_id, created_at = excluded.created_at
-        WHERE k.created_at <= $19::timestamptz - interval '24 hours'
+    -- A key that another call has taken meanwhile refuses the whole statement, because
+    -- no result is no value; each call is then written alone and finds that key.
+    ON CONFLICT (user_id, key) DO UPDATE SET body_hash = excluded.body_hash, created_at = excluded.created_at,
+        result_id = CASE WHEN k.created_at <= $19::timestamptz - interval '24 hours' THEN excluded.result_id END
 -- end keys
 -- only lean
 ), audited AS (
@@ -126,5 +135,5 @@ WITH judged AS MATERIALIZED (
 -- end lean
 )
 SELECT j.n, CASE WHEN j.verdict = 'file' AND j.id <> ALL (ARRAY(SELECT id FROM filed)) THEN 'raced' ELSE j.verdict END,
-    j.first_id, j.actor
+    j.first_id, j.actor, j.idle
 FROM judged j

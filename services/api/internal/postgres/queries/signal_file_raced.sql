@@ -1,6 +1,8 @@
--- What a filing lost to: the caller's first call on the market, and whether the
--- idempotency key it sent belongs to that very call.
-SELECT s.id, s.id = $3 OR coalesce(k.body_hash = $5, false)
-FROM signals s
-LEFT JOIN idempotency_keys k ON k.user_id = s.user_id AND k.key = $4 AND k.result_id = s.id
-WHERE s.market_id = $1 AND s.user_id = $2
+-- What filings lost to: the caller's first call on the market, and whether the
+-- idempotency key it sent belongs to that very call. It runs after the locks of the
+-- filing were waited for, so it sees what was written meanwhile.
+SELECT i.n, s.id, s.id = i.id OR coalesce(k.body_hash = i.body_hash, false)
+FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[])
+    WITH ORDINALITY AS i (market_id, user_id, id, idem_key, body_hash, n)
+JOIN signals s ON s.market_id = i.market_id AND s.user_id = i.user_id
+LEFT JOIN idempotency_keys k ON k.user_id = s.user_id AND k.key = i.idem_key AND k.result_id = s.id
