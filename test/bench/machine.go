@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,13 +76,19 @@ func procTime(pids ...int) time.Duration {
 }
 
 // treeTime is the CPU time of a process, of its living children and of those
-// that it has waited for: all of a Postgres.
+// that it has waited for: all of a Postgres. It is read again when a child came or
+// went meanwhile, because that one may be missing in both sums.
 func treeTime(pid int) time.Duration {
-	sum := statTime(pid, 11, 12, 13, 14)
-	for _, child := range children(pid) {
-		sum += statTime(child, 11, 12)
+	for {
+		before := children(pid)
+		sum := statTime(pid, 11, 12, 13, 14)
+		for _, child := range before {
+			sum += statTime(child, 11, 12)
+		}
+		if slices.Equal(before, children(pid)) {
+			return sum
+		}
 	}
-	return sum
 }
 
 // statTime adds fields of /proc/PID/stat, counted behind the name; a process that

@@ -51,8 +51,9 @@ func (f *filing) wait(ctx context.Context) (signal.Filing, error) {
 // doubt, which a second try settles.
 type writer func(ctx context.Context, batch []*filing) (answered []*filing, err error)
 
-// coalescer joins waiting filings into one statement, without a timer: a
-// worker takes what waits and commits it once, so a lone filing never waits.
+// coalescer joins waiting filings into one statement, without a timer: a worker
+// takes what waits and commits it once, so a lone filing never waits. A second
+// worker comes when more waits than one statement takes.
 type coalescer struct {
 	write writer
 
@@ -77,7 +78,7 @@ func (c *coalescer) add(batch ...*filing) int {
 		return 0
 	}
 	c.waiting = append(c.waiting, batch[:n]...)
-	if c.workers < filers {
+	if c.workers == 0 || c.workers < filers && len(c.waiting) > maxBatch {
 		c.workers++
 		c.wg.Go(c.work)
 	}

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -34,8 +36,6 @@ func TestCallersWhoLeftAreNotFiled(t *testing.T) {
 	}
 	first := file("first")
 	<-begun
-	second := file("second")
-	<-begun
 	gone, stays := file("gone"), file("stays")
 	left, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -43,16 +43,52 @@ func TestCallersWhoLeftAreNotFiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(held)
-	for _, f := range []*filing{first, second, stays} {
+	for _, f := range []*filing{first, stays} {
 		if _, err := f.wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.close()
-	if written["gone"] || !written["stays"] || len(written) != 3 {
+	if written["gone"] || !written["stays"] || len(written) != 2 {
 		t.Fatal(written)
 	}
 	if c.length() != 0 {
 		t.Fatalf("%d wait", c.length())
 	}
+}
+
+// A second worker starts when more waits than one statement takes, and not before:
+// one that takes a few more at a time costs less than two that take fewer each.
+func TestWorkersFollowTheQueue(t *testing.T) {
+	t.Parallel()
+	held, begun := make(chan struct{}), make(chan int, 4)
+	c := newCoalescer(func(_ context.Context, batch []*filing) ([]*filing, error) {
+		begun <- len(batch)
+		<-held
+		return batch, nil
+	})
+	add := func(n int) {
+		for range n {
+			if c.add(newFiling(signal.Call{Draft: signal.Draft{ID: uuid.NewString()}})) != 1 {
+				t.Fatal("refused")
+			}
+		}
+	}
+	add(1)
+	if n := <-begun; n != 1 {
+		t.Fatalf("the first took %d", n)
+	}
+	add(maxBatch)
+	c.mu.Lock()
+	workers := c.workers
+	c.mu.Unlock()
+	if workers != 1 {
+		t.Fatalf("%d workers for one batch", workers)
+	}
+	add(1)
+	if n := <-begun; n != maxBatch {
+		t.Fatalf("the second took %d", n)
+	}
+	close(held)
+	c.close()
 }

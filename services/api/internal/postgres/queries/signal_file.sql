@@ -1,25 +1,24 @@
 -- Files what waits, in one statement: who acts, the market under lock, the
--- price rules of contract 4.2.7, the row, the counters, the outbox.
+-- price rules of contract 4.2.7, the row, the counters, the outbox. A call that has
+-- one before it finds that by the unique key; signal_file_raced tells which.
 -- $19 now, $20 price tolerance (bps), $21 whether a passed end is provisional.
 -- The parts between "only" and "end" are left out where they are not needed.
 WITH judged AS MATERIALIZED (
-    SELECT i.n, i.id, i.market_id, u.id AS actor, i.yes, i.price, i.crowd, i.confidence, i.ttr, i.take, i.source,
+    SELECT i.n, i.id, i.market_id, a.id AS actor, i.yes, i.price, i.crowd, i.confidence, i.ttr, i.take, i.source,
         i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean,
         coalesce(i.title, m.title, i.market_id) AS title, m.end_date, q.yes_bps AS snap,
         k.hash IS NOT NULL AND coalesce(k.last_used_at < $19::timestamptz - interval '1 minute', true) AS idle,
-        coalesce(old.id
+        coalesce(NULL
             -- only keys
             , idem.result_id
             -- end keys
-        ) AS first_id,
+        )::uuid AS first_id,
         CASE
-            WHEN u.id IS NULL THEN 'unauthenticated'
-            WHEN old.id = i.id THEN 'replay'
+            WHEN a.id IS NULL THEN 'unauthenticated'
             -- only keys
             WHEN idem.body_hash = i.body_hash THEN 'replay'
             WHEN idem.key IS NOT NULL THEN 'reused'
             -- end keys
-            WHEN old.id IS NOT NULL THEN 'duplicate'
             WHEN m.market_id IS NULL THEN 'unknown'
             WHEN m.status = 'resolved' THEN 'settled'
             WHEN m.provisional OR m.disputed THEN 'provisional'
@@ -40,7 +39,8 @@ WITH judged AS MATERIALIZED (
         ORDER BY market_id, n
     ) i
     LEFT JOIN operator_keys k ON k.hash = i.key_hash AND k.revoked_at IS NULL
-    LEFT JOIN users u ON u.id = coalesce(k.user_id, i.user_id)
+    LEFT JOIN users u ON u.id = i.user_id
+    CROSS JOIN LATERAL (SELECT coalesce(k.user_id, u.id) AS id) a
     LEFT JOIN LATERAL (
         SELECT market_id, provider, title, status, provisional, disputed, end_date, fetched_at
         FROM markets WHERE market_id = i.market_id
@@ -51,9 +51,8 @@ WITH judged AS MATERIALIZED (
     ) m ON true
     LEFT JOIN market_quotes q ON q.market_id = i.market_id
         AND (q.at >= $19::timestamptz - interval '15 minutes' OR m.provider = 'manual')
-    LEFT JOIN signals old ON old.market_id = i.market_id AND old.user_id = u.id
     -- only keys
-    LEFT JOIN idempotency_keys idem ON idem.user_id = u.id AND idem.key = i.idem_key
+    LEFT JOIN idempotency_keys idem ON idem.user_id = a.id AND idem.key = i.idem_key
         AND idem.created_at > $19::timestamptz - interval '24 hours'
     -- end keys
 ), filed AS (
@@ -134,6 +133,6 @@ WITH judged AS MATERIALIZED (
     FROM judged j WHERE j.lean IS NOT NULL AND j.id = ANY (ARRAY(SELECT id FROM filed))
 -- end lean
 )
-SELECT j.n, CASE WHEN j.verdict = 'file' AND j.id <> ALL (ARRAY(SELECT id FROM filed)) THEN 'raced' ELSE j.verdict END,
+SELECT j.n, CASE WHEN j.verdict = 'file' AND j.id NOT IN (SELECT id FROM filed) THEN 'raced' ELSE j.verdict END,
     j.first_id, j.actor, j.idle
 FROM judged j
