@@ -48,5 +48,6 @@ BEGIN
     INSERT INTO api.market_totals (market_id, yes, no, crowd_yes, crowd_no)
     SELECT prefix || first + k, (n + 1) / 2, n / 2, (n + 1) / 2, n / 2 FROM generate_series(0, markets - 1) k;
     UPDATE api.operator_totals t SET total = total + markets FROM generate_series(0, n - 1) i WHERE t.user_id = bench.operator(i);
+    PERFORM api.fill_boards();
     PERFORM setval('bench.signal_number', base + n::bigint * markets);
 END $$;

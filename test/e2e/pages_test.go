@@ -163,6 +163,39 @@ func TestDeveloperPage(t *testing.T) {
 	b.clean("the developer page")
 }
 
+// TestDeveloperPageByName: who opens his own machine by name is led to the address
+// that the sign-in comes back to.
+func TestDeveloperPageByName(t *testing.T) {
+	t.Parallel()
+	s := up(t)
+	a := get(t, strings.Replace(s.Hub, "//127.0.0.1:", "//localhost:", 1)+"/dev").is(http.StatusFound)
+	if at := a.header.Get("Location"); at != s.Hub+"/dev" {
+		t.Errorf("led to %s", at)
+	}
+}
+
+// TestDeveloperSignInFromAnotherSite: the provider's page has another name than ours
+// and is another site to the browser, as it is outside a developer's machine.
+func TestDeveloperSignInFromAnotherSite(t *testing.T) {
+	t.Parallel()
+	s := up(t)
+	b := open(t, desktopWidth, desktopHeight)
+	b.visit(s.Hub+"/dev", http.StatusOK)
+	login := ask(b, "the way to the provider", chromedp.Evaluate[string](`document.querySelector("a.button").href`))
+	foreign := strings.Replace(login, "//127.0.0.1:", "//localhost:", 1)
+	if foreign == login {
+		t.Fatalf("the provider is at %s", login)
+	}
+	b.visit(foreign, http.StatusOK)
+	b.press(`button[value="dave"]`, `form[action$="/dev/session"] button`)
+	b.press(`form[action$="/dev/session"] button`, `form.mint`)
+	if at := ask(b, "where", chromedp.Location()); at != s.Hub+"/dev" {
+		t.Errorf("back at %s", at)
+	}
+	shows(t, b, "main", "Signed in as @dave")
+	b.clean("the way back")
+}
+
 // TestDeveloperForms: none of its forms works from anywhere else, and no sign-in
 // is taken that did not begin on the page.
 func TestDeveloperForms(t *testing.T) {
@@ -175,17 +208,26 @@ func TestDeveloperForms(t *testing.T) {
 			payload(body)(r)
 		}
 	}
-	token := "token=" + p.token
-	post(t, s.Hub+"/dev/session", form(token+"&state=made-up")).is(http.StatusForbidden)
-	post(t, s.Hub+"/dev/session", form(token+"&state="), with("Cookie", "db_dev_state=")).is(http.StatusForbidden)
-	post(t, s.Hub+"/dev/session", form("token=nonsense&state=x"), with("Cookie", "db_dev_state=x")).is(http.StatusUnauthorized)
-	in := post(t, s.Hub+"/dev/session", form(token+"&state=x"), with("Cookie", "db_dev_state=x")).is(http.StatusSeeOther)
+	// The provider's form is taken from anywhere and believed by nobody: its token
+	// waits for the state of a sign-in that began in the same browser.
+	post(t, s.Hub+"/dev/session", form("token="+p.token+"&state=")).is(http.StatusForbidden)
+	post(t, s.Hub+"/dev/session", form("token=not+a+token&state=x")).is(http.StatusUnauthorized)
+	on := post(t, s.Hub+"/dev/session", with("Origin", "https://evil.example"), form("token="+p.token+"&state=x")).is(http.StatusSeeOther)
+	if on.header.Get("Location") != "/dev/session?state=x" || strings.Contains(strings.Join(on.header.Values("Set-Cookie"), ";"), "db_dev=") {
+		t.Errorf("leads on with %v", on.header)
+	}
+	next := "db_dev_next=" + p.token
+	get(t, s.Hub+"/dev/session?state=made-up", with("Cookie", next)).is(http.StatusForbidden)
+	get(t, s.Hub+"/dev/session?state=made-up", with("Cookie", next+"; db_dev_state=x")).is(http.StatusForbidden)
+	get(t, s.Hub+"/dev/session?state=", with("Cookie", next+"; db_dev_state=")).is(http.StatusForbidden)
+	get(t, s.Hub+"/dev/session?state=x", with("Cookie", "db_dev_next=nonsense; db_dev_state=x")).is(http.StatusUnauthorized)
+	in := get(t, s.Hub+"/dev/session?state=x", with("Cookie", next+"; db_dev_state=x")).is(http.StatusSeeOther)
 	if in.header.Get("Location") != "/dev" {
 		t.Errorf("leads to %q", in.header.Get("Location"))
 	}
 	cookie := with("Cookie", "db_dev="+p.token)
 	for _, path := range []string{"/dev/keys", "/dev/keys/revoke", "/dev/session/end"} {
-		for _, from := range []option{with("Origin", "https://evil.example"), with("Origin", "null"), with("Sec-Fetch-Site", "cross-site"), with("Sec-Fetch-Site", "same-site")} {
+		for _, from := range []option{with("Origin", strings.Replace(s.Hub, "http:", "https:", 1)), with("Origin", "https://evil.example"), with("Origin", "null"), with("Sec-Fetch-Site", "cross-site"), with("Sec-Fetch-Site", "same-site")} {
 			post(t, s.Hub+path, cookie, from, form("label=x&id=0199f0a4-0000-7000-8000-00000000ffff")).is(http.StatusForbidden)
 		}
 	}

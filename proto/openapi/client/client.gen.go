@@ -906,7 +906,7 @@ type KeyList struct {
 type KeyMint struct {
 	Label string `json:"label"`
 
-	// Permissions All three when left out.
+	// Permissions Each at most once, in any order; all three when left out.
 	Permissions *[]Permission `json:"permissions,omitempty"`
 }
 
@@ -1306,7 +1306,7 @@ type SignalDraft struct {
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
 
-	// MarketTitle The market's own title when left out.
+	// MarketTitle Kept with the call as written; the market's own title when left out. Pages show the market's own.
 	MarketTitle  *string `json:"marketTitle,omitempty"`
 	MediaAssetID *string `json:"mediaAssetId,omitempty"`
 

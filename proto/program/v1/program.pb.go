@@ -294,7 +294,8 @@ type Program struct {
 	Total         int32                  `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
 	Segments      []*Segment             `protobuf:"bytes,3,rep,name=segments,proto3" json:"segments,omitempty"`
 	Lanes         []*Lane                `protobuf:"bytes,4,rep,name=lanes,proto3" json:"lanes,omitempty"`
-	Spec          string                 `protobuf:"bytes,5,opt,name=spec,proto3" json:"spec,omitempty"` // canonical FilterSpec JSON, empty: the stored default
+	Spec          string                 `protobuf:"bytes,5,opt,name=spec,proto3" json:"spec,omitempty"`         // canonical FilterSpec JSON, empty: the stored default
+	Degraded      string                 `protobuf:"bytes,6,opt,name=degraded,proto3" json:"degraded,omitempty"` // the source that failed and makes this less than whole, empty: none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -360,6 +361,13 @@ func (x *Program) GetLanes() []*Lane {
 func (x *Program) GetSpec() string {
 	if x != nil {
 		return x.Spec
+	}
+	return ""
+}
+
+func (x *Program) GetDegraded() string {
+	if x != nil {
+		return x.Degraded
 	}
 	return ""
 }
@@ -532,6 +540,7 @@ type GetNowResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Segment       *Segment               `protobuf:"bytes,1,opt,name=segment,proto3" json:"segment,omitempty"` // absent: nothing airs
 	GeneratedAt   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=generated_at,json=generatedAt,proto3" json:"generated_at,omitempty"`
+	Degraded      string                 `protobuf:"bytes,3,opt,name=degraded,proto3" json:"degraded,omitempty"` // as Program.degraded
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -578,6 +587,13 @@ func (x *GetNowResponse) GetGeneratedAt() *timestamppb.Timestamp {
 		return x.GeneratedAt
 	}
 	return nil
+}
+
+func (x *GetNowResponse) GetDegraded() string {
+	if x != nil {
+		return x.Degraded
+	}
+	return ""
 }
 
 type GetNextRequest struct {
@@ -636,6 +652,7 @@ type GetNextResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Segment       *Segment               `protobuf:"bytes,1,opt,name=segment,proto3" json:"segment,omitempty"`
 	GeneratedAt   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=generated_at,json=generatedAt,proto3" json:"generated_at,omitempty"`
+	Degraded      string                 `protobuf:"bytes,3,opt,name=degraded,proto3" json:"degraded,omitempty"` // as Program.degraded
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -684,6 +701,13 @@ func (x *GetNextResponse) GetGeneratedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *GetNextResponse) GetDegraded() string {
+	if x != nil {
+		return x.Degraded
+	}
+	return ""
+}
+
 var File_program_v1_program_proto protoreflect.FileDescriptor
 
 const file_program_v1_program_proto_rawDesc = "" +
@@ -723,13 +747,14 @@ const file_program_v1_program_proto_rawDesc = "" +
 	"\x04Lane\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x1a\n" +
-	"\bsegments\x18\x03 \x03(\x05R\bsegments\"\xe1\x01\n" +
+	"\bsegments\x18\x03 \x03(\x05R\bsegments\"\xfd\x01\n" +
 	"\aProgram\x12=\n" +
 	"\fgenerated_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x05R\x05total\x12:\n" +
 	"\bsegments\x18\x03 \x03(\v2\x1e.signalcast.program.v1.SegmentR\bsegments\x121\n" +
 	"\x05lanes\x18\x04 \x03(\v2\x1b.signalcast.program.v1.LaneR\x05lanes\x12\x12\n" +
-	"\x04spec\x18\x05 \x01(\tR\x04spec\"s\n" +
+	"\x04spec\x18\x05 \x01(\tR\x04spec\x12\x1a\n" +
+	"\bdegraded\x18\x06 \x01(\tR\bdegraded\"s\n" +
 	"\x11GetProgramRequest\x12\x16\n" +
 	"\x06preset\x18\x01 \x01(\tR\x06preset\x12\x12\n" +
 	"\x04spec\x18\x02 \x01(\tR\x04spec\x12\x1c\n" +
@@ -739,16 +764,18 @@ const file_program_v1_program_proto_rawDesc = "" +
 	"\aprogram\x18\x01 \x01(\v2\x1e.signalcast.program.v1.ProgramR\aprogram\";\n" +
 	"\rGetNowRequest\x12\x12\n" +
 	"\x04lane\x18\x01 \x01(\tR\x04lane\x12\x16\n" +
-	"\x06preset\x18\x02 \x01(\tR\x06preset\"\x89\x01\n" +
+	"\x06preset\x18\x02 \x01(\tR\x06preset\"\xa5\x01\n" +
 	"\x0eGetNowResponse\x128\n" +
 	"\asegment\x18\x01 \x01(\v2\x1e.signalcast.program.v1.SegmentR\asegment\x12=\n" +
-	"\fgenerated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt\"<\n" +
+	"\fgenerated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt\x12\x1a\n" +
+	"\bdegraded\x18\x03 \x01(\tR\bdegraded\"<\n" +
 	"\x0eGetNextRequest\x12\x12\n" +
 	"\x04lane\x18\x01 \x01(\tR\x04lane\x12\x16\n" +
-	"\x06preset\x18\x02 \x01(\tR\x06preset\"\x8a\x01\n" +
+	"\x06preset\x18\x02 \x01(\tR\x06preset\"\xa6\x01\n" +
 	"\x0fGetNextResponse\x128\n" +
 	"\asegment\x18\x01 \x01(\v2\x1e.signalcast.program.v1.SegmentR\asegment\x12=\n" +
-	"\fgenerated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt2\xa8\x02\n" +
+	"\fgenerated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt\x12\x1a\n" +
+	"\bdegraded\x18\x03 \x01(\tR\bdegraded2\xa8\x02\n" +
 	"\x12ProgramReadService\x12a\n" +
 	"\n" +
 	"GetProgram\x12(.signalcast.program.v1.GetProgramRequest\x1a).signalcast.program.v1.GetProgramResponse\x12U\n" +

@@ -122,6 +122,9 @@ func Plant(ctx context.Context, db Execer, market string, calls []Planted) error
 	if err != nil {
 		return fmt.Errorf("plant calls: %w", err)
 	}
+	if _, err = db.Exec(ctx, "SELECT api.fill_boards()"); err != nil {
+		return fmt.Errorf("plant board rows: %w", err)
+	}
 	return nil
 }
 

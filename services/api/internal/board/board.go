@@ -3,8 +3,6 @@ package board
 import (
 	"context"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -32,7 +30,7 @@ func ParseGroup(s string, fallback Group) Group {
 	return fallback
 }
 
-// Tiers lists the tiers of a group; empty means every tier.
+// Tiers lists the tiers of a group.
 func (g Group) Tiers() []string {
 	switch g {
 	case Human:
@@ -40,7 +38,7 @@ func (g Group) Tiers() []string {
 	case Independent, House, Automated:
 		return []string{string(g)}
 	}
-	return nil
+	return []string{string(syntax.Independent), string(syntax.House), string(syntax.Automated)}
 }
 
 // Row is one operator on a board.
@@ -63,73 +61,132 @@ type Broadcast struct {
 	WindowScore, WindowDone int64
 }
 
-// Store reads counters.
-type Store interface {
-	// ListScores ranks by score, resolved, accuracy, handle.
-	ListScores(ctx context.Context, tiers []string, lane string, limit int) ([]Row, error)
-	// ListActivity lists everybody of the tiers with the figures of the broadcast
-	// score; since is the zero time for all of life.
-	ListActivity(ctx context.Context, tiers []string, lane string, since, month time.Time) ([]Row, error)
+// Query names the rows of a board: of these tiers, of one lane or (”) of the
+// whole record, the first ones.
+type Query struct {
+	Tiers []string
+	Lane  string
+	Limit int
 }
 
-// Service serves the boards.
+// Store ranks operators that have a call. month is when the 28 days begin.
+type Store interface {
+	// ListScores ranks by score, resolved, accuracy, handle.
+	ListScores(ctx context.Context, q Query, month time.Time) ([]Row, error)
+	// ListBroadcast ranks by broadcast score, score, resolved, handle; within28 takes
+	// the scores of 28 days instead of all of life.
+	ListBroadcast(ctx context.Context, q Query, within28 bool, month time.Time) ([]Row, error)
+	// FoldBoards makes later reads fast, by one step; done tells that nothing is left.
+	FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error)
+}
+
+// The longest boards; a shorter one is the head of one of these.
+const (
+	mostScores    = 200
+	mostBroadcast = 100
+)
+
+// Service serves the boards. Of each board there is at most one build at a time,
+// which all who ask for it meanwhile share.
 type Service struct {
-	store Store
-	now   func() time.Time
+	store   Store
+	now     func() time.Time
+	flights flights
 }
 
 // NewService wires the subject.
 func NewService(store Store, now func() time.Time) *Service {
-	return &Service{store: store, now: now}
+	return &Service{store: store, now: now, flights: flights{running: map[string]*flight{}}}
 }
 
 // Scores is the board of the API host.
 func (s *Service) Scores(ctx context.Context, g Group, lane string, limit int) ([]Row, error) {
-	rows, err := s.store.ListScores(ctx, g.Tiers(), lane, limit)
-	for i := range rows {
-		rows[i].Rank = i + 1
+	return s.build(ctx, "scores/"+string(g)+"/"+lane, limit, func(ctx context.Context) ([]Row, error) {
+		return s.store.ListScores(ctx, Query{g.Tiers(), lane, mostScores}, s.month())
+	})
+}
+
+// BroadcastBoard is the board of the hub; window is "28d" or everything.
+func (s *Service) BroadcastBoard(ctx context.Context, g Group, lane, window string, limit int) ([]Row, error) {
+	within28 := window == "28d"
+	key := "all/"
+	if within28 {
+		key = "28d/"
 	}
-	return rows, err
+	return s.build(ctx, key+string(g)+"/"+lane, limit, func(ctx context.Context) ([]Row, error) {
+		rows, err := s.store.ListBroadcast(ctx, Query{g.Tiers(), lane, mostBroadcast}, within28, s.month())
+		for i := range rows {
+			rows[i].Broadcast.measure()
+		}
+		return rows, err
+	})
+}
+
+// build shares the whole board and gives the caller its head.
+func (s *Service) build(ctx context.Context, key string, limit int, list func(context.Context) ([]Row, error)) ([]Row, error) {
+	rows, err := s.flights.do(ctx, key, func(ctx context.Context) ([]Row, error) {
+		rows, err := list(ctx)
+		for i := range rows {
+			rows[i].Rank = i + 1
+		}
+		return rows, err
+	})
+	n := max(0, min(len(rows), limit))
+	return rows[:n:n], err
 }
 
 // window28 is the stretch of the activity figures.
 const window28 = 28 * 24 * time.Hour
 
-// BroadcastBoard is the board of the hub; window is "28d" or everything.
-func (s *Service) BroadcastBoard(ctx context.Context, g Group, lane, window string, limit int) ([]Row, error) {
-	month := s.now().Add(-window28)
-	var since time.Time
-	if window == "28d" {
-		since = month
-	}
-	rows, err := s.store.ListActivity(ctx, g.Tiers(), lane, since, month)
-	if err != nil {
-		return nil, err
-	}
-	for i := range rows {
-		rows[i].Broadcast.measure()
-	}
-	slices.SortFunc(rows, func(a, b Row) int {
-		for _, d := range []int64{int64(b.Broadcast.Score - a.Broadcast.Score), b.Score - a.Score, b.Total - a.Total} {
-			if d != 0 {
-				return int(max(-1, min(1, d)))
-			}
+func (s *Service) month() time.Time { return s.now().Add(-window28) }
+
+const (
+	foldEvery = 5 * time.Second
+	foldRows  = 2000
+	// foldShare is how many times the length of a step the pause after it takes at
+	// least: behind a flood of calls the rows follow later, and the calls go first.
+	foldShare = 4
+	// foldBehind keeps the rows a little older than the window, so that a process
+	// whose clock is behind still finds its own window's start ahead of them.
+	foldBehind = 10 * time.Second
+)
+
+// Run keeps the rows of the boards up to date until ctx ends or a step fails. One
+// process is enough; more do no harm.
+func (s *Service) Run(ctx context.Context) error {
+	for {
+		begun := s.now()
+		done, err := s.store.FoldBoards(ctx, foldRows, s.month().Add(-foldBehind))
+		if err != nil {
+			return err
 		}
-		return strings.Compare(a.Operator.Handle, b.Operator.Handle)
-	})
-	rows = rows[:min(len(rows), limit)]
-	for i := range rows {
-		rows[i].Rank = i + 1
+		pause := foldShare * s.now().Sub(begun)
+		if done {
+			pause = max(pause, foldEvery)
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return ctx.Err()
+		case <-t.C:
+		}
 	}
-	return rows, nil
 }
 
-// measure is the formula of contract 4.8.3. Ten phantom zero calls shrink small
-// samples; reach counts the viewer minutes of 28 days, of which there are none
-// before operators broadcast.
+// measure sets what the broadcast score is made of (contract 4.8.3). Ten phantom
+// zero calls shrink small samples; reach counts the viewer minutes of 28 days, of
+// which there are none before operators broadcast.
 func (b *Broadcast) measure() {
 	b.Skill = min(1, max(0, 0.5+float64(b.WindowScore)/(50*float64(b.WindowDone+10))))
 	b.Activity = min(1, (float64(b.Calls28)+float64(b.Takes28)/2)/28)
 	b.Reach = 0
-	b.Score = int(math.Round(500*b.Skill + 300*b.Activity + 200*b.Reach))
+}
+
+// CastScore is the broadcast score: the definition that the store's equals.
+func CastScore(score, done, calls, takes int64) int {
+	b := Broadcast{Calls28: calls, Takes28: takes, WindowScore: score, WindowDone: done}
+	b.measure()
+	// The conversions keep each product rounded by itself on every machine.
+	return int(math.Round(float64(500*b.Skill) + float64(300*b.Activity) + float64(200*b.Reach)))
 }

@@ -5,13 +5,13 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
 // ErrUnauthenticated refuses a credential that is missing, broken, or of a kind
 // that the route does not take.
-var ErrUnauthenticated = fault.New(fault.Unauthenticated, "unauthenticated", "a valid credential is required")
+var ErrUnauthenticated = web.ErrUnauthenticated
 
 const (
 	keyBody  = 43 // base64url of 32 bytes
@@ -30,16 +30,6 @@ func bearer(c echo.Context) (string, error) {
 		return "", ErrUnauthenticated
 	}
 	return token, nil
-}
-
-// anonymous serves a route that takes no credential.
-func anonymous(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if len(c.Request().Header["Authorization"]) > 0 {
-			return ErrUnauthenticated
-		}
-		return next(c)
-	}
 }
 
 // isKey tells whether a text has the form of an operator key.

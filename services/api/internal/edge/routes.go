@@ -29,8 +29,8 @@ const noLimit = -1
 func (s *server) routes() []web.Route {
 	const get, post = http.MethodGet, http.MethodPost
 	return append([]web.Route{
-		{Method: get, Path: "/api/v1/feed", Who: []string{public}, CORS: web.Open, Cache: cacheFeed, Handler: anonymous(s.feed), Empty: emptyFeed},
-		{Method: get, Path: "/api/v1/signals/leaderboard", Who: []string{public}, CORS: web.Open, Cache: cacheBoard, Handler: anonymous(s.board), Empty: s.emptyBoard},
+		{Method: get, Path: "/api/v1/feed", Who: []string{public}, CORS: web.Open, Cache: cacheFeed, Handler: web.Anonymous(s.feed), Empty: emptyFeed},
+		{Method: get, Path: "/api/v1/signals/leaderboard", Who: []string{public}, CORS: web.Open, Cache: cacheBoard, Handler: web.Anonymous(s.board), Empty: s.emptyBoard},
 		{Method: post, Path: "/api/v1/agent/keys", Who: []string{login}, Handler: s.mintKey},
 		{Method: get, Path: "/ws", Who: []string{public, key}, Handler: s.sockets.open, Timeout: noLimit},
 	}, retired()...)

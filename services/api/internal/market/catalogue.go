@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,8 +21,14 @@ const (
 	hotAge = 45 * time.Second
 	// pauseAfter is how long a market rests that its venue did not answer for.
 	pauseAfter = 5 * time.Minute
-	// quoteBatch is the most markets of one hot round.
+	// quoteBatch is the most markets of one hot round that were priced before,
+	// newBatch of those that never were: what no venue knows must not take the
+	// places of the others.
 	quoteBatch = 500
+	newBatch   = 25
+	// readBatch is the most markets of one hot round that are read one by one, so
+	// that the next round is not late.
+	readBatch = 20
 	// missedBatch is the most markets that are read one by one after a sweep.
 	missedBatch = 300
 	// maxPages ends a sweep whose venue never says that it is the last page.
@@ -37,12 +44,13 @@ const (
 // CatalogueStore finds the markets that need to be read.
 type CatalogueStore interface {
 	// ListHot lists markets with open calls or soon on the air that have no price
-	// since before; one asked for since failed without an answer is left out.
-	ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit int) ([]syntax.MarketID, error)
+	// since before, at most limit, and then at most fresh with open calls that
+	// never had an answer; one asked for since failed in vain is left out.
+	ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit, fresh int) ([]syntax.MarketID, error)
 	// ListMissed lists open markets without an answer since sweep, but for those
 	// asked for since failed.
 	ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error)
-	// MarkChecked notes that markets are being asked for.
+	// MarkChecked notes that markets were asked for.
 	MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error
 	// CloseNative closes native markets whose cutoff has passed.
 	CloseNative(ctx context.Context, now time.Time) (int, error)
@@ -114,6 +122,7 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 // Sweep reads every open market of a venue, page by page, and then those that
 // should have been among them one by one.
 func (c *Catalogue) Sweep(ctx context.Context, p syntax.Provider, venue Venue) error {
+	ctx = WithPurpose(ctx, ForCatalogue)
 	start := c.markets.now().Truncate(time.Millisecond) // as answers are stamped
 	seen := make(map[string]bool)
 	cursor := ""
@@ -141,8 +150,9 @@ func (c *Catalogue) Sweep(ctx context.Context, p syntax.Provider, venue Venue) e
 // RefreshHot prices the markets that are due: many in one call, and those that
 // are not open any more one by one.
 func (c *Catalogue) RefreshHot(ctx context.Context, p syntax.Provider, venue Venue) error {
+	ctx = WithPurpose(ctx, ForCatalogue)
 	now := c.markets.now()
-	due, err := c.store.ListHot(ctx, p, now, now.Add(-hotAge), now.Add(-pauseAfter), quoteBatch)
+	due, err := c.store.ListHot(ctx, p, now, now.Add(-hotAge), now.Add(-pauseAfter), quoteBatch, newBatch)
 	if err != nil || len(due) == 0 {
 		return err
 	}
@@ -163,25 +173,29 @@ func (c *Catalogue) RefreshHot(ctx context.Context, p syntax.Provider, venue Ven
 			rest = append(rest, id)
 		}
 	}
-	return c.readEach(ctx, rest)
+	return c.readEach(ctx, rest[:min(len(rest), readBatch)])
 }
 
 // readEach reads markets one by one, a few at a time. What a venue does not
-// answer rests for a while; the first such error is given.
+// answer rests for a while, but not what it was not asked for because our own
+// limit is used up; the first error of each reader is given.
 func (c *Catalogue) readEach(ctx context.Context, ids []syntax.MarketID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := c.store.MarkChecked(ctx, ids, c.markets.now()); err != nil {
-		return err
-	}
+	began := c.markets.now() // before the answers, which must count as later
 	queue := make(chan syntax.MarketID)
 	errs := make([]error, readers)
+	asked := make([][]syntax.MarketID, readers)
 	var wait sync.WaitGroup
 	for n := range readers {
 		wait.Go(func() {
 			for id := range queue {
-				if _, err := c.markets.Refresh(ctx, id); err != nil && !errors.Is(err, ErrNotFound) {
+				_, err := c.markets.Refresh(ctx, id)
+				if !errors.Is(err, ErrBusy) {
+					asked[n] = append(asked[n], id)
+				}
+				if err != nil && !errors.Is(err, ErrNotFound) && errs[n] == nil {
 					errs[n] = err
 				}
 			}
@@ -195,5 +209,8 @@ func (c *Catalogue) readEach(ctx context.Context, ids []syntax.MarketID) error {
 	}
 	close(queue)
 	wait.Wait()
+	if all := slices.Concat(asked...); len(all) > 0 {
+		errs = append(errs, c.store.MarkChecked(ctx, all, began))
+	}
 	return errors.Join(errs...)
 }

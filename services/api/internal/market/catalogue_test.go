@@ -2,6 +2,7 @@ package market_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -131,16 +132,117 @@ func TestHotMarketsArePricedEachMinute(t *testing.T) {
 	if n := l.count(`SELECT count(*) FROM api.market_prices WHERE yes_bps = 4200`); n != 25 {
 		t.Errorf("%d snapshots, want one of each open hot market", n)
 	}
-	// What has no answer rests for five minutes, and comes back then.
-	l.clock.Advance(time.Minute)
-	refresh()
-	if asked := l.venue.takeAsked(); len(asked) != 0 {
-		t.Errorf("asked again at once for %v", asked)
+	// What has had no answer for a minute rests for five, and comes back then.
+	for _, step := range []struct {
+		after time.Duration
+		want  []syntax.MarketID
+	}{{time.Minute, []syntax.MarketID{"259"}}, {time.Minute, nil}, {5 * time.Minute, []syntax.MarketID{"259"}}} {
+		l.clock.Advance(step.after)
+		refresh()
+		if asked := l.venue.takeAsked(); !slices.Equal(asked, step.want) {
+			t.Errorf("%v later asked for %v, want %v", step.after, asked, step.want)
+		}
 	}
-	l.clock.Advance(5 * time.Minute)
-	refresh()
-	if asked := l.venue.takeAsked(); !slices.Equal(asked, []syntax.MarketID{"259"}) {
-		t.Errorf("after a rest asked for %v", asked)
+}
+
+// Calls on markets that no venue knows, made while it was away, do not cost the
+// others their price: no open market with calls is older than a minute.
+func TestStubsDoNotStarveTheOthers(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	var ids []string
+	for i := range 520 { // more than one round prices
+		ids = append(ids, fmt.Sprint(3000+i))
+	}
+	l.venue.list(ids...)
+	if err := l.catalogue.Sweep(t.Context(), syntax.Polymarket, l.venue); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		l.call(id)
+	}
+	l.venue.set(func() { l.venue.down = true })
+	for i := range 500 { // their ids come first by name, too
+		id := fmt.Sprint(1000 + i)
+		if err := l.Ensure(t.Context(), syntax.MarketID(id), ""); err != nil {
+			t.Fatal(err)
+		}
+		l.call(id)
+	}
+	l.venue.set(func() { l.venue.down = false })
+	stubs := map[syntax.MarketID]bool{}
+	for range 40 { // rounds of ten seconds
+		l.clock.Advance(10 * time.Second)
+		l.venue.takeAsked()
+		if err := l.catalogue.RefreshHot(t.Context(), syntax.Polymarket, l.venue); err != nil {
+			t.Fatal(err)
+		}
+		if n := l.count(`SELECT count(*) FROM api.markets m JOIN api.market_quotes q USING (market_id)
+			WHERE m.status = 'open' AND q.at < $1`, l.clock.Now().Add(-time.Minute)); n != 0 {
+			t.Fatalf("%d open markets with calls are older than a minute", n)
+		}
+		asked := l.venue.takeAsked()
+		for _, id := range asked {
+			stubs[id] = true
+		}
+		if len(asked) > 20 {
+			t.Fatalf("%d markets read one by one in one round", len(asked))
+		}
+	}
+	if len(stubs) != 500 {
+		t.Errorf("of 500 stubs %d were asked for", len(stubs))
+	}
+}
+
+// A market that was not asked for because we may not ask more does not rest.
+func TestOurOwnLimitIsNoRest(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.venue.list("7")
+	l.get("7")
+	l.call("7")
+	l.clock.Advance(2 * time.Minute)
+	l.venue.takeAsked()
+	l.venue.set(func() { l.venue.open["7"] = false; l.venue.busy = true })
+	if err := l.catalogue.RefreshHot(t.Context(), syntax.Polymarket, l.venue); !errors.Is(err, market.ErrBusy) {
+		t.Errorf("a round that could not ask: %v", err)
+	}
+	l.venue.set(func() { l.venue.busy = false })
+	l.clock.Advance(10 * time.Second)
+	if err := l.catalogue.RefreshHot(t.Context(), syntax.Polymarket, l.venue); err != nil {
+		t.Error(err)
+	}
+	if asked := l.venue.takeAsked(); !slices.Equal(asked, []syntax.MarketID{"7"}) {
+		t.Errorf("asked for %v", asked)
+	}
+}
+
+// What a venue has dropped without a word does not keep the markets that it
+// closed from being read.
+func TestDroppedMarketsDoNotStarveTheMissed(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	for i := range 310 { // more than one sweep reads one by one
+		l.venue.list(fmt.Sprint(1000 + i))
+	}
+	l.venue.list("9000")
+	sweep := func() {
+		t.Helper()
+		if err := l.catalogue.Sweep(t.Context(), syntax.Polymarket, l.venue); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep()
+	l.venue.set(func() {
+		clear(l.venue.open)
+		l.venue.open["9000"] = false
+	})
+	for range 2 {
+		l.clock.Advance(8 * time.Minute)
+		sweep()
+	}
+	if m := l.get("9000"); m.Status != syntax.MarketClosed {
+		t.Errorf("the market that closed reads %s", m.Status)
 	}
 }
 

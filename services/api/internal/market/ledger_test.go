@@ -94,6 +94,7 @@ type venue struct {
 	mu      sync.Mutex
 	open    map[syntax.MarketID]bool // false: exists, not open
 	down    bool
+	busy    bool // our own limit of questions about one market is used up
 	yes     syntax.Bps
 	pages   int // list calls
 	quotes  int // quote calls
@@ -150,6 +151,9 @@ func (v *venue) Get(ctx context.Context, id syntax.MarketID) (market.Record, err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.busy {
+		return market.Record{}, market.Busy()
+	}
 	v.asked = append(v.asked, id)
 	if v.down {
 		return market.Record{}, fmt.Errorf("connection refused")
@@ -160,7 +164,10 @@ func (v *venue) Get(ctx context.Context, id syntax.MarketID) (market.Record, err
 	return v.record(id), nil
 }
 
-func (v *venue) ListOpen(_ context.Context, cursor string) ([]market.Record, string, error) {
+func (v *venue) ListOpen(ctx context.Context, cursor string) ([]market.Record, string, error) {
+	if p := market.PurposeOf(ctx); p != market.ForCatalogue {
+		return nil, "", fmt.Errorf("a list for purpose %d", p)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.pages++
@@ -182,7 +189,10 @@ func (v *venue) ListOpen(_ context.Context, cursor string) ([]market.Record, str
 	return v.records(ids), next, nil
 }
 
-func (v *venue) Quote(_ context.Context, ids []syntax.MarketID) ([]market.Record, error) {
+func (v *venue) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
+	if p := market.PurposeOf(ctx); p != market.ForCatalogue {
+		return nil, fmt.Errorf("quotes for purpose %d", p)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.quotes++

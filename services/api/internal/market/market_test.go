@@ -257,14 +257,27 @@ func TestCleanRecords(t *testing.T) {
 func TestMemoryForgets(t *testing.T) {
 	t.Parallel()
 	m := make(memory)
-	m.put("1", noon)
+	m.put("1", noon.Add(-time.Second), noon)
 	if !m.holds("1", noon.Add(-time.Millisecond)) || m.holds("1", noon) || len(m) != 0 {
 		t.Error("an id is not forgotten at its time")
 	}
 	for i := range maxMemory + 1 {
-		m.put(syntax.MarketID(strings.Repeat("1", 1+i%20)+string(rune('a'+i%26))+syntax.IntKey(int64(i))), noon)
+		m.put(syntax.MarketID(strings.Repeat("1", 1+i%20)+string(rune('a'+i%26))+syntax.IntKey(int64(i))), noon.Add(-time.Second), noon)
 	}
 	if len(m) > maxMemory {
 		t.Errorf("memory of %d ids", len(m))
+	}
+	// A full memory forgets first what it may.
+	clear(m)
+	for i := range maxMemory {
+		until := noon
+		if i%4 == 0 {
+			until = noon.Add(time.Minute)
+		}
+		m.put(syntax.MarketID(syntax.IntKey(int64(i))), noon.Add(-time.Second), until)
+	}
+	m.put("new", noon, noon.Add(time.Minute))
+	if len(m) != maxMemory/4+1 || !m.holds(syntax.MarketID(syntax.IntKey(0)), noon) {
+		t.Errorf("of a full memory %d ids are left", len(m))
 	}
 }

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
@@ -76,7 +75,7 @@ type Service struct {
 	classify Classify
 	pastEnd  bool
 	now      func() time.Time
-	reads    singleflight.Group
+	flights  *flights
 
 	later  chan struct{} // a place for each refresh that nobody waits for
 	wait   sync.WaitGroup
@@ -90,21 +89,22 @@ type Service struct {
 func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now func() time.Time) *Service {
 	return &Service{
 		store: store, venues: venues, classify: classify, pastEnd: pastEnd, now: now,
-		later: make(chan struct{}, maxLater), absent: make(memory), asked: make(memory),
+		flights: newFlights(), later: make(chan struct{}, maxLater), absent: make(memory), asked: make(memory),
 	}
 }
 
-// Close waits for the refreshes that nobody waits for, at most their time-out.
+// Close lets no more questions to venues begin and breaks off those under way.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	s.flights.close()
 	s.wait.Wait()
 }
 
 // Get reads a market. One that is not kept is read from its venue and kept.
 // Faults: market_not_found, venue_unavailable (nothing is kept and the venue
-// does not answer), db_unavailable.
+// does not answer, or too many ask: ErrBusy), db_unavailable.
 func (s *Service) Get(ctx context.Context, id syntax.MarketID) (Market, error) {
 	m, found, err := s.store.FindMarket(ctx, id)
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Service) Get(ctx context.Context, id syntax.MarketID) (Market, error) {
 		wait, cancel = context.WithTimeout(ctx, patience)
 		defer cancel()
 	}
-	fresh, err := s.Refresh(wait, id)
+	fresh, err := s.fetch(wait, id, ForReader)
 	if err == nil {
 		return fresh, nil
 	}
@@ -146,8 +146,9 @@ func (s *Service) stale(m *Market, now time.Time) bool {
 }
 
 // Ensure brings a market into the ledger for a filing. A venue that cannot be
-// reached leaves a stub of status unknown, so that the call is not lost.
-// Faults: market_not_found, db_unavailable.
+// reached leaves a stub of status unknown, so that the call is not lost; one that
+// we do not get to ask leaves nothing. Faults: market_not_found, venue_unavailable
+// (only as ErrBusy), db_unavailable.
 func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, title string) error {
 	if s.venues[id.Provider()] == nil {
 		if _, found, err := s.store.FindMarket(ctx, id); err != nil || found {
@@ -157,8 +158,8 @@ func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, title string) 
 	}
 	wait, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_, err := s.Refresh(wait, id)
-	if !errors.Is(err, ErrUnavailable) {
+	_, err := s.fetch(wait, id, ForFiling)
+	if errors.Is(err, ErrBusy) || !errors.Is(err, ErrUnavailable) {
 		return err
 	}
 	if title == "" {
@@ -167,41 +168,39 @@ func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, title string) 
 	return s.store.InsertStub(ctx, id, title, s.now())
 }
 
-// Refresh reads a market from its venue now and gives it as it is kept after.
-// Readers of one market share one call. Faults: market_not_found,
-// venue_unavailable, db_unavailable.
+// Refresh reads a market from its venue now and gives it as it is kept after,
+// for those who keep the catalogue. Faults: market_not_found, venue_unavailable,
+// db_unavailable.
 func (s *Service) Refresh(ctx context.Context, id syntax.MarketID) (Market, error) {
+	return s.fetch(ctx, id, ForCatalogue)
+}
+
+// fetch is Refresh for any purpose. Who asks for one market at a time for one
+// purpose shares one question to its venue.
+func (s *Service) fetch(ctx context.Context, id syntax.MarketID, p Purpose) (Market, error) {
 	venue := s.venues[id.Provider()]
 	if venue == nil || s.isAbsent(id) {
 		return Market{}, ErrNotFound
 	}
-	// The call outlives a caller that goes away: others may wait for it.
-	ch := s.reads.DoChan(string(id), func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
-		defer cancel()
-		return s.read(ctx, venue, id)
-	})
-	select {
-	case <-ctx.Done():
-		return Market{}, ErrUnavailable.Wrap(ctx.Err())
-	case r := <-ch:
-		if r.Err != nil {
-			return Market{}, r.Err
-		}
-		return r.Val.(Market), nil
+	f := s.flights.join(ctx, id, p, func(ctx context.Context) (Market, error) { return s.read(ctx, venue, id) })
+	if f == nil {
+		return Market{}, Busy()
 	}
+	return f.wait(ctx)
 }
 
 func (s *Service) read(ctx context.Context, venue Venue, id syntax.MarketID) (Market, error) {
 	r, err := venue.Get(ctx, id)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, ErrNotFound), err == nil && r.ID != id:
+		// A venue that gives another market for an id has none that is spelt so;
+		// taking it for another word for that market would give it two rows.
 		s.setAbsent(id)
 		return Market{}, ErrNotFound
+	case errors.Is(err, ErrBusy):
+		return Market{}, Busy()
 	case err != nil:
 		return Market{}, ErrUnavailable.Wrap(err)
-	case r.ID != id:
-		return Market{}, ErrUnavailable.Wrap(fmt.Errorf("the venue answered %q for %q", r.ID, id))
 	}
 	if _, err := s.Apply(ctx, []Record{r}, true); err != nil {
 		return Market{}, err
@@ -241,11 +240,11 @@ func (s *Service) refreshLater(ctx context.Context, id syntax.MarketID, now time
 	default:
 		return
 	}
-	s.asked.put(id, now.Add(askedFor))
+	s.asked.put(id, now, now.Add(askedFor))
 	ctx = context.WithoutCancel(ctx)
 	s.wait.Go(func() {
 		defer func() { <-s.later }()
-		_, _ = s.Refresh(ctx, id) // the kept market was already served
+		_, _ = s.fetch(ctx, id, ForWatch) // the kept market was already served
 	})
 }
 
@@ -322,11 +321,13 @@ func (s *Service) isAbsent(id syntax.MarketID) bool {
 func (s *Service) setAbsent(id syntax.MarketID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.absent.put(id, s.now().Add(absentFor))
+	now := s.now()
+	s.absent.put(id, now, now.Add(absentFor))
 }
 
-// memory remembers ids until a time. It is emptied when it is full, because ids
-// are chosen by callers.
+// memory remembers ids until a time. When it is full it forgets those whose time
+// has come, and all of them if that is not enough, because ids are chosen by
+// callers.
 type memory map[syntax.MarketID]time.Time
 
 func (m memory) holds(id syntax.MarketID, now time.Time) bool {
@@ -338,9 +339,12 @@ func (m memory) holds(id syntax.MarketID, now time.Time) bool {
 	return ok
 }
 
-func (m memory) put(id syntax.MarketID, until time.Time) {
+func (m memory) put(id syntax.MarketID, now, until time.Time) {
 	if len(m) >= maxMemory {
-		clear(m)
+		maps.DeleteFunc(m, func(_ syntax.MarketID, end time.Time) bool { return !now.Before(end) })
+		if len(m) > maxMemory/2 { // so that the next full one is far away
+			clear(m)
+		}
 	}
 	m[id] = until
 }

@@ -12,22 +12,21 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/score"
 )
 
-// ListScores ranks operators from their counters.
-func (s *Store) ListScores(ctx context.Context, tiers []string, lane string, limit int) ([]board.Row, error) {
-	return s.boardRows(ctx, "board_scores", false, tiers, lane, limit)
+// ListScores ranks operators by their scores.
+func (s *Store) ListScores(ctx context.Context, q board.Query, month time.Time) ([]board.Row, error) {
+	return s.boardRows(ctx, "board_scores", false, q, month)
 }
 
-// ListActivity lists operators with the figures of the broadcast score.
-func (s *Store) ListActivity(ctx context.Context, tiers []string, lane string, since, month time.Time) ([]board.Row, error) {
-	var from *time.Time
-	if !since.IsZero() {
-		from = &since
+// ListBroadcast ranks operators by their broadcast scores; within28 over 28 days.
+func (s *Store) ListBroadcast(ctx context.Context, q board.Query, within28 bool, month time.Time) ([]board.Row, error) {
+	if within28 {
+		return s.boardRows(ctx, "board_month", true, q, month)
 	}
-	return s.boardRows(ctx, "board_activity", true, tiers, lane, from, month)
+	return s.boardRows(ctx, "board_all", true, q, month)
 }
 
-func (s *Store) boardRows(ctx context.Context, name string, broadcast bool, args ...any) ([]board.Row, error) {
-	rows, err := s.pool.Query(ctx, query(name), args...)
+func (s *Store) boardRows(ctx context.Context, name string, broadcast bool, q board.Query, month time.Time) ([]board.Row, error) {
+	rows, err := s.pool.Query(ctx, query(name), q.Tiers, q.Lane, q.Limit, month)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
 	}
@@ -36,8 +35,9 @@ func (s *Store) boardRows(ctx context.Context, name string, broadcast bool, args
 		var void int64
 		fields := append(operatorFields(&r.Operator), &r.Score, &r.Total, &r.Won, &r.Lost, &void)
 		if broadcast {
-			r.Broadcast = &board.Broadcast{}
-			fields = append(fields, &r.Broadcast.Calls28, &r.Broadcast.Takes28, &r.Broadcast.WindowScore, &r.Broadcast.WindowDone)
+			b := &board.Broadcast{}
+			r.Broadcast = b
+			fields = append(fields, &b.Score, &b.Calls28, &b.Takes28, &b.WindowScore, &b.WindowDone)
 		}
 		if err := row.Scan(fields...); err != nil {
 			return r, err
@@ -50,4 +50,35 @@ func (s *Store) boardRows(ctx context.Context, name string, broadcast bool, args
 		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
 	}
 	return list, nil
+}
+
+// FoldBoards brings the rows of the boards up to date by one step: up to the given
+// number of feed rows, and windows that begin at month at the latest. Boards read
+// the same with it and without; they are read faster after it. It is done when
+// nothing is left, or when another process folds.
+func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error) {
+	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		var mine bool
+		if err := tx.QueryRow(ctx, query("board_lock")).Scan(&mine); err != nil {
+			return fmt.Errorf("lock boards: %w", err)
+		}
+		if !mine {
+			done = true
+			return nil
+		}
+		var seq int64
+		var since time.Time
+		if err := tx.QueryRow(ctx, query("board_plan"), rows, month).Scan(&seq, &since, &done); err != nil {
+			return fmt.Errorf("plan boards: %w", err)
+		}
+		// The rows first: they are worked out from the window as it was.
+		if _, err := tx.Exec(ctx, query("board_keep"), seq, since); err != nil {
+			return fmt.Errorf("keep boards: %w", err)
+		}
+		if _, err := tx.Exec(ctx, query("board_age"), seq, since); err != nil {
+			return fmt.Errorf("age boards: %w", err)
+		}
+		return nil
+	})
+	return done, err
 }

@@ -104,10 +104,10 @@ func (s *Store) feedNumber(ctx context.Context, name string) (int64, error) {
 }
 
 // KeepFeed makes the partitions of the coming days and drops those that are
-// older than keepDays.
-func (s *Store) KeepFeed(ctx context.Context, today time.Time, keepDays int) error {
+// older than 90 days, both by the database's clock.
+func (s *Store) KeepFeed(ctx context.Context) error {
 	var dropped int
-	if err := s.pool.QueryRow(ctx, query("feed_keep"), today.UTC(), keepDays).Scan(&dropped); err != nil {
+	if err := s.pool.QueryRow(ctx, query("feed_keep")).Scan(&dropped); err != nil {
 		return pg.Fault(fmt.Errorf("keep feed: %w", err))
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -148,30 +147,79 @@ func TestChainRestarts(t *testing.T) {
 	}
 }
 
+// dayPartition makes the partition of the day so many days ago by the database's
+// clock, with one event in it.
+func (b *bundle) dayPartition(daysAgo int) {
+	b.t.Helper()
+	b.exec(fmt.Sprintf(`DO $$
+		DECLARE d date := (now() AT TIME ZONE 'UTC')::date - %d;
+		BEGIN
+			EXECUTE format('CREATE TABLE api.protocol_events_%%s PARTITION OF api.protocol_events FOR VALUES FROM (%%L) TO (%%L)',
+				to_char(d, 'YYYYMMDD'), d || ' 00:00Z', d + 1 || ' 00:00Z');
+			INSERT INTO api.protocol_events (seq, id, type, at, data)
+				SELECT 1000 - %[1]d, gen_random_uuid(), 'market.status', (d || ' 12:00Z')::timestamptz, '{}';
+		END $$`, daysAgo))
+}
+
+func (b *bundle) partitions() int {
+	b.t.Helper()
+	return b.count(`SELECT count(*) FROM pg_inherits WHERE inhparent = 'api.protocol_events'::regclass`)
+}
+
 func TestKeepFeed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	partitions := func() int {
-		return b.count(`SELECT count(*) FROM pg_inherits WHERE inhparent = 'api.protocol_events'::regclass`)
-	}
-	before := partitions()
+	before := b.partitions()
 	for i := range 2 {
-		if err := b.KeepFeed(t.Context(), noon, 90); err != nil {
+		if err := b.KeepFeed(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := partitions() - before; got != 4 {
+		if got := b.partitions() - before; got != 4 {
 			t.Errorf("run %d: %d new partitions, want 4", i, got)
 		}
 	}
-	b.fill(10)
-	if n := b.count(`SELECT count(*) FROM ` + fmt.Sprintf("api.protocol_events_%s", noon.Format("20060102"))); n != 10 {
-		t.Errorf("%d events in today's partition", n)
+	for _, daysAgo := range []int{200, 91, 90, 1} {
+		b.dayPartition(daysAgo)
 	}
-	if err := b.KeepFeed(t.Context(), noon.Add(92*24*time.Hour), 90); err != nil {
+	if err := b.KeepFeed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if got := b.partitions() - before; got != 6 {
+		t.Errorf("%d partitions are left, want today's, three ahead and two behind", got)
+	}
 	oldest, err := b.FeedOldest(t.Context())
-	if err != nil || oldest != 11 {
-		t.Errorf("oldest is %d, %v; the day was not dropped", oldest, err)
+	if err != nil || oldest != 910 {
+		t.Errorf("oldest is %d, %v; want the event of 90 days ago", oldest, err)
+	}
+	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', NULL, now() FROM generate_series(1, 10)`)
+	if _, err := b.NumberFeed(t.Context(), 100, newUUID); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.protocol_events_rest`); n != 0 {
+		t.Errorf("%d of today's events are in the default partition", n)
+	}
+}
+
+// The writing role can say neither what day it is nor how long to keep: whatever
+// it calls, yesterday's events stay.
+func TestWriterCannotHaveYoungEventsDropped(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.dayPartition(1)
+	b.dayPartition(89)
+	for _, sql := range []string{
+		`SELECT keep_feed('2199-01-01'::date, 90)`, `SELECT keep_feed('2199-01-01'::date, 0)`, `SELECT keep_feed(0)`,
+		`SELECT keep_feed()`, `SELECT keep_feed() FROM set_config('TimeZone', 'Pacific/Kiritimati', true)`,
+		`DROP TABLE protocol_events_rest`, `DELETE FROM protocol_events`, `TRUNCATE protocol_events`,
+	} {
+		_, _ = b.rw.Exec(t.Context(), sql) // refused or harmless, either is well
+		if n := b.count(`SELECT count(*) FROM api.protocol_events`); n != 2 {
+			t.Fatalf("%s: %d of 2 events are left", sql, n)
+		}
+	}
+	callable := b.count(`SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+		WHERE n.nspname = 'api' AND p.prosecdef AND p.pronargs > 0 AND has_function_privilege('api_rw', p.oid, 'EXECUTE') AND p.proname LIKE 'keep%'`)
+	if callable != 0 {
+		t.Errorf("%d functions with the owner's rights take the day from their caller", callable)
 	}
 }

@@ -12,10 +12,11 @@ import (
 )
 
 // ListHot lists markets that are to be priced each minute and were not since
-// before, the longest waiting first; one that was asked for since failed
-// without an answer is left out.
-func (s *Store) ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit int) ([]syntax.MarketID, error) {
-	return s.marketIDs(ctx, "market_hot", string(p), now, before, failed, limit)
+// before, the longest waiting first, at most limit; then at most fresh of those
+// that never had an answer. One that was asked for since failed in vain is left
+// out.
+func (s *Store) ListHot(ctx context.Context, p syntax.Provider, now, before, failed time.Time, limit, fresh int) ([]syntax.MarketID, error) {
+	return s.marketIDs(ctx, "market_hot", string(p), now, before, failed, limit, fresh)
 }
 
 // ListMissed lists open markets that no answer since sweep showed, but for
@@ -24,7 +25,7 @@ func (s *Store) ListMissed(ctx context.Context, p syntax.Provider, sweep, failed
 	return s.marketIDs(ctx, "market_missed", string(p), sweep, failed, limit)
 }
 
-// MarkChecked notes that markets are being asked for.
+// MarkChecked notes that markets were asked for.
 func (s *Store) MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error {
 	if _, err := s.pool.Exec(ctx, query("market_checked"), ids, now); err != nil {
 		return pg.Fault(fmt.Errorf("mark checks: %w", err))

@@ -15,8 +15,8 @@ import (
 )
 
 // Claim claims an outcome once and scores, in one transaction, up to the chunk
-// size; a larger market is left to DrainOnce. Faults: market_not_found,
-// market_disputed, already_resolved.
+// size; a larger market is left to DrainOnce. Faults, the first that holds:
+// market_not_found, market_disputed, already_resolved.
 func (s *Store) Claim(ctx context.Context, c resolve.Claim, now time.Time) (resolve.Result, error) {
 	var out resolve.Result
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -53,14 +53,14 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, now
 	case err != nil:
 		return 0, fmt.Errorf("lock market: %w", err)
 	}
+	if disputed { // with an outcome, too: while the flag stands nobody hears that it is settled
+		return 0, resolve.ErrDisputed
+	}
 	if _, found, err := readClaimed(ctx, tx, c.MarketID); err != nil || found && !teeth.Bites("A5") {
 		if err == nil {
 			err = resolve.ErrResolved
 		}
 		return 0, err
-	}
-	if disputed {
-		return 0, resolve.ErrDisputed
 	}
 	var closing *int32
 	if err := tx.QueryRow(ctx, query("resolve_close"), c.MarketID, closeAt).Scan(&closing); err != nil && !errors.Is(err, pgx.ErrNoRows) {

@@ -165,7 +165,7 @@ func TestChunksAndDispute(t *testing.T) {
 	if tally, more, err := b.DrainOnce(t.Context(), "70"); err != nil || more || tally.Scored != 0 {
 		t.Fatalf("while disputed: %+v %v %v", tally, more, err)
 	}
-	if _, err := s.Force(t.Context(), "70", syntax.VerdictNo); !errors.Is(err, resolve.ErrResolved) {
+	if _, err := s.Force(t.Context(), "70", syntax.VerdictNo); !errors.Is(err, resolve.ErrDisputed) {
 		t.Errorf("claimed again: %v", err)
 	}
 	before := b.count(`SELECT count(*) FROM api.signal_results`)
@@ -211,7 +211,23 @@ func TestDisputeBeforeClaim(t *testing.T) {
 	if _, err := s.Force(t.Context(), "71", syntax.VerdictYes); err != nil {
 		t.Errorf("claim after clearing: %v", err)
 	}
-	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE subject = '71'`); n != 3 {
+	// The flag speaks first, with an outcome as without one.
+	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo); !errors.Is(err, resolve.ErrResolved) {
+		t.Errorf("second claim: %v", err)
+	}
+	if o, _, err := s.Dispute(t.Context(), "71", true, nil); err != nil || *o.Verdict != syntax.VerdictYes {
+		t.Errorf("flag behind the claim: %+v, %v", o, err)
+	}
+	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo); !errors.Is(err, resolve.ErrDisputed) {
+		t.Errorf("second claim while disputed: %v", err)
+	}
+	if _, _, err := s.Dispute(t.Context(), "71", false, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo); !errors.Is(err, resolve.ErrResolved) {
+		t.Errorf("second claim after clearing: %v", err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE subject = '71'`); n != 5 {
 		t.Errorf("%d audit rows", n)
 	}
 }

@@ -188,6 +188,13 @@ func TestClassifyingBesideFilings(t *testing.T) {
 	if diff := b.count(`SELECT count(*) FROM api.market_totals WHERE crowd_yes <> 1`); diff != 0 {
 		t.Errorf("%d of %d markets miscount the crowd", diff, rounds)
 	}
+	if list, err := Recount(t.Context(), b.rw); err != nil || len(list) > 0 {
+		t.Errorf("recount: %+v, %v", list, err)
+	}
+	b.exec(`UPDATE api.operator_totals SET crowd = NOT crowd`)
+	if list, err := Recount(t.Context(), b.rw); err != nil || len(list) != 1 {
+		t.Errorf("a wrong flag: %+v, %v", list, err)
+	}
 }
 
 // The same with the filing stopped between its snapshot and its counters.

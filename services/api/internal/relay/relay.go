@@ -12,7 +12,6 @@ import (
 const (
 	pageSize   = 500              // outbox rows a step, events a page
 	chunkSize  = 1000             // signal.resolved rows a step
-	keepDays   = 90               // of the feed
 	idleWait   = time.Second      // without a notification
 	syncEvery  = 5 * time.Second  // how often Redis is compared with the feed
 	stepBudget = 10 * time.Second // of one step in the database
@@ -30,7 +29,7 @@ type Log interface {
 	DrainFeed(ctx context.Context, chunk int, skip []string, newID func() string) (feed.Drained, error)
 	ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error)
 	FeedHead(ctx context.Context) (int64, error)
-	KeepFeed(ctx context.Context, today time.Time, keepDays int) error
+	KeepFeed(ctx context.Context) error
 	// ListenOutbox calls ring when the outbox has something, until it fails.
 	ListenOutbox(ctx context.Context, ring func()) error
 }

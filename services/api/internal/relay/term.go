@@ -54,7 +54,7 @@ func (t *term) keep(ctx context.Context) (bool, error) {
 	if day == t.kept || now.Before(t.keepAt) {
 		return false, nil
 	}
-	if err := t.Log.KeepFeed(ctx, now, keepDays); err != nil {
+	if err := t.Log.KeepFeed(ctx); err != nil {
 		t.keepAt = now.Add(time.Minute)
 		t.Slog.WarnContext(ctx, "feed partitions were not kept", "error", err)
 		return false, nil

@@ -22,18 +22,26 @@ type breaker struct {
 	probing bool
 }
 
+// rests says whether enter would refuse now.
+func (b *breaker) rests() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.resting()
+}
+
+func (b *breaker) resting() bool {
+	return b.failed >= breakAfter && (b.probing || b.now().Before(b.until))
+}
+
 // enter says whether a request may go out; each that may must be followed by
 // leave.
 func (b *breaker) enter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.failed < breakAfter {
-		return true
-	}
-	if b.probing || b.now().Before(b.until) {
+	if b.resting() {
 		return false
 	}
-	b.probing = true
+	b.probing = b.failed >= breakAfter
 	return true
 }
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/time/rate"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
 // Bounds of one request.
@@ -34,14 +34,15 @@ type Client struct {
 	provider string
 	base     *url.URL
 	http     *http.Client
-	limiter  *rate.Limiter
+	turns    *turns
 	breaker  *breaker
 	meter    *Meter
 	now      func() time.Time
 }
 
-// NewClient checks the base URL. perSecond is the polite rate for the host,
-// with twice as many at once.
+// NewClient checks the base URL. perSecond is the polite rate for the host, with
+// twice as many at once; each market.Purpose has its part of both, and may have
+// one request at once whatever its part.
 func NewClient(provider, base string, perSecond float64, meter *Meter, now func() time.Time) (*Client, error) {
 	u, err := url.Parse(strings.TrimSuffix(base, "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
@@ -61,7 +62,7 @@ func NewClient(provider, base string, perSecond float64, meter *Meter, now func(
 			// lead inside.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		limiter: rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), 1)),
+		turns:   newTurns(perSecond),
 		breaker: &breaker{now: now},
 	}, nil
 }
@@ -75,13 +76,19 @@ type RefusedError struct {
 // Error implements error.
 func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.Status, e.Text) }
 
-// Get reads JSON, trying up to three times within the caller's context.
-// Errors: *RefusedError when the venue answered in its own form with 400, 404
-// or 422, else ErrUnavailable.
+// Get reads JSON, trying up to three times within the caller's context, in the
+// turn of its market.Purpose. Errors: *RefusedError when the venue answered in
+// its own form with 400, 404 or 422, else ErrUnavailable; market.ErrBusy within it
+// when the host was not asked because our own limit is used up.
 func (c *Client) Get(ctx context.Context, op, path string, query url.Values) ([]byte, error) {
 	wait := firstWait
+	var failed error
 	for try := 1; ; try++ {
 		body, retry, err := c.once(ctx, op, http.MethodGet, path, query, nil)
+		if failed != nil && errors.Is(err, market.ErrBusy) {
+			return nil, failed // the host did fail
+		}
+		failed = err
 		if err == nil || try == tries || !retry.allowed {
 			return body, err
 		}
@@ -110,12 +117,16 @@ type again struct {
 }
 
 func (c *Client) once(ctx context.Context, op, method, path string, query url.Values, body []byte) ([]byte, again, error) {
-	if err := c.limiter.Wait(ctx); err != nil {
-		return nil, again{}, ErrUnavailable.Wrap(fmt.Errorf("wait for the rate limit: %w", err))
+	// A host that rests is known to be away: to hear so must not depend on a turn.
+	if c.breaker.rests() {
+		return nil, again{}, c.resting(op)
+	}
+	if err := c.turns.wait(ctx); err != nil {
+		c.meter.turnedAway(c.provider, op)
+		return nil, again{}, err
 	}
 	if !c.breaker.enter() {
-		c.meter.request(c.provider, op, "resting", 0)
-		return nil, again{}, ErrUnavailable.Wrap(fmt.Errorf("%s rests after failures", c.base.Host))
+		return nil, again{}, c.resting(op)
 	}
 	start := c.now()
 	answer, retry, err := c.exchange(ctx, method, path, query, body)
@@ -135,6 +146,11 @@ func (c *Client) once(ctx context.Context, op, method, path string, query url.Va
 		err = ErrUnavailable.Wrap(fmt.Errorf("%s %s: %w", method, path, err))
 	}
 	return answer, retry, err
+}
+
+func (c *Client) resting(op string) error {
+	c.meter.request(c.provider, op, "resting", 0)
+	return ErrUnavailable.Wrap(fmt.Errorf("%s rests after failures", c.base.Host))
 }
 
 func (c *Client) exchange(ctx context.Context, method, path string, query url.Values, body []byte) ([]byte, again, error) {

@@ -140,7 +140,8 @@ func TestHeaders(t *testing.T) {
 		cache  string
 	}{
 		"/program/timeline":                           {200, "public, s-maxage=30, stale-while-revalidate=60"},
-		"/program/channel?preset=close":               {200, "public, s-maxage=30, stale-while-revalidate=60"},
+		"/program/channel?preset=hot":                 {200, "public, s-maxage=30, stale-while-revalidate=60"},
+		"/program/channel?preset=close":               {200, "public, s-maxage=1"}, // nothing in it
 		"/program/channel?preset=nonsense&limit=x":    {200, "public, s-maxage=30, stale-while-revalidate=60"},
 		"/program/now":                                {200, "public, s-maxage=5"},
 		"/program/next?lane=nonsense":                 {200, "public, s-maxage=5"},
@@ -260,6 +261,38 @@ func TestDegraded(t *testing.T) {
 	}
 }
 
+// TestEmptyPasses: a service that has just started has a rundown with nothing in it.
+// No cache keeps that for half a minute, and the filled one is shown at once.
+func TestEmptyPasses(t *testing.T) {
+	s := setup(t)
+	s.set(program.NewPool(nil, noon, 1), &program.Rundown{LoadedAt: noon, Version: 1})
+	targets := []string{"/program/timeline", "/program/channel?preset=hot", "/program/channel?spec={}"}
+	for _, target := range targets {
+		for range 2 {
+			r := s.get(t, target)
+			if b := body(t, r); r.StatusCode != 200 || r.Header.Get("Cache-Control") != "public, s-maxage=1" ||
+				r.Header.Get("X-Degraded") != "" || !strings.Contains(string(b), `"total":0`) {
+				t.Errorf("%s: %d %v %s", target, r.StatusCode, r.Header, b)
+			}
+		}
+	}
+	s.clock.Advance(30 * time.Second) // the choice of a computed channel stands as long
+	s.set(program.NewPool(markets(), s.clock.Now(), 2), &program.Rundown{Entries: entries(), LoadedAt: noon, Version: 2})
+	for _, target := range targets {
+		r := s.get(t, target)
+		if b := body(t, r); !strings.Contains(r.Header.Get("Cache-Control"), "s-maxage=30") || strings.Contains(string(b), `"total":0`) {
+			t.Errorf("%s, filled: %v %s", target, r.Header, b)
+		}
+	}
+	s.set(program.NewPool(nil, s.clock.Now(), 3), &program.Rundown{LoadedAt: noon, Version: 3})
+	for range 2 { // what was ready is old after five seconds
+		s.clock.Advance(10 * time.Second)
+		if r := s.get(t, "/program/timeline"); r.Header.Get("Cache-Control") != "public, s-maxage=1" {
+			t.Errorf("emptied: %v", r.Header)
+		}
+	}
+}
+
 // TestRecovery shows that nothing of an outage outlives it.
 func TestRecovery(t *testing.T) {
 	s := setup(t)
@@ -303,6 +336,27 @@ func TestLimitPerAddress(t *testing.T) {
 	s.clock.Advance(time.Minute)
 	if r := s.get(t, "/program/now"); r.StatusCode != 200 {
 		t.Errorf("a minute later: %d", r.StatusCode)
+	}
+}
+
+// TestNoCredentialIsTaken: a bearer that nobody reads is refused, on a page that is
+// ready too, as the other hosts refuse it.
+func TestNoCredentialIsTaken(t *testing.T) {
+	s := setup(t)
+	for _, target := range []string{"/program/timeline", "/program/channel?preset=hot", "/program/channel?spec={}", "/program/now", "/program/next"} {
+		for _, credential := range []string{"", "", "Bearer dk_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", "Bearer nonsense", "Basic YTpi"} {
+			var header []string
+			if credential != "" {
+				header = []string{"Authorization", credential}
+			}
+			r := s.get(t, target, header...)
+			b := string(body(t, r))
+			refused := r.StatusCode == 401 && strings.Contains(b, `"unauthenticated"`) && r.Header.Get("WWW-Authenticate") == "Bearer" &&
+				r.Header.Get("Cache-Control") == "no-store" && r.Header.Get("Access-Control-Allow-Origin") == "*"
+			if credential == "" && r.StatusCode != 200 || credential != "" && !refused {
+				t.Errorf("%s with %q: %d %v %.80s", target, credential, r.StatusCode, r.Header, b)
+			}
+		}
 	}
 }
 

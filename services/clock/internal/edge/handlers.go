@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -28,18 +29,30 @@ func (h *handlers) channel(c echo.Context) error {
 	return h.show(c, program.Request{Preset: c.QueryParam("preset"), Spec: c.QueryParam("spec")})
 }
 
+// errEmpty keeps a programme with nothing in it out of the book.
+var errEmpty = errors.New("the programme is empty")
+
 // show answers with a channel. A whole one comes from the book, where its bytes
-// are ready; one that a failed source makes less than whole is never kept.
+// are ready; one that a failed source makes less than whole is never kept, and
+// one with nothing in it, as before the first filling, only for a second.
 func (h *handlers) show(c echo.Context, r program.Request) error {
 	p, err := h.desk.Program(r)
 	if err != nil {
 		return err
 	}
 	limit := syntax.Limit(c.QueryParam("limit"), program.DefaultLimit, program.MaxLimit)
-	if p.Degraded == "" {
-		return h.book.Serve(c.Response(), c.Request(), bookKey(p.Channel, limit), h.build(r, limit))
+	if p.Degraded == "" && p.Total > 0 {
+		err := h.book.Serve(c.Response(), c.Request(), bookKey(p.Channel, limit), h.build(r, limit))
+		if !errors.Is(err, errEmpty) { // emptied since it was looked at, or filled just now
+			return err
+		}
+		if p, err = h.desk.Program(r); err != nil {
+			return err
+		}
 	}
-	if err := h.mark(c, p.Degraded, p.Total > 0); err != nil {
+	if p.Degraded == "" {
+		c.Response().Header()["Cache-Control"] = []string{cacheEmpty}
+	} else if err := h.mark(c, p.Degraded, p.Total > 0); err != nil {
 		return err
 	}
 	body, err := encodeProgram(p.Cut(limit))
@@ -59,8 +72,11 @@ func (h *handlers) build(r program.Request, limit int) page.Build {
 		if err != nil {
 			return nil, err
 		}
-		if p.Degraded != "" {
+		switch {
+		case p.Degraded != "":
 			return nil, program.ErrNoProgram.With("source", p.Degraded)
+		case p.Total == 0:
+			return nil, errEmpty
 		}
 		return encodeProgram(p.Cut(limit))
 	}

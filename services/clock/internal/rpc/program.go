@@ -39,7 +39,7 @@ func (s *Program) GetNow(_ context.Context, r *programv1.GetNowRequest) (*progra
 	if on.Degraded != "" && on.Segment == nil {
 		return nil, program.ErrNoProgram.With("source", on.Degraded)
 	}
-	return &programv1.GetNowResponse{Segment: toSegment(on.Segment), GeneratedAt: timestamppb.New(on.At)}, nil
+	return &programv1.GetNowResponse{Segment: toSegment(on.Segment), GeneratedAt: timestamppb.New(on.At), Degraded: on.Degraded}, nil
 }
 
 // GetNext gives what comes next. Fault: signal_service_unavailable as above.
@@ -48,12 +48,12 @@ func (s *Program) GetNext(_ context.Context, r *programv1.GetNextRequest) (*prog
 	if on.Degraded != "" && on.Segment == nil {
 		return nil, program.ErrNoProgram.With("source", on.Degraded)
 	}
-	return &programv1.GetNextResponse{Segment: toSegment(on.Segment), GeneratedAt: timestamppb.New(on.At)}, nil
+	return &programv1.GetNextResponse{Segment: toSegment(on.Segment), GeneratedAt: timestamppb.New(on.At), Degraded: on.Degraded}, nil
 }
 
 func toProgram(p *program.Program) *programv1.Program {
 	out := &programv1.Program{
-		GeneratedAt: timestamppb.New(p.GeneratedAt), Total: int32(p.Total), Spec: p.Spec,
+		GeneratedAt: timestamppb.New(p.GeneratedAt), Total: int32(p.Total), Spec: p.Spec, Degraded: p.Degraded,
 		Segments: make([]*programv1.Segment, len(p.Segments)), Lanes: make([]*programv1.Lane, len(p.Lanes)),
 	}
 	for i := range p.Segments {

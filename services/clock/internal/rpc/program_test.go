@@ -157,3 +157,24 @@ func TestNothingToShow(t *testing.T) {
 		}
 	}
 }
+
+// TestDegraded: what is shown from old facts says which source failed, so that the
+// front door does not pass it on as whole.
+func TestDegraded(t *testing.T) {
+	f := onAir()
+	gauge := *f.pool.Find("701122")
+	f.pool = program.NewPool([]program.Market{gauge}, noon.Add(-2*time.Minute), 2)
+	c := setup(t, f)
+	got, err := c.GetProgram(t.Context(), &programv1.GetProgramRequest{})
+	if err != nil || got.GetProgram().GetDegraded() != "api" || got.GetProgram().GetTotal() == 0 {
+		t.Errorf("program: %v, %v", got, err)
+	}
+	now, err := c.GetNow(t.Context(), &programv1.GetNowRequest{})
+	if err != nil || now.GetDegraded() != "api" || now.GetSegment() == nil {
+		t.Errorf("now: %v, %v", now, err)
+	}
+	next, err := c.GetNext(t.Context(), &programv1.GetNextRequest{})
+	if err != nil || next.GetDegraded() != "api" || next.GetSegment() == nil {
+		t.Errorf("next: %v, %v", next, err)
+	}
+}

@@ -106,17 +106,16 @@ func (a *App) faces() error {
 	a.health = web.NewHealth(a.cfg.Nonce, a.now,
 		web.Check{Name: "database", Test: once(store.Ready)},
 		web.Check{Name: "ledger", Test: once(serving(a.ledger))})
-	verifier := logins{idp.NewVerifier(providers, a.now)}
-	d := a.deps(store, verifier)
+	d := a.deps(store, logins{idp.NewVerifier(providers, a.now)})
 	secure := a.cfg.Env.SecureCookies()
 	a.edge = edge.New(edge.Config{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social,
 		OpenAPI: openapi.JSON, Trusted: a.cfg.Trusted,
 	}, d)
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
-		HubURL: a.cfg.base(), LoginURL: a.cfg.LoginURL, Secure: secure,
-		Signals: d.Reads, Markets: d.Markets, Resolutions: d.Resolutions, Operators: d.Operators, Logins: verifier,
-		ReceiptJSON: a.edge.Receipt, Now: a.now,
+		HubURL: a.cfg.base(), Origin: a.cfg.origin(), LoginURL: a.cfg.LoginURL, Secure: secure,
+		Signals: d.Reads, Markets: d.Markets, Resolutions: d.Resolutions, Operators: d.Operators,
+		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now,
 	})
 	if err != nil {
 		return err

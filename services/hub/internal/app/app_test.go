@@ -188,13 +188,8 @@ func TestRevokedOnEveryHub(t *testing.T) {
 		revoked.Store(true)
 		wg.Wait()
 		for _, h := range hubs {
-			if status, _, body := h.do("POST", "/api/predictions", `{}`, "Authorization", "Bearer "+key.Key); status == http.StatusBadRequest {
-				// The shape is looked at before the ledger is asked; a whole call is what counts.
-				status, _, body = h.do("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":1}`, "Authorization", "Bearer "+key.Key)
-				if status != http.StatusUnauthorized {
-					t.Errorf("%d %s", status, body)
-				}
-			} else if status != http.StatusUnauthorized {
+			// Also with a body that does not fit: who has no say does not hear about it.
+			if status, _, body := h.do("POST", "/api/predictions", `{}`, "Authorization", "Bearer "+key.Key); status != http.StatusUnauthorized {
 				t.Errorf("%d %s", status, body)
 			}
 		}

@@ -149,6 +149,16 @@ func (s *Service) Refused(c Caller) {
 	}
 }
 
+// Confirm asks the ledger for a key that no call has shown to be good yet; other
+// callers are good since Resolve. Faults: unauthenticated, and those of the ledger.
+func (s *Service) Confirm(ctx context.Context, c Caller) error {
+	if c.Kind != Key || c.Operator != nil {
+		return nil
+	}
+	_, err := s.verify(ctx, c.KeyHash)
+	return err
+}
+
 // key weighs an operator key. A key heard of before is counted first and
 // then checked, by the acting call itself where that does it (InCall). A key
 // never heard of is looked up first, so that random keys leave nothing in the

@@ -45,6 +45,7 @@ type bench struct {
 	t      testing.TB
 	ledger *memledger.Ledger
 	server *edge.Server
+	deps   edge.Deps // what it was made of
 	clock  *testkit.Clock
 	audit  *auditLog
 	mara   *operatorv1.Operator
@@ -79,7 +80,7 @@ func setup(t testing.TB, options ...option) *bench {
 	for _, o := range options {
 		o(&cfg, &deps)
 	}
-	b.server = edge.New(cfg, deps)
+	b.server, b.deps = edge.New(cfg, deps), deps
 	t.Cleanup(b.server.Close)
 	b.mara = b.ledger.AddOperator("mara_k")
 	b.key = b.ledger.AddKey(b.mara.GetId())

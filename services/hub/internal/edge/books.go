@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ const (
 
 	programTTL     = 30 * time.Second
 	programStale   = 30 * time.Second
-	programIfError = 5*time.Minute - programTTL - programStale
+	programLast    = 5 * time.Minute // a copy this young covers for a clock that is away
 	programTimeout = 2 * time.Second
 	programKeys    = 512
 )
@@ -35,9 +36,14 @@ func (s *server) openBooks() {
 	}
 	s.feeds, s.boardPages = page.New(quick), page.New(quick)
 	s.programs = page.New(page.Options{
-		TTL: programTTL, Stale: programStale, IfError: programIfError, Timeout: programTimeout,
-		MaxKeys: programKeys, Now: s.now, Failed: failed,
+		TTL: programTTL, Stale: programStale, Timeout: programTimeout, MaxKeys: programKeys, Now: s.now,
+		Failed: func(key string, err error) {
+			if p := (*passing)(nil); !errors.As(err, &p) { // one that passes is an answer, and counted as one
+				failed(key, err)
+			}
+		},
 	})
+	s.lastPrograms = page.New(page.Options{TTL: programLast, MaxKeys: programKeys, Now: s.now})
 }
 
 // front answers hits of the hot reads before the router runs. What it cannot

@@ -2,11 +2,11 @@ package edge
 
 import (
 	"net/http"
-	"net/url"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
@@ -25,11 +25,26 @@ func (s *server) guard(r route) echo.HandlerFunc {
 		}
 		c.Set(callerKey, who)
 		err = r.handler(c)
-		if r.inCall && err != nil && fault.Of(err).Kind == fault.Unauthenticated {
-			s.callers.Refused(who)
+		if r.inCall && err != nil {
+			return s.afterCredential(c, who, err)
 		}
 		return err
 	}
+}
+
+// afterCredential lets no mistake in a request be told to a key that the ledger
+// has not checked: the act that would have checked it was not reached. What the
+// ledger itself answered behind its check stays as it is.
+func (s *server) afterCredential(c echo.Context, who caller.Caller, err error) error {
+	switch fault.Of(err).Kind {
+	case fault.Unauthenticated:
+		s.callers.Refused(who)
+	case fault.Invalid, fault.TooLarge, fault.Unsupported, fault.NotFound:
+		if refused := s.callers.Confirm(c.Request().Context(), who); refused != nil {
+			return refused
+		}
+	}
+	return err
 }
 
 // callerOf is who the guard found.
@@ -49,7 +64,7 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 	if r.who.Has(caller.TakeSession) {
 		out.UID, out.Sig = cookie(req, cookieUID), cookie(req, cookieSig)
 		out.Unsafe = req.Method != http.MethodGet && req.Method != http.MethodHead
-		out.SameOrigin = s.sameOrigin(req)
+		out.SameOrigin = web.SameOrigin(req, s.origin)
 	}
 	if r.who.Has(caller.TakeAdmin) {
 		out.AdminSecret = req.Header["X-Admin-Secret"]
@@ -61,20 +76,4 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 		out.CronSecret = req.URL.Query()["secret"]
 	}
 	return out
-}
-
-// sameOrigin reports that the browser says our own page asks. Origin decides
-// when it is there; a request with neither header is not from a page of ours.
-func (s *server) sameOrigin(r *http.Request) bool {
-	if origins := r.Header["Origin"]; len(origins) > 0 {
-		if len(origins) > 1 {
-			return false
-		}
-		if origins[0] == s.origin {
-			return true
-		}
-		u, err := url.Parse(origins[0])
-		return err == nil && u.Host != "" && u.Host == r.Host
-	}
-	return r.Header.Get("Sec-Fetch-Site") == "same-origin"
 }

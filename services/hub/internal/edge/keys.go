@@ -47,7 +47,7 @@ func (s *server) mintKey(c echo.Context) error {
 		return err
 	}
 	label := o.String("label", web.BodyLimit, true)
-	permissions := o.Strings("permissions", len(operator.Permissions), web.BodyLimit)
+	permissions := o.Strings("permissions", operator.MaxPermissions, web.BodyLimit)
 	if err := o.Err(); err != nil {
 		return err
 	}

@@ -1,16 +1,13 @@
 package edge
 
 import (
-	"context"
 	"encoding/json"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -91,31 +88,6 @@ func (s *server) broadcastProgram(c echo.Context) error {
 // networkProgram is GET /api/network/program.
 func (s *server) networkProgram(c echo.Context) error {
 	return s.program(c, readNetwork(c.Request().URL.RawQuery))
-}
-
-// program answers with the clock's programme or a copy of the last minutes.
-// Without a clock the programme is off; with one that is away it is off, too,
-// and no cache keeps that.
-func (s *server) program(c echo.Context, q program.Query) error {
-	if s.clock == nil {
-		return web.OK(c, programOffJSON{})
-	}
-	err := s.programs.Serve(c.Response(), c.Request(), programKey(q), func(ctx context.Context) ([]byte, error) {
-		p, err := s.clock.Program(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		return web.Marshal(showProgram(p, q.Lanes))
-	})
-	if err == nil || c.Request().Context().Err() != nil {
-		return err
-	}
-	h := c.Response().Header()
-	h.Set("Cache-Control", cacheNever)
-	h.Set("X-Degraded", "clock")
-	s.degraded(c.Path(), "clock")
-	s.log.WarnContext(c.Request().Context(), "programme is off", "code", fault.Of(err).Code, "error", err)
-	return web.OK(c, programOffJSON{})
 }
 
 func showProgram(p program.Program, withLanes bool) programJSON {

@@ -16,6 +16,7 @@ const (
 	cacheClaimed = "public, s-maxage=300"
 	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
+	cacheEmpty   = "public, s-maxage=1" // of a programme with nothing in it, which is soon filled
 	cacheSpec    = "public, max-age=300"
 	cachePrivate = "private, no-store"
 	cacheNever   = "no-store"

@@ -85,6 +85,7 @@ type server struct {
 	degraded    func(route, source string)
 
 	feeds, boardPages, programs *page.Book
+	lastPrograms                *page.Book // what programs held last, for when the clock is away
 	description                 *page.Page
 }
 
@@ -124,6 +125,19 @@ func (s *Server) Edge() *web.Edge { return s.edge }
 // Receipt is GET /receipts/{id} for readers that ask for JSON.
 func (s *Server) Receipt(c echo.Context) error { return s.inner.receipt(c) }
 
+// Login tells whose an identity token is that did not come as a bearer, by the
+// same rules and against the same limit. Faults: unauthenticated, rate_limited,
+// identity_provider_unavailable.
+func (s *Server) Login(c echo.Context, token string) (operator.Identity, error) {
+	who, standing, err := s.inner.callers.Resolve(c.Request().Context(), caller.Request{
+		Take: caller.TakeLogin, Authorization: []string{"Bearer " + token}, IP: c.RealIP(),
+	})
+	if standing != nil {
+		showStanding(c.Response().Header(), *standing)
+	}
+	return who.Identity, err
+}
+
 // Table lists the mounted routes.
 func (s *Server) Table() []web.Route { return s.edge.Table() }
 
@@ -132,7 +146,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 // Close ends the builds of pages and waits for them.
 func (s *Server) Close() {
-	for _, book := range []*page.Book{s.inner.feeds, s.inner.boardPages, s.inner.programs} {
+	for _, book := range []*page.Book{s.inner.feeds, s.inner.boardPages, s.inner.programs, s.inner.lastPrograms} {
 		book.Close()
 	}
 }

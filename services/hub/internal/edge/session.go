@@ -67,7 +67,7 @@ func (s *server) signIn(c echo.Context) error {
 func (s *server) signOut(c echo.Context) error {
 	r := c.Request()
 	_, signed := s.sessions.Read(cookie(r, cookieUID), cookie(r, cookieSig))
-	if signed && !s.sameOrigin(r) {
+	if signed && !web.SameOrigin(r, s.origin) {
 		return caller.ErrForbidden.Say("a session acts from its own origin only")
 	}
 	s.setCookie(c, cookieUID, "", -time.Second)

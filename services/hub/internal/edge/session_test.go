@@ -88,7 +88,8 @@ func TestSameOrigin(t *testing.T) {
 		ok      bool
 	}{
 		"our origin":              {[]header{with("Origin", hubURL)}, true},
-		"the host that was asked": {[]header{with("Origin", "http://example.com")}, true}, // httptest asks example.com
+		"the host that was asked": {[]header{with("Origin", "http://example.com")}, false}, // httptest asks example.com
+		"another scheme":          {[]header{with("Origin", "http://hub.example"), toHost("hub.example")}, false},
 		"fetch says so":           {[]header{with("Sec-Fetch-Site", "same-origin")}, true},
 		"neither":                 {nil, false},
 		"null":                    {[]header{with("Origin", "null")}, false},
@@ -108,6 +109,9 @@ func TestSameOrigin(t *testing.T) {
 	}
 	want(t, b.send("GET", "/api/m/701122/crowd", "", cookie), 200, "")
 }
+
+// toHost sends the request to another name.
+func toHost(host string) header { return func(r *http.Request) { r.Host = host } }
 
 func TestSessionVersion(t *testing.T) {
 	t.Parallel()

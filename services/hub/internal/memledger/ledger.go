@@ -30,6 +30,7 @@ var (
 	ErrPredicted       = fault.New(fault.Conflict, "already_predicted", "first call is locked")
 	ErrReused          = fault.New(fault.Conflict, "idempotency_key_reused", "another body came with this key")
 	ErrKeyLimit        = fault.New(fault.Conflict, "key_limit_reached", "ten keys are active")
+	ErrPermissions     = fault.New(fault.Invalid, "invalid_permissions", "permissions are read, signal and broadcast").With("field", "permissions")
 	ErrEventLimit      = fault.New(fault.Conflict, "event_limit_reached", "the signal has 200 events")
 	ErrResolved        = fault.New(fault.Conflict, "already_resolved", "the outcome is claimed")
 	ErrDisputed        = fault.New(fault.Conflict, "market_disputed", "a dispute stands")

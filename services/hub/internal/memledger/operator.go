@@ -62,9 +62,16 @@ func (l *Ledger) mint(owner, prefix, label string, permissions []string) (string
 	return plaintext, row
 }
 
-// MintKey allows ten active keys.
+// MintKey allows ten active keys. No permissions are all, the others stand once each.
 func (l *Ledger) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (*operatorv1.MintKeyResponse, error) {
 	return do(ctx, l, "MintKey", func() (*operatorv1.MintKeyResponse, error) {
+		asked, all := r.GetPermissions(), []string{"read", "signal", "broadcast"}
+		for i, p := range asked {
+			if !slices.Contains(all, p) || slices.Contains(asked[:i], p) {
+				return nil, ErrPermissions
+			}
+		}
+		permissions := slices.DeleteFunc(all, func(p string) bool { return len(asked) > 0 && !slices.Contains(asked, p) })
 		active := 0
 		for _, k := range l.Keys {
 			if k.Owner == r.GetOperatorId() && k.Row.GetActive() {
@@ -74,7 +81,7 @@ func (l *Ledger) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (*op
 		if active >= 10 {
 			return nil, ErrKeyLimit
 		}
-		plaintext, row := l.mint(r.GetOperatorId(), r.GetPrefix(), r.GetLabel(), r.GetPermissions())
+		plaintext, row := l.mint(r.GetOperatorId(), r.GetPrefix(), r.GetLabel(), permissions)
 		return &operatorv1.MintKeyResponse{Plaintext: plaintext, Key: row}, nil
 	})
 }

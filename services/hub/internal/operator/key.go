@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -13,14 +12,14 @@ const KeyPrefix = "dk_"
 
 const maxLabel = 64
 
-// Permissions lists everything that a key may carry, in the order shown.
-var Permissions = [...]string{"read", "signal", "broadcast"}
+// MaxPermissions is the length of the longest list that can be right.
+const MaxPermissions = 3
 
 // Faults of a key request.
 var (
 	ErrLabel       = fault.New(fault.Invalid, "invalid_label", "label must be 1 to 64 characters").With("field", "label")
 	ErrPermissions = fault.New(fault.Invalid, "invalid_permissions",
-		"permissions must be some of read, signal, broadcast").With("field", "permissions")
+		"permissions are read, signal and broadcast, each at most once and at least one").With("field", "permissions")
 )
 
 // Key is an operator key without its plaintext, which nobody keeps.
@@ -37,33 +36,20 @@ type Key struct {
 // KeyDraft asks for a key.
 type KeyDraft struct {
 	Label       string
-	Permissions []string // in the order of Permissions
+	Permissions []string // nil: every one
 	Prefix      string
 }
 
 // NewKeyDraft checks a request for a key. A nil list means every permission;
-// an empty one is refused, because such a key could do nothing.
+// an empty one is refused, because such a key could do nothing. Which words there
+// are, and that each comes once, is the ledger's rule: one for both doors.
 // Faults: ErrLabel, ErrPermissions.
 func NewKeyDraft(label string, permissions []string) (KeyDraft, error) {
 	if n := utf8.RuneCountInString(label); n < 1 || n > maxLabel {
 		return KeyDraft{}, ErrLabel
 	}
-	if permissions == nil {
-		permissions = Permissions[:]
-	}
-	for _, p := range permissions {
-		if !slices.Contains(Permissions[:], p) {
-			return KeyDraft{}, ErrPermissions
-		}
-	}
-	draft := KeyDraft{Label: label, Prefix: KeyPrefix}
-	for _, p := range Permissions {
-		if slices.Contains(permissions, p) {
-			draft.Permissions = append(draft.Permissions, p)
-		}
-	}
-	if len(draft.Permissions) == 0 || len(draft.Permissions) != len(permissions) {
+	if permissions != nil && len(permissions) == 0 {
 		return KeyDraft{}, ErrPermissions
 	}
-	return draft, nil
+	return KeyDraft{Label: label, Permissions: permissions, Prefix: KeyPrefix}, nil
 }

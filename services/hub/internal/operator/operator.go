@@ -59,7 +59,8 @@ type Ledger interface {
 	// SignIn finds or creates the operator of a verified identity; the
 	// boolean tells that it is new.
 	SignIn(ctx context.Context, who Identity) (Operator, bool, error)
-	// MintKey faults with key_limit_reached beyond ten active keys.
+	// MintKey faults with invalid_permissions for a word that is none or comes
+	// twice, and with key_limit_reached beyond ten active keys.
 	MintKey(ctx context.Context, owner ID, draft KeyDraft) (plaintext string, key Key, err error)
 	// ListKeys gives the owner's keys, newest first.
 	ListKeys(ctx context.Context, owner ID) ([]Key, error)

@@ -43,6 +43,7 @@ type Program struct {
 	Segments    []Segment
 	Lanes       []Lane
 	Spec        []byte // canonical FilterSpec, a JSON object; empty: the stored default
+	Degraded    string // the source that failed the clock; empty: the programme is whole
 }
 
 // Clock makes programmes. Fault: invalid_spec.

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"strings"
 
 	"google.golang.org/grpc"
 
@@ -58,7 +59,7 @@ func marketOf(m *marketv1.Market) market.Market {
 		Liquidity:        m.Liquidity,
 		ClobTokenID:      m.GetClobTokenId(),
 		Lane:             syntax.Lane(m.GetLane()),
-		Outcomes:         m.GetOutcomes(),
+		Outcomes:         labels(m.GetOutcomes()),
 		UpdatedAt:        at(m.GetUpdatedAt()),
 		CreatedAt:        at(m.GetCreatedAt()),
 		ResolvesBy:       at(m.GetResolvesBy()),
@@ -66,4 +67,12 @@ func marketOf(m *marketv1.Market) market.Market {
 		SignalsYes:       m.GetYes(),
 		SignalsNo:        m.GetNo(),
 	}
+}
+
+// labels are the two sides' names where they say more than Yes and No.
+func labels(given []string) []string {
+	if len(given) != 2 || strings.EqualFold(given[0], "yes") && strings.EqualFold(given[1], "no") {
+		return nil
+	}
+	return given
 }

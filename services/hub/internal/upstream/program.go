@@ -35,7 +35,9 @@ func (p *Programs) Program(ctx context.Context, q program.Query) (program.Progra
 }
 
 func programOf(p *programv1.Program) program.Program {
-	out := program.Program{GeneratedAt: at(p.GetGeneratedAt()), Total: p.GetTotal(), Spec: []byte(p.GetSpec())}
+	out := program.Program{
+		GeneratedAt: at(p.GetGeneratedAt()), Total: p.GetTotal(), Spec: []byte(p.GetSpec()), Degraded: p.GetDegraded(),
+	}
 	for _, s := range p.GetSegments() {
 		out.Segments = append(out.Segments, program.Segment{
 			ID: s.GetSegmentId(), Kind: s.GetKind(), MarketID: s.GetMarketId(), Category: s.GetCategory(),

@@ -1,1 +1,1 @@
-SELECT keep_feed($1::date, $2)
+SELECT keep_feed()

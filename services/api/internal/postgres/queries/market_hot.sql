@@ -1,6 +1,9 @@
 -- Markets of provider $1 to be priced each minute and not priced since $3: open
--- calls, or next in a programme lane (by end date, as the clock takes them).
--- One that was asked for since $4 without an answer waits. $2 now, $5 at most.
+-- calls, or next in a programme lane (by end date, as the clock takes them). $2
+-- now, $5 at most; behind them at most $6 with open calls that never had an
+-- answer, which keep places of their own. One that was asked for since $4 in vain
+-- waits: in vain is a minute after its last answer, because another reader may
+-- have noted that he asks and not be there yet.
 WITH lined AS (
     SELECT m.market_id, row_number() OVER (PARTITION BY m.category ORDER BY m.end_date, m.market_id) AS place
     FROM markets m JOIN market_quotes q ON q.market_id = m.market_id
@@ -12,10 +15,15 @@ WITH lined AS (
     SELECT m.market_id FROM markets m
     WHERE m.provider = $1 AND m.status IN ('open', 'unknown')
         AND EXISTS (SELECT FROM market_totals t WHERE t.market_id = m.market_id)
+), due AS (
+    SELECT h.market_id, q.at AS priced, c.at AS asked,
+        row_number() OVER (PARTITION BY q.at IS NULL ORDER BY coalesce(q.at, c.at) NULLS FIRST, h.market_id) AS place
+    FROM hot h
+    LEFT JOIN market_quotes q ON q.market_id = h.market_id
+    LEFT JOIN market_checks c ON c.market_id = h.market_id
+    WHERE coalesce(q.at < $3, true)
+        AND (c.at IS NULL OR c.at < $4 OR coalesce(c.at < q.at + interval '1 minute', false))
 )
-SELECT h.market_id FROM hot h
-LEFT JOIN market_quotes q ON q.market_id = h.market_id
-LEFT JOIN market_checks c ON c.market_id = h.market_id
-WHERE coalesce(q.at < $3, true) AND coalesce(c.at < $4 OR c.at <= q.at, true)
-ORDER BY q.at NULLS FIRST, h.market_id
-LIMIT $5
+SELECT market_id FROM due
+WHERE place <= CASE WHEN priced IS NULL THEN $6::integer ELSE $5::integer END
+ORDER BY priced IS NULL, place

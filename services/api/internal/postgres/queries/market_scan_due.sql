@@ -1,7 +1,10 @@
 -- As market_scan, of those whose last answer or check is older than $4 when they
--- end before $3, older than $5 else, or whose final word stands since $6. $7 at most.
+-- end before $3, older than $5 else, or whose final word stands since $6. $7 at
+-- most: those with a standing final word first, and behind all others those that
+-- never had an answer, of which there may be any number.
 WITH picked AS MATERIALIZED (
-    SELECT m.market_id, m.disputed, greatest(c.at, q.at) AS at
+    SELECT m.market_id, m.disputed, row_number() OVER (
+        ORDER BY coalesce(m.final_at <= $6, false) DESC, q.at IS NULL, greatest(c.at, q.at) NULLS FIRST, m.market_id) AS place
     FROM markets m
     LEFT JOIN market_checks c ON c.market_id = m.market_id
     LEFT JOIN market_quotes q ON q.market_id = m.market_id
@@ -9,11 +12,11 @@ WITH picked AS MATERIALIZED (
         AND EXISTS (SELECT FROM market_totals t WHERE t.market_id = m.market_id)
         AND (m.final_at <= $6
             OR coalesce(greatest(c.at, q.at) <= CASE WHEN m.end_date <= $3 THEN $4::timestamptz ELSE $5::timestamptz END, true))
-    ORDER BY greatest(c.at, q.at) NULLS FIRST, m.market_id
+    ORDER BY place
     LIMIT $7
 ), noted AS (
     INSERT INTO market_checks AS c (market_id, at)
     SELECT market_id, $2 FROM picked ORDER BY market_id
     ON CONFLICT (market_id) DO UPDATE SET at = excluded.at WHERE c.at < excluded.at
 )
-SELECT market_id, disputed FROM picked ORDER BY at NULLS FIRST, market_id
+SELECT market_id, disputed FROM picked ORDER BY place

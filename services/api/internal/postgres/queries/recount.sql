@@ -14,15 +14,49 @@ WITH market AS (
     SELECT user_id AS id, scoring_vertical AS lane, count(*) FILTER (WHERE status = 'won') AS won,
         count(*) FILTER (WHERE status = 'lost') AS lost, count(*) FILTER (WHERE status = 'void') AS void, sum(score) AS score
     FROM signal_results GROUP BY user_id, scoring_vertical
+), take AS (
+    SELECT s.user_id AS id, count(*) AS takes FROM signal_events e JOIN signals s ON s.id = e.signal_id WHERE e.type = 'take' GROUP BY s.user_id
+), aged AS (
+    -- What is older than the window of board_rows.
+    SELECT id, lane, sum(calls) AS calls, sum(takes) AS takes, sum(score) AS score, sum(done) AS done FROM (
+        SELECT user_id AS id, '' AS lane, 1 AS calls, 0 AS takes, 0 AS score, 0 AS done FROM signals WHERE created_at < (SELECT since FROM board_state)
+        UNION ALL
+        SELECT s.user_id, '', 0, 1, 0, 0 FROM signal_events e JOIN signals s ON s.id = e.signal_id
+        WHERE e.type = 'take' AND e.created_at < (SELECT since FROM board_state)
+        UNION ALL
+        SELECT r.user_id, k.lane, 0, 0, r.score, (r.status <> 'void')::integer
+        FROM signal_results r CROSS JOIN LATERAL (VALUES (''), (r.scoring_vertical)) k (lane)
+        WHERE r.resolved_at < (SELECT since FROM board_state)
+    ) f GROUP BY id, lane
+), moved AS (
+    SELECT user_id FROM board_fresh('', (SELECT since FROM board_state), NULL)
+), row_of AS (
+    -- A row must equal the record, but for operators that something moved since.
+    SELECT c.user_id AS id, '' AS lane, c.score, c.won, c.lost, c.void, t.total,
+        t.total - coalesce(a.calls, 0) AS calls, coalesce(k.takes, 0) - coalesce(a.takes, 0) AS takes,
+        c.score - coalesce(a.score, 0) AS month_score, c.won + c.lost - coalesce(a.done, 0) AS month_done
+    FROM operator_scores c
+    JOIN operator_totals t ON t.user_id = c.user_id AND t.total > 0
+    LEFT JOIN take k ON k.id = c.user_id
+    LEFT JOIN aged a ON a.id = c.user_id AND a.lane = ''
+    UNION ALL
+    SELECT c.id, c.lane, c.score, c.won, c.lost, c.void, o.total, o.calls, o.takes,
+        c.score - coalesce(a.score, 0), c.won + c.lost - coalesce(a.done, 0)
+    FROM lane c
+    JOIN (
+        SELECT t.id, t.total, t.total - coalesce(a.calls, 0) AS calls, coalesce(k.takes, 0) - coalesce(a.takes, 0) AS takes
+        FROM total t LEFT JOIN take k ON k.id = t.id LEFT JOIN aged a ON a.id = t.id AND a.lane = ''
+    ) o ON o.id = c.id
+    LEFT JOIN aged a ON a.id = c.id AND a.lane = c.lane
 )
 SELECT 'market_totals', coalesce(k.market_id, c.id), row(k.yes, k.no, k.crowd_yes, k.crowd_no)::text, row(c.yes, c.no, c.crowd_yes, c.crowd_no)::text
 FROM market_totals k FULL JOIN market c ON c.id = k.market_id
 WHERE (coalesce(k.yes, 0), coalesce(k.no, 0), coalesce(k.crowd_yes, 0), coalesce(k.crowd_no, 0))
     IS DISTINCT FROM (coalesce(c.yes, 0), coalesce(c.no, 0), coalesce(c.crowd_yes, 0), coalesce(c.crowd_no, 0))
 UNION ALL
-SELECT 'operator_totals', coalesce(k.user_id, c.id)::text, k.total::text, c.total::text
-FROM operator_totals k FULL JOIN total c ON c.id = k.user_id
-WHERE coalesce(k.total, 0) <> coalesce(c.total, 0)
+SELECT 'operator_totals', coalesce(k.user_id, c.id)::text, row(k.total, k.crowd)::text, row(c.total, u.crowd)::text
+FROM operator_totals k FULL JOIN total c ON c.id = k.user_id LEFT JOIN users u ON u.id = coalesce(k.user_id, c.id)
+WHERE coalesce(k.total, 0) <> coalesce(c.total, 0) OR k.crowd <> u.crowd
 UNION ALL
 SELECT 'operator_scores', coalesce(k.user_id, c.id)::text, row(k.won, k.lost, k.void, k.score, k.clv_sum, k.clv_count, k.beat_line)::text,
     row(c.won, c.lost, c.void, c.score, c.clv_sum, c.clv_count, c.beat_line)::text
@@ -32,7 +66,33 @@ WHERE (coalesce(k.won, 0), coalesce(k.lost, 0), coalesce(k.void, 0), coalesce(k.
 UNION ALL
 SELECT 'operator_lane_scores', coalesce(k.user_id, c.id)::text || ' ' || coalesce(k.lane, c.lane), row(k.won, k.lost, k.void, k.score)::text,
     row(c.won, c.lost, c.void, c.score)::text
-FROM operator_lane_scores k FULL JOIN lane c ON c.id = k.user_id AND c.lane = k.lane
+FROM (
+    -- With the results whose feed rows are still to be numbered: those move them.
+    SELECT user_id, lane, sum(won) AS won, sum(lost) AS lost, sum(void) AS void, sum(score) AS score
+    FROM (
+        SELECT user_id, lane, won, lost, void, score FROM operator_lane_scores
+        UNION ALL SELECT user_id, lane, won, lost, void, score FROM board_pending()
+    ) l GROUP BY user_id, lane
+) k FULL JOIN lane c ON c.id = k.user_id AND c.lane = k.lane
 WHERE (coalesce(k.won, 0), coalesce(k.lost, 0), coalesce(k.void, 0), coalesce(k.score, 0))
     IS DISTINCT FROM (coalesce(c.won, 0), coalesce(c.lost, 0), coalesce(c.void, 0), coalesce(c.score, 0))
+UNION ALL
+SELECT 'operator_takes', coalesce(k.user_id, c.id)::text, k.takes::text, c.takes::text
+FROM operator_takes k FULL JOIN take c ON c.id = k.user_id
+WHERE coalesce(k.takes, 0) <> coalesce(c.takes, 0)
+UNION ALL
+SELECT 'operator_aged', coalesce(k.user_id, c.id)::text || ' ' || coalesce(k.lane, c.lane), row(k.calls, k.takes, k.score, k.done)::text,
+    row(c.calls, c.takes, c.score, c.done)::text
+FROM operator_aged k FULL JOIN aged c ON c.id = k.user_id AND c.lane = k.lane
+WHERE (coalesce(k.calls, 0), coalesce(k.takes, 0), coalesce(k.score, 0), coalesce(k.done, 0))
+    IS DISTINCT FROM (coalesce(c.calls, 0), coalesce(c.takes, 0), coalesce(c.score, 0), coalesce(c.done, 0))
+UNION ALL
+SELECT 'board_rows', coalesce(k.user_id, c.id)::text || ' ' || coalesce(k.lane, c.lane),
+    row(k.tier, k.handle, k.score, k.won, k.lost, k.void, k.total, k.calls, k.takes, k.month_score, k.month_done)::text,
+    row(u.tier, u.handle, c.score, c.won, c.lost, c.void, c.total, c.calls, c.takes, c.month_score, c.month_done)::text
+FROM board_rows k FULL JOIN row_of c ON c.id = k.user_id AND c.lane = k.lane
+LEFT JOIN users u ON u.id = c.id
+WHERE coalesce(k.user_id, c.id) NOT IN (SELECT user_id FROM moved)
+    AND (k.tier, k.handle, k.score, k.won, k.lost, k.void, k.total, k.calls, k.takes, k.month_score, k.month_done)
+    IS DISTINCT FROM (u.tier, u.handle, c.score, c.won, c.lost, c.void, c.total, c.calls, c.takes, c.month_score, c.month_done)
 LIMIT 1000

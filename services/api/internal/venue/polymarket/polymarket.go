@@ -72,7 +72,8 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 		return venue.Market{}, unavailable(fmt.Errorf("decode market %s: %w", id, err))
 	}
 	if o.ID != id {
-		return venue.Market{}, unavailable(fmt.Errorf("asked for market %s, got %s", id, o.ID))
+		a.meter.Dropped(provider, "another_market")
+		return venue.Market{}, venue.ErrNotFound // no market is spelt so
 	}
 	d, ok := a.derive(&o, asked)
 	if !ok {

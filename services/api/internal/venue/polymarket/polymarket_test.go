@@ -164,7 +164,7 @@ func show(t *testing.T, v any) string {
 func TestNoIsNotTheSameAsNoAnswer(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]error{
-		`{"id":"8","question":"q","closed":false,"outcomes":"[\"Yes\",\"No\"]"}`:    venue.ErrUnavailable, // another market
+		`{"id":"8","question":"q","closed":false,"outcomes":"[\"Yes\",\"No\"]"}`:    venue.ErrNotFound, // another market
 		`{"id":"7","question":"q","closed":"maybe","outcomes":"[\"Yes\",\"No\"]"}`:  venue.ErrUnavailable,
 		`{"id":"7","question":"q","outcomes":"[\"Yes\",\"No\"]"}`:                   venue.ErrUnavailable, // no state
 		`{"id":"7","question":"q","closed":false,"outcomes":"[\"A\",\"B\",\"C\"]"}`: venue.ErrNotFound,

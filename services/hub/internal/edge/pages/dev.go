@@ -12,18 +12,29 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // The developer page keeps the provider's token in a cookie of its own, sent
 // to /dev alone: a key is minted with that token and with nothing else.
+//
+// All of its cookies are SameSite=Lax: no form of another site acts with them.
+// The provider is another site, too, so its form comes without them: the token
+// that it brings waits in a cookie of its own until our redirect, a GET that a
+// browser sends with its cookies, shows that the sign-in began here.
 const (
 	cookieToken = "db_dev"
-	cookieState = "db_dev_state"
+	cookieState = "db_dev_state" // of the sign-in that this browser began
+	cookieNext  = "db_dev_next"  // a token that waits for its state
 	tokenLife   = time.Hour
 	stateLife   = 15 * time.Minute
+	nextLife    = time.Minute
 	maxToken    = 3500 // what fits a cookie
+	maxState    = 64
+
+	devPath     = "/dev"
+	sessionPath = "/dev/session"
 )
 
 type devPage struct {
@@ -44,26 +55,46 @@ var errForeign = fault.New(fault.Forbidden, "forbidden", "This form was not sent
 
 // dev is GET /dev.
 func (s *site) dev(c echo.Context) error {
-	return s.showDev(c, http.StatusOK, "", "")
+	if s.otherName(c.Request()) {
+		return c.Redirect(http.StatusFound, s.HubURL+devPath)
+	}
+	op, err := s.developer(c)
+	if err == nil {
+		return s.showKeys(c, http.StatusOK, op, "", "")
+	}
+	if fault.Of(err).Kind != fault.Unauthenticated {
+		return err
+	}
+	p := s.devPage()
+	if s.LoginURL != "" {
+		state := rand.Text()
+		s.setCookie(c, devPath, cookieState, state, stateLife)
+		p.LoginURL = s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + devPath}, "state": {state}}.Encode()
+	}
+	return s.render(c, http.StatusOK, "dev", p)
 }
 
-func (s *site) showDev(c echo.Context, status int, notice, fresh string) error {
-	p := devPage{frame: s.frame("Operator keys", "Mint and revoke operator keys.", "/dev"), HubURL: s.HubURL, Notice: notice, Fresh: fresh}
-	op, err := s.developer(c)
-	switch {
-	case err == nil:
-		keys, err := s.Operators.ListKeys(c.Request().Context(), op.ID)
-		if err != nil {
-			return err
-		}
-		p.SignedIn, p.Handle, p.Keys = true, string(op.Handle), keysOf(keys)
-	case fault.Of(err).Kind != fault.Unauthenticated:
+// otherName tells that a developer opened his own machine by its name where we are
+// published under its number: the sign-in leads to the number, where the cookies of
+// the name are not sent.
+func (s *site) otherName(r *http.Request) bool {
+	_, port, ok := strings.Cut(r.Host, "localhost:")
+	return ok && !s.Secure && s.Origin == "http://127.0.0.1:"+port
+}
+
+func (s *site) devPage() devPage {
+	return devPage{frame: s.frame("Operator keys", "Mint and revoke operator keys.", devPath), HubURL: s.HubURL}
+}
+
+// showKeys is the page of somebody who is signed in.
+func (s *site) showKeys(c echo.Context, status int, op operator.Operator, notice, fresh string) error {
+	keys, err := s.Operators.ListKeys(c.Request().Context(), op.ID)
+	if err != nil {
 		return err
-	case s.LoginURL != "":
-		state := rand.Text()
-		s.setCookie(c, cookieState, state, stateLife)
-		p.LoginURL = s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + "/dev"}, "state": {state}}.Encode()
 	}
+	p := s.devPage()
+	p.Notice, p.Fresh = notice, fresh
+	p.SignedIn, p.Handle, p.Keys = true, string(op.Handle), keysOf(keys)
 	return s.render(c, status, "dev", p)
 }
 
@@ -71,9 +102,9 @@ func (s *site) showDev(c echo.Context, status int, notice, fresh string) error {
 func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	cookie, err := c.Cookie(cookieToken)
 	if err != nil || cookie.Value == "" {
-		return operator.Operator{}, caller.ErrUnauthenticated
+		return operator.Operator{}, web.ErrUnauthenticated
 	}
-	who, err := s.Logins.Verify(c.Request().Context(), cookie.Value)
+	who, err := s.Login(c, cookie.Value)
 	if err != nil {
 		return operator.Operator{}, err
 	}
@@ -81,36 +112,55 @@ func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	return op, err
 }
 
-// startSession is POST /dev/session: the provider's sign-in page sends the
-// token here. The state proves that the sign-in began on our page.
-func (s *site) startSession(c echo.Context) error {
+// handOver is POST /dev/session: the provider's sign-in page sends the token
+// here. From that site no cookie of ours comes along, so nothing is believed yet.
+func (s *site) handOver(c echo.Context) error {
 	form, err := s.form(c)
 	if err != nil {
 		return err
 	}
+	token, state := form.Get("token"), form.Get("state")
+	switch {
+	case state == "" || len(state) > maxState:
+		return errForeign
+	case token == "" || len(token) > maxToken || strings.Trim(token, tokenLetters) != "":
+		return web.ErrUnauthenticated
+	}
+	s.setCookie(c, sessionPath, cookieNext, token, nextLife)
+	return c.Redirect(http.StatusSeeOther, sessionPath+"?"+url.Values{"state": {state}}.Encode())
+}
+
+// tokenLetters are those of a signed token; all of them may stand in a cookie.
+const tokenLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+
+// startSession is GET /dev/session, where handOver leads. The state, which only
+// this browser and the sign-in that it began know, proves that the two belong
+// together: a token that another site slips in finds no state to go with it.
+func (s *site) startSession(c echo.Context) error {
 	state, err := c.Cookie(cookieState)
-	if err != nil || state.Value == "" || subtle.ConstantTimeCompare([]byte(state.Value), []byte(form.Get("state"))) != 1 {
+	if err != nil || state.Value == "" || subtle.ConstantTimeCompare([]byte(state.Value), []byte(c.QueryParam("state"))) != 1 {
 		return errForeign
 	}
-	token := form.Get("token")
-	if len(token) > maxToken {
-		return caller.ErrUnauthenticated
+	token, err := c.Cookie(cookieNext)
+	if err != nil {
+		return web.ErrUnauthenticated
 	}
-	if _, err := s.Logins.Verify(c.Request().Context(), token); err != nil {
+	if _, err := s.Login(c, token.Value); err != nil {
 		return err
 	}
-	s.setCookie(c, cookieState, "", -time.Second)
-	s.setCookie(c, cookieToken, token, tokenLife)
-	return c.Redirect(http.StatusSeeOther, "/dev")
+	s.setCookie(c, devPath, cookieState, "", -time.Second)
+	s.setCookie(c, sessionPath, cookieNext, "", -time.Second)
+	s.setCookie(c, devPath, cookieToken, token.Value, tokenLife)
+	return c.Redirect(http.StatusSeeOther, devPath)
 }
 
 // endSession is POST /dev/session/end.
 func (s *site) endSession(c echo.Context) error {
-	if s.origin.Check(c.Request()) != nil {
+	if !web.SameOrigin(c.Request(), s.Origin) {
 		return errForeign
 	}
-	s.setCookie(c, cookieToken, "", -time.Second)
-	return c.Redirect(http.StatusSeeOther, "/dev")
+	s.setCookie(c, devPath, cookieToken, "", -time.Second)
+	return c.Redirect(http.StatusSeeOther, devPath)
 }
 
 // mint is POST /dev/keys: the one answer that shows the key.
@@ -123,16 +173,16 @@ func (s *site) mint(c echo.Context) error {
 	permissions := append([]string{}, form["permission"]...)
 	draft, err := operator.NewKeyDraft(strings.TrimSpace(form.Get("label")), permissions)
 	if err != nil {
-		return s.showDev(c, http.StatusBadRequest, fault.Of(err).Message, "")
+		return s.showKeys(c, http.StatusBadRequest, op, fault.Of(err).Message, "")
 	}
 	plaintext, _, err := s.Operators.MintKey(c.Request().Context(), op.ID, draft)
-	if f := fault.Of(err); f != nil && f.Kind == fault.Conflict {
-		return s.showDev(c, http.StatusConflict, f.Message, "")
+	if f := fault.Of(err); f != nil && (f.Kind == fault.Conflict || f.Kind == fault.Invalid) {
+		return s.showKeys(c, web.Status(f.Kind), op, f.Message, "")
 	}
 	if err != nil {
 		return err
 	}
-	return s.showDev(c, http.StatusOK, "", plaintext)
+	return s.showKeys(c, http.StatusOK, op, "", plaintext)
 }
 
 // revoke is POST /dev/keys/revoke.
@@ -144,19 +194,20 @@ func (s *site) revoke(c echo.Context) error {
 	if _, err := s.Operators.RevokeKey(c.Request().Context(), op.ID, form.Get("id")); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, "/dev")
+	return c.Redirect(http.StatusSeeOther, devPath)
 }
 
-// act admits a form of our own page from somebody who is signed in.
+// act admits a form of our own page from somebody who is signed in. Who asks is
+// settled before the form is read.
 func (s *site) act(c echo.Context) (operator.Operator, url.Values, error) {
-	if s.origin.Check(c.Request()) != nil {
+	if !web.SameOrigin(c.Request(), s.Origin) {
 		return operator.Operator{}, nil, errForeign
 	}
-	form, err := s.form(c)
+	op, err := s.developer(c)
 	if err != nil {
 		return operator.Operator{}, nil, err
 	}
-	op, err := s.developer(c)
+	form, err := s.form(c)
 	return op, form, err
 }
 
@@ -180,9 +231,9 @@ func (s *site) form(c echo.Context) (url.Values, error) {
 	return r.PostForm, nil
 }
 
-func (s *site) setCookie(c echo.Context, name, value string, life time.Duration) {
+func (s *site) setCookie(c echo.Context, path, name, value string, life time.Duration) {
 	c.SetCookie(&http.Cookie{
-		Name: name, Value: value, Path: "/dev", MaxAge: int(life / time.Second),
+		Name: name, Value: value, Path: path, MaxAge: int(life / time.Second),
 		HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
 	})
 }

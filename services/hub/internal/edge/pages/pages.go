@@ -16,7 +16,6 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/web"
-	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
@@ -32,13 +31,15 @@ var staticFiles embed.FS
 // Deps is what the pages show and ask.
 type Deps struct {
 	HubURL      string // public base, without a slash at the end
+	Origin      string // of the public base, as a browser names it
 	LoginURL    string // sign-in page of the identity provider; empty: none
 	Secure      bool   // cookies travel over https alone
 	Signals     signal.Reader
 	Markets     market.Ledger
 	Resolutions resolution.Ledger
 	Operators   operator.Ledger
-	Logins      caller.Logins
+	// Login tells whose an identity token is and counts the call against its subject.
+	Login       func(c echo.Context, token string) (operator.Identity, error)
 	ReceiptJSON echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
 	Now         func() time.Time
 }
@@ -47,12 +48,11 @@ type site struct {
 	Deps
 	style     string
 	templates map[string]*template.Template
-	origin    *http.CrossOriginProtection
 }
 
 // Mount adds the pages to the hub's edge.
 func Mount(e *web.Edge, d Deps) error {
-	s := &site{Deps: d, templates: map[string]*template.Template{}, origin: http.NewCrossOriginProtection()}
+	s := &site{Deps: d, templates: map[string]*template.Template{}}
 	for _, name := range []string{"receipt", "market", "dev", "error"} {
 		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/"+name+".html")
 		if err != nil {
@@ -71,19 +71,20 @@ func Mount(e *web.Edge, d Deps) error {
 }
 
 func (s *site) routes() []web.Route {
-	page := func(method, path, who, cache string, h func(echo.Context) error) web.Route {
-		return web.Route{Method: method, Path: path, Who: []string{who}, Cache: cache, Handler: s.shown(h)}
+	page := func(method, path, who, cache string, h echo.HandlerFunc) web.Route {
+		return web.Route{Method: method, Path: path, Who: []string{who}, Cache: cache, Handler: s.shown(web.Anonymous(h))}
 	}
 	return []web.Route{
 		page(http.MethodGet, "/receipts/:id", "public", "public, s-maxage=10", s.receipt),
 		page(http.MethodGet, "/m/:marketId", "public", "public, s-maxage=10", s.market),
 		page(http.MethodGet, "/", "public", "no-store", s.front),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
-		page(http.MethodPost, "/dev/session", "login", "no-store", s.startSession),
+		page(http.MethodPost, "/dev/session", "login", "no-store", s.handOver),
+		page(http.MethodGet, "/dev/session", "login", "no-store", s.startSession),
 		page(http.MethodPost, "/dev/session/end", "login", "no-store", s.endSession),
 		page(http.MethodPost, "/dev/keys", "login", "no-store", s.mint),
 		page(http.MethodPost, "/dev/keys/revoke", "login", "no-store", s.revoke),
-		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: s.static},
+		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: web.Anonymous(s.static)},
 	}
 }
 
@@ -92,7 +93,7 @@ func (s *site) routes() []web.Route {
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // shown writes the headers of a page and turns a fault into a page of its own.
-func (s *site) shown(h func(echo.Context) error) echo.HandlerFunc {
+func (s *site) shown(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		header := c.Response().Header()
 		header.Set("Content-Security-Policy", policy)
@@ -142,6 +143,10 @@ func failure(f frame, reason *fault.Fault) errorPage {
 	switch reason.Kind {
 	case fault.NotFound:
 		p.Heading, p.Message = "Nothing here", "No record has this number."
+	case fault.Unauthenticated:
+		p.Heading, p.Message = "Please sign in", "Open the developer page and sign in again."
+	case fault.Limited:
+		p.Heading, p.Message = "Too many requests", "Wait a moment and try again."
 	case fault.Unavailable:
 		p.Heading, p.Message = "One moment", "The record cannot be read right now. Nothing is lost; try again shortly."
 	}

@@ -1,11 +1,13 @@
 package pages
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -58,6 +60,7 @@ func (s *site) receipt(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	sig.MarketTitle = s.titleOf(ctx, sig)
 	p := s.receiptOf(sig)
 	p.settle(sig, s.outcome(ctx, sig.MarketID))
 	for _, e := range events {
@@ -66,6 +69,22 @@ func (s *site) receipt(c echo.Context) error {
 		}
 	}
 	return s.render(c, http.StatusOK, "receipt", p)
+}
+
+// titleWithin is how long a receipt waits for the catalogue.
+const titleWithin = time.Second
+
+// titleOf is the headline of a receipt and of its card: the catalogue's title of
+// the market. The record's own one is what the caller wrote, and stands in only
+// where the catalogue has none.
+func (s *site) titleOf(ctx context.Context, sig signal.Signal) string {
+	ctx, cancel := context.WithTimeout(ctx, titleWithin)
+	defer cancel()
+	m, err := s.Markets.Market(ctx, sig.MarketID)
+	if err != nil || m.Title == "" || m.Title == string(sig.MarketID) {
+		return sig.MarketTitle
+	}
+	return m.Title
 }
 
 func (s *site) receiptOf(sig signal.Signal) receiptPage {

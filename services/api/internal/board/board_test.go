@@ -1,0 +1,54 @@
+package board
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// gate is a store whose builds wait until they are let through.
+type gate struct {
+	Store
+	begun, open chan struct{}
+	builds      atomic.Int32
+}
+
+func (g *gate) ListScores(context.Context, Query, time.Time) ([]Row, error) {
+	g.builds.Add(1)
+	g.begun <- struct{}{}
+	<-g.open
+	return make([]Row, 3), nil
+}
+
+// Of one board there is one build at a time, whatever its readers' limits; another
+// board does not wait for it, and a reader leaves when it wants to.
+func TestOneBuildOfABoard(t *testing.T) {
+	t.Parallel()
+	g := &gate{begun: make(chan struct{}, 10), open: make(chan struct{})}
+	s := NewService(g, time.Now)
+	var wg sync.WaitGroup
+	ask := func(ctx context.Context, lane string, limit, want int) {
+		wg.Go(func() {
+			rows, err := s.Scores(ctx, Human, lane, limit)
+			if err != nil || len(rows) != want || rows[want-1].Rank != want {
+				t.Errorf("limit %d: %d rows, %v", limit, len(rows), err)
+			}
+		})
+	}
+	ask(t.Context(), "", 50, 3)
+	<-g.begun
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := s.Scores(left, Human, "", 50); err == nil {
+		t.Error("a reader who left was kept")
+	}
+	ask(t.Context(), "CRYPTO", 2, 2)
+	<-g.begun
+	close(g.open)
+	wg.Wait()
+	if n := g.builds.Load(); n != 2 {
+		t.Errorf("%d builds of two boards", n)
+	}
+}

@@ -1,0 +1,311 @@
+package market_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	venues "github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
+)
+
+// answerer is a venue whose answers about one market are a function.
+type answerer struct {
+	*venue
+	get func(ctx context.Context, id syntax.MarketID) (market.Record, error)
+}
+
+func (a answerer) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+	return a.get(ctx, id)
+}
+
+// over is the ledger's market service over another venue.
+func (l *ledger) over(v market.Venue) *market.Service {
+	s := market.NewService(l.store, market.Venues{syntax.Polymarket: v}, market.Classify{
+		Lane:     func(string, []string) syntax.Lane { return syntax.LaneScience },
+		Category: func(syntax.Lane, string, []string) string { return "science" },
+	}, true, l.clock.Now)
+	l.t.Cleanup(s.Close)
+	return s
+}
+
+// Where we do not get to ask, nothing is known: a filing is told to come again,
+// and no row is made that would let a call pass unchecked.
+func TestOurOwnLimitLeavesNoStub(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.venue.list("8")
+	l.get("8")
+	s := l.over(answerer{l.venue, func(context.Context, syntax.MarketID) (market.Record, error) {
+		return market.Record{}, market.Busy()
+	}})
+	check := func(what string, err error) {
+		t.Helper()
+		if f := fault.Of(err); !errors.Is(err, market.ErrBusy) || f.Kind != fault.Unavailable || f.Code != "venue_unavailable" || f.Extra["retryAfterMs"] != 1000 {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	check("filing", s.Ensure(t.Context(), "7", "as filed"))
+	_, err := s.Get(t.Context(), "7")
+	check("reading", err)
+	_, err = s.Refresh(t.Context(), "8")
+	check("scanning", err)
+	if m, err := s.Get(t.Context(), "8"); err != nil || m.Status != syntax.MarketOpen {
+		t.Errorf("a kept market reads %s, %v", m.Status, err)
+	}
+	if n := l.count(`SELECT count(*) FROM api.markets`); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// The time in our own line is not held against the venue.
+func TestAVenueIsAwayOnlyIfItHadItsTime(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	for _, queued := range []bool{true, false} {
+		gate := make(chan struct{})
+		s := l.over(answerer{l.venue, func(ctx context.Context, _ syntax.MarketID) (market.Record, error) {
+			if queued {
+				market.NoteQueued(ctx)
+			}
+			<-gate
+			return market.Record{}, market.ErrNotFound
+		}})
+		err := s.Ensure(t.Context(), "7", "as filed")
+		if n := l.count(`SELECT count(*) FROM api.markets`); queued != errors.Is(err, market.ErrBusy) || queued != (n == 0) {
+			t.Errorf("queued %v: %v, %d rows", queued, err, n)
+		}
+		close(gate)
+	}
+}
+
+// A filing does not stand in the line of the readers of the same market.
+func TestPurposesDoNotShareAQuestion(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.venue.list("7")
+	reading, gate, read := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	defer func() { close(gate); <-read }()
+	s := l.over(answerer{l.venue, func(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+		if market.PurposeOf(ctx) == market.ForReader {
+			close(reading)
+			<-gate
+			return market.Record{}, market.ErrNotFound
+		}
+		if p := market.PurposeOf(ctx); p != market.ForFiling {
+			t.Errorf("purpose %d", p)
+		}
+		return l.venue.Get(ctx, id)
+	}})
+	go func() {
+		defer close(read)
+		_, _ = s.Get(t.Context(), "7")
+	}()
+	<-reading
+	if err := s.Ensure(t.Context(), "7", "as filed"); err != nil {
+		t.Error(err)
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool { return l.count(`SELECT count(*) FROM api.markets WHERE status = 'open'`) == 1 })
+}
+
+// Whoever asks, the venue's client hears for whose sake.
+func TestEveryQuestionHasItsPurpose(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.venue.list("7", "8")
+	var purposes []market.Purpose
+	s := l.over(answerer{l.venue, func(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+		purposes = append(purposes, market.PurposeOf(ctx))
+		return l.venue.Get(ctx, id)
+	}})
+	if _, err := s.Get(t.Context(), "7"); err != nil {
+		t.Error(err)
+	}
+	l.clock.Advance(2 * time.Minute)
+	if _, err := s.Get(t.Context(), "7"); err != nil {
+		t.Error(err)
+	}
+	s.Settle()
+	if _, err := s.Refresh(t.Context(), "7"); err != nil {
+		t.Error(err)
+	}
+	if err := s.Ensure(t.Context(), "8", ""); err != nil {
+		t.Error(err)
+	}
+	if fmt.Sprint(purposes) != fmt.Sprint([]market.Purpose{market.ForReader, market.ForWatch, market.ForCatalogue, market.ForFiling}) {
+		t.Errorf("asked for purposes %v", purposes)
+	}
+}
+
+// keeper is a store without a market.
+type keeper struct {
+	market.Store
+	stubs atomic.Int64
+}
+
+func (*keeper) FindMarket(context.Context, syntax.MarketID) (market.Market, bool, error) {
+	return market.Market{}, false, nil
+}
+
+func (k *keeper) InsertStub(context.Context, syntax.MarketID, string, time.Time) error {
+	k.stubs.Add(1)
+	return nil
+}
+
+// However many different markets are asked for at a venue that hangs, so many
+// questions are under way and the rest hear at once that it is too much.
+func TestQuestionsUnderWayAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var under, most, busy atomic.Int64
+		v := answerer{nil, func(ctx context.Context, _ syntax.MarketID) (market.Record, error) {
+			most.Store(max(most.Load(), under.Add(1)))
+			defer under.Add(-1)
+			<-ctx.Done()
+			return market.Record{}, ctx.Err()
+		}}
+		store := &keeper{}
+		s := market.NewService(store, market.Venues{syntax.Polymarket: v}, market.Classify{}, true, time.Now)
+		ask := func(p market.Purpose, one func(ctx context.Context, id syntax.MarketID) error) {
+			var wait sync.WaitGroup
+			most.Store(0)
+			busy.Store(0)
+			ctx, cancel := context.WithCancel(t.Context())
+			for i := range 2000 {
+				wait.Go(func() {
+					if err := one(ctx, syntax.MarketID(fmt.Sprint(1+i))); errors.Is(err, market.ErrBusy) {
+						busy.Add(1)
+					}
+				})
+			}
+			synctest.Wait() // no time has passed
+			if n := int64(market.MostFlights(p)); under.Load() != n || busy.Load() != 2000-n {
+				t.Errorf("purpose %d: %d questions under way, %d refused", p, under.Load(), busy.Load())
+			}
+			cancel()
+			wait.Wait()
+			<-time.After(10 * time.Second) // of the bubble: until the questions have ended
+			if under.Load() != 0 {
+				t.Errorf("purpose %d: %d questions never end", p, under.Load())
+			}
+		}
+		ask(market.ForReader, func(ctx context.Context, id syntax.MarketID) error {
+			_, err := s.Get(ctx, id)
+			return err
+		})
+		ask(market.ForFiling, func(ctx context.Context, id syntax.MarketID) error { return s.Ensure(ctx, id, "") })
+	})
+}
+
+// A flood of reads of markets that no venue knows, over the real client at the
+// real rate: a filing meanwhile hears that its market does not exist.
+func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	var asked atomic.Int64
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte(`{"error":"id not found"}`))
+	}))
+	t.Cleanup(host.Close)
+	adapter, err := polymarket.New(polymarket.Config{GammaURL: host.URL, ClobURL: host.URL, RequestsPerSecond: 5},
+		venues.NewMeter(prometheus.NewRegistry()), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := l.over(venues.Port(adapter))
+	began, next := time.Now(), atomic.Int64{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				id := syntax.MarketID(fmt.Sprint(1000 + next.Add(1)))
+				if _, err := s.Get(ctx, id); ctx.Err() == nil && !errors.Is(err, market.ErrNotFound) && !errors.Is(err, market.ErrBusy) {
+					t.Errorf("read: %v", err)
+				}
+			}
+		})
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool { return next.Load() > 300 })
+	for i := range 6 { // as many as a second and the part of a filing allow
+		id := syntax.MarketID(fmt.Sprint(500 + i))
+		err := s.Ensure(t.Context(), id, "as filed")
+		if errors.Is(err, market.ErrBusy) { // its turn was late on a slow machine: it has one now
+			err = s.Ensure(t.Context(), id, "as filed")
+		}
+		if !errors.Is(err, market.ErrNotFound) {
+			t.Errorf("filing %d among %d reads: %v", i, next.Load(), err)
+		}
+	}
+	cancel()
+	wait.Wait()
+	if n, most := asked.Load(), 10+5*time.Since(began).Seconds()+1; float64(n) > most {
+		t.Errorf("the venue was asked %d times, at most %v", n, most)
+	}
+	if n := l.count(`SELECT count(*) FROM api.markets`); n != 0 {
+		t.Errorf("%d rows after %d reads", n, next.Load())
+	}
+}
+
+// An answer about another market is a "no": the id is no other word for it.
+func TestAnotherMarketForAnIDIsNone(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.venue.list("7")
+	asked := 0
+	s := l.over(answerer{l.venue, func(ctx context.Context, _ syntax.MarketID) (market.Record, error) {
+		asked++
+		return l.venue.Get(ctx, "7")
+	}})
+	for range 3 {
+		if err := s.Ensure(t.Context(), "70", "t"); !errors.Is(err, market.ErrNotFound) {
+			t.Errorf("filing: %v", err)
+		}
+		if _, err := s.Get(t.Context(), "70"); !errors.Is(err, market.ErrNotFound) {
+			t.Errorf("reading: %v", err)
+		}
+	}
+	if n := l.count(`SELECT count(*) FROM api.markets`); n != 0 || asked != 1 {
+		t.Errorf("%d rows after %d questions", n, asked)
+	}
+}
+
+// A service that closes breaks its questions off, and asks no more.
+func TestCloseBreaksOff(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 2)
+	s := market.NewService(&keeper{}, market.Venues{syntax.Polymarket: answerer{nil, func(ctx context.Context, _ syntax.MarketID) (market.Record, error) {
+		asked <- struct{}{}
+		<-ctx.Done()
+		return market.Record{}, ctx.Err()
+	}}}, market.Classify{}, true, time.Now)
+	answer := make(chan error)
+	go func() {
+		_, err := s.Get(t.Context(), "7")
+		answer <- err
+	}()
+	<-asked
+	s.Close()
+	if err := <-answer; !errors.Is(err, market.ErrBusy) {
+		t.Errorf("broken off: %v", err)
+	}
+	if _, err := s.Get(t.Context(), "8"); !errors.Is(err, market.ErrBusy) || len(asked) != 0 {
+		t.Errorf("after the close: %v", err)
+	}
+}

@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/score"
+)
+
+// naive is a board counted from the record alone.
+const naive = `
+SELECT u.handle, u.tier,
+    (SELECT count(*) FROM api.signals s LEFT JOIN api.markets m USING (market_id) WHERE s.user_id = u.id AND ($1 = '' OR m.lane = $1)),
+    coalesce(sum(r.score), 0), count(*) FILTER (WHERE r.status = 'won'), count(*) FILTER (WHERE r.status = 'lost'),
+    (SELECT count(*) FROM api.signals s WHERE s.user_id = u.id AND s.created_at >= $2),
+    (SELECT count(*) FROM api.signal_events e JOIN api.signals s ON s.id = e.signal_id WHERE s.user_id = u.id AND e.type = 'take' AND e.created_at >= $2),
+    coalesce(sum(r.score) FILTER (WHERE r.resolved_at >= $2), 0),
+    count(*) FILTER (WHERE r.resolved_at >= $2 AND r.status <> 'void')
+FROM api.users u LEFT JOIN api.signal_results r ON r.user_id = u.id AND ($1 = '' OR r.scoring_vertical = $1)
+WHERE EXISTS (SELECT FROM api.signals s WHERE s.user_id = u.id)
+GROUP BY u.id HAVING $1 = '' OR count(r.signal_id) > 0`
+
+type naiveRow struct {
+	handle, tier                 string
+	total, score, won, lost      int64
+	calls, takes, mscore, mdone  int64
+	castAll, castMonth, accuracy int
+}
+
+func (l *ledger) naive(lane string) []naiveRow {
+	l.t.Helper()
+	rows, err := l.admin.Query(l.t.Context(), naive, lane, l.month())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer rows.Close()
+	var list []naiveRow
+	for rows.Next() {
+		var r naiveRow
+		if err := rows.Scan(&r.handle, &r.tier, &r.total, &r.score, &r.won, &r.lost, &r.calls, &r.takes, &r.mscore, &r.mdone); err != nil {
+			l.t.Fatal(err)
+		}
+		r.castAll = board.CastScore(r.score, r.won+r.lost, r.calls, r.takes)
+		r.castMonth = board.CastScore(r.mscore, r.mdone, r.calls, r.takes)
+		r.accuracy = score.Accuracy(r.won, r.lost)
+		list = append(list, r)
+	}
+	if rows.Err() != nil {
+		l.t.Fatal(rows.Err())
+	}
+	return list
+}
+
+// compare holds every board beside the naive one.
+func (l *ledger) compare(when string) {
+	l.t.Helper()
+	svc := board.NewService(l.Store, l.clock.Now)
+	for _, lane := range append([]string{""}, boardLanes...) {
+		all := l.naive(lane)
+		for _, g := range []board.Group{board.All, board.Human, board.Independent, board.House, board.Automated} {
+			for _, kind := range []string{"scores", "all", "28d"} {
+				limit := []int{3, 100}[l.rnd.IntN(2)]
+				want := expected(all, g, kind, limit)
+				var rows []board.Row
+				var err error
+				if kind == "scores" {
+					rows, err = svc.Scores(l.t.Context(), g, lane, limit)
+				} else {
+					rows, err = svc.BroadcastBoard(l.t.Context(), g, lane, kind, limit)
+				}
+				if err != nil {
+					l.t.Fatal(err)
+				}
+				var got []string
+				for _, r := range rows {
+					cast, c := "", r.Broadcast
+					if c != nil {
+						cast = fmt.Sprint(" ", c.Score, c.Calls28, c.Takes28)
+					}
+					got = append(got, fmt.Sprint(r.Operator.Handle, " ", r.Operator.Tier, r.Score, r.Total, r.Won, r.Lost, r.Accuracy, cast))
+				}
+				if !slices.Equal(got, want) {
+					l.t.Fatalf("%s, board %s of %s, lane %q:\n got %q\nwant %q", when, kind, g, lane, got, want)
+				}
+			}
+		}
+	}
+}
+
+func expected(all []naiveRow, g board.Group, kind string, limit int) (want []string) {
+	var list []naiveRow
+	for _, r := range all {
+		if slices.Contains(g.Tiers(), r.tier) {
+			list = append(list, r)
+		}
+	}
+	cast := func(r naiveRow) int { return map[string]int{"all": r.castAll, "28d": r.castMonth}[kind] }
+	slices.SortFunc(list, func(a, b naiveRow) int {
+		accuracy := 0
+		if kind == "scores" {
+			accuracy = cmp.Compare(b.accuracy, a.accuracy)
+		}
+		return cmp.Or(cmp.Compare(cast(b), cast(a)), cmp.Compare(b.score, a.score), cmp.Compare(b.won+b.lost, a.won+a.lost),
+			accuracy, cmp.Compare(a.handle, b.handle))
+	})
+	for _, r := range list[:min(limit, len(list))] {
+		tail := ""
+		if kind != "scores" {
+			tail = fmt.Sprint(" ", cast(r), r.calls, r.takes)
+		}
+		want = append(want, fmt.Sprint(r.handle, " ", syntax.Tier(r.tier), r.score, r.total, r.won, r.lost, r.accuracy, tail))
+	}
+	return want
+}

@@ -1,0 +1,295 @@
+package postgres
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+var boardLanes = []string{"SCIENCE", "CRYPTO", "SPORTS"}
+
+// ledger is a life of operators that is drawn by chance, through the store's doors.
+type ledger struct {
+	*bundle
+	rnd     *rand.Rand
+	people  []string // handles
+	hashes  [][]byte
+	markets []string
+	open    map[string]bool
+	signals []struct {
+		id   string
+		hash []byte
+	}
+}
+
+func newLedger(t *testing.T, seed uint64, operators int) *ledger {
+	b := setupRules(t, Rules{PriceToleranceBps: 1000, PastEndIsProvisional: true, ResolveChunk: 4})
+	l := &ledger{bundle: b, rnd: rand.New(rand.NewPCG(seed, 1)), open: map[string]bool{}}
+	s := b.service()
+	for i := range operators {
+		name := fmt.Sprintf("op%d", i)
+		_, hash := b.operator(name)
+		l.people, l.hashes = append(l.people, name), append(l.hashes, hash)
+		l.classify(s, name)
+	}
+	return l
+}
+
+func (l *ledger) classify(s *operator.Service, name string) {
+	l.t.Helper()
+	kinds := []syntax.OperatorType{syntax.Human, syntax.Human, syntax.AIAgent}
+	kind, house := kinds[l.rnd.IntN(len(kinds))], l.rnd.IntN(3) == 0
+	if _, err := s.Classify(l.t.Context(), name, &kind, &house, "admin"); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// step does one thing.
+func (l *ledger) step(s *operator.Service) {
+	l.t.Helper()
+	ctx := l.t.Context()
+	switch n := l.rnd.IntN(100); {
+	case n < 8:
+		id := fmt.Sprint(1000 + len(l.markets))
+		l.venueMarket(id, 5000)
+		l.exec(`UPDATE api.markets SET lane = $2, end_date = $3 WHERE market_id = $1`, id, boardLanes[l.rnd.IntN(3)], l.clock.Now().AddDate(1, 0, 0))
+		l.markets, l.open[id] = append(l.markets, id), true
+	case n < 60 && len(l.markets) > 0:
+		market, who := l.markets[l.rnd.IntN(len(l.markets))], l.hashes[l.rnd.IntN(len(l.hashes))]
+		side := []syntax.Side{syntax.Yes, syntax.No}[l.rnd.IntN(2)]
+		d := newDraft(market, side, 4000+1000*l.rnd.IntN(3)) // few prices: many ties
+		if f := l.try(signal.Caller{KeyHash: who}, d); f.Verdict == signal.VerdictFiled {
+			l.signals = append(l.signals, struct {
+				id   string
+				hash []byte
+			}{d.ID, who})
+		}
+	case n < 68 && len(l.signals) > 0:
+		g := l.signals[l.rnd.IntN(len(l.signals))]
+		l.exec(`INSERT INTO api.signal_events (id, signal_id, type, payload, created_at) VALUES (gen_random_uuid(), $1, 'take', '{}', $2)`, g.id, l.clock.Now())
+		l.exec(`INSERT INTO api.outbox (type, user_id, signal_id, at) SELECT 'note', user_id, id, $2 FROM api.signals WHERE id = $1`, g.id, l.clock.Now())
+	case n < 75 && len(l.markets) > 0:
+		market := l.markets[l.rnd.IntN(len(l.markets))]
+		if l.open[market] {
+			l.open[market] = false
+			verdict := []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[l.rnd.IntN(3)]
+			if _, err := l.Claim(ctx, resolve.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, l.clock.Now()); err != nil {
+				l.t.Fatal(err)
+			}
+		}
+	case n < 79:
+		for _, id := range must(l.ListDrains(ctx))(l.t) {
+			if _, _, err := l.DrainOnce(ctx, id); err != nil {
+				l.t.Fatal(err)
+			}
+		}
+	case n < 84:
+		if _, err := l.NumberFeed(ctx, 1+l.rnd.IntN(20), boardID); err != nil {
+			l.t.Fatal(err)
+		}
+	case n < 88:
+		if _, err := l.DrainFeed(ctx, 1+l.rnd.IntN(5), nil, boardID); err != nil {
+			l.t.Fatal(err)
+		}
+	case n < 92:
+		if _, err := l.FoldBoards(ctx, 1+l.rnd.IntN(30), l.month().Add(-10*time.Second)); err != nil {
+			l.t.Fatal(err)
+		}
+	case n < 94:
+		l.classify(s, l.people[l.rnd.IntN(len(l.people))])
+	default:
+		l.clock.Advance(time.Duration(l.rnd.Int64N(int64(12 * 24 * time.Hour))))
+	}
+}
+
+func boardID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func (l *ledger) month() time.Time { return l.clock.Now().Add(-28 * 24 * time.Hour) }
+
+// A board equals one counted from the record, whatever of it was folded.
+func TestBoardsEqualTheRecord(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			l := newLedger(t, seed, 9)
+			s := l.service()
+			for i := range 400 {
+				l.step(s)
+				if i%40 == 39 {
+					l.compare(fmt.Sprint("step ", i))
+					if list, err := Recount(t.Context(), l.rw); err != nil || len(list) > 0 {
+						t.Fatalf("step %d: recount: %+v, %v", i, list, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// settle folds everything, so that the rows stand for themselves.
+func (l *ledger) settle() {
+	l.t.Helper()
+	ctx := l.t.Context()
+	for n := 1; n > 0; {
+		n = must(l.NumberFeed(ctx, 100, boardID))(l.t)
+	}
+	for range 3 * len(l.markets) {
+		must(l.DrainFeed(ctx, 100, nil, boardID))(l.t)
+	}
+	for range 10_000 {
+		if must(l.FoldBoards(ctx, 100, l.month()))(l.t) {
+			return
+		}
+	}
+	l.t.Fatal("the fold never ends")
+}
+
+// A change of tier shows at once, and so does the move of the window, on rows that
+// nothing else moves.
+func TestBoardsFollowTiersAndTime(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, 5, 9)
+	s := l.service()
+	for range 200 {
+		l.step(s)
+	}
+	l.settle()
+	l.compare("folded")
+	for _, name := range l.people {
+		l.classify(s, name)
+	}
+	l.compare("classified")
+	l.clock.Advance(9 * 24 * time.Hour)
+	l.compare("later")
+	l.settle()
+	l.clock.Advance(30 * 24 * time.Hour)
+	l.compare("much later")
+}
+
+// A claim whose scoring goes on after the window has left it is counted once.
+func TestBoardsWaitForAnUnfinishedClaim(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, 6, 9)
+	l.venueMarket("900", 5000)
+	l.markets = []string{"900"}
+	for _, hash := range l.hashes {
+		l.file(hash, "900", syntax.Yes, 5000)
+	}
+	if _, err := l.Claim(t.Context(), resolve.Claim{MarketID: "900", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, l.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	l.clock.Advance(40 * 24 * time.Hour)
+	l.settle()
+	l.compare("unfinished")
+	for more := true; more; {
+		var err error
+		if _, more, err = l.DrainOnce(t.Context(), "900"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.compare("finished")
+	l.settle()
+	l.compare("folded")
+	if list, err := Recount(t.Context(), l.rw); err != nil || len(list) > 0 {
+		t.Fatalf("recount: %+v, %v", list, err)
+	}
+}
+
+// The same holds while others write.
+func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, 77, 20)
+	for i := range 12 {
+		l.venueMarket(fmt.Sprint(2000+i), 5000)
+	}
+	for i := range 5 {
+		l.venueMarket(fmt.Sprint(3000+i), 5000)
+		for _, hash := range l.hashes {
+			l.file(hash, fmt.Sprint(3000+i), syntax.Yes, 5000)
+		}
+		l.clock.Advance(time.Hour)
+	}
+	l.clock.Advance(29 * 24 * time.Hour)
+	l.exec(`UPDATE api.markets SET end_date = $1`, l.clock.Now().AddDate(1, 0, 0))
+	done := make(chan error, 3)
+	go func() {
+		for range 60 {
+			if _, err := l.NumberFeed(t.Context(), 5, boardID); err != nil {
+				done <- err
+				return
+			}
+			if _, err := l.DrainFeed(t.Context(), 3, nil, boardID); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for range 2 {
+		go func() {
+			for range 60 {
+				if _, err := l.FoldBoards(t.Context(), 7, l.month()); err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for m := range 12 {
+		for _, hash := range l.hashes {
+			l.file(hash, fmt.Sprint(2000+m), syntax.Yes, 5000)
+		}
+		if m%2 == 0 {
+			if _, err := l.Claim(t.Context(), resolve.Claim{MarketID: fmt.Sprint(2000 + m), Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, l.clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 3 {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.compare("after the writes")
+	if list, err := Recount(t.Context(), l.rw); err != nil || len(list) > 0 {
+		t.Fatalf("recount: %+v, %v", list, err)
+	}
+}
+
+// The statement's broadcast score is the pure function's.
+func TestCastScoreIsAsDefined(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, s := range []int64{-9000, -51, -1, 0, 1, 7, 48, 333, 9999} {
+		for _, done := range []int64{0, 1, 3, 18, 200} {
+			for _, calls := range []int64{0, 1, 7, 27, 28, 500} {
+				for _, takes := range []int64{0, 1, 13} {
+					if got, want := b.count(`SELECT api.board_cast($1, $2, $3, $4)`, s, done, calls, takes), board.CastScore(s, done, calls, takes); got != want {
+						t.Errorf("score %d of %d, %d calls, %d takes: %d, must be %d", s, done, calls, takes, got, want)
+					}
+				}
+			}
+		}
+	}
+}

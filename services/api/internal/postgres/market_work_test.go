@@ -1,0 +1,111 @@
+package postgres
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// called puts a call on a market, as far as the market lists see one.
+func (b *bundle) called(ids ...string) {
+	b.t.Helper()
+	b.exec(`INSERT INTO api.market_totals (market_id, yes) SELECT unnest($1::text[]), 1`, ids)
+}
+
+// priced puts open markets of the primary venue that were priced at a time.
+func (b *bundle) priced(at time.Time, ids ...string) {
+	b.t.Helper()
+	for _, id := range ids {
+		b.venueMarket(id, 4000)
+	}
+	b.exec(`UPDATE api.market_quotes SET at = $1 WHERE market_id = ANY ($2::text[])`, at, ids)
+}
+
+// stub puts a market that no venue answered for.
+func (b *bundle) stub(ids ...string) {
+	b.t.Helper()
+	for _, id := range ids {
+		if err := b.InsertStub(b.t.Context(), syntax.MarketID(id), id, b.clock.Now()); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+func (b *bundle) checked(at time.Time, ids ...syntax.MarketID) {
+	b.t.Helper()
+	if err := b.MarkChecked(b.t.Context(), ids, at); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestHotOrderAndRest(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
+	b.priced(ago(50*time.Second), "10", "11", "16")
+	b.priced(ago(55*time.Second), "12")
+	b.priced(ago(20*time.Minute), "13", "14", "15")
+	b.stub("1", "2", "3", "4")
+	b.called("10", "11", "12", "13", "14", "15", "16", "1", "2", "3", "4")
+	b.checked(ago(4*time.Minute), "13", "1")                                                   // asked for in vain: they rest
+	b.checked(ago(6*time.Minute), "14", "2")                                                   // their rest is over
+	b.checked(ago(2*time.Second), "11")                                                        // a scan has noted it and is not there yet
+	b.checked(ago(50*time.Second-time.Millisecond), "16")                                      // asked and answered in one breath
+	b.exec(`UPDATE api.market_quotes SET at = $1 WHERE market_id = '15'`, ago(10*time.Second)) // fresh
+	for _, c := range []struct {
+		limit, fresh int
+		want         string
+	}{
+		{500, 25, "[14 12 10 11 16 3 4 2]"},
+		{2, 25, "[14 12 3 4 2]"}, // the ones without an answer keep to their own places
+		{500, 1, "[14 12 10 11 16 3]"},
+	} {
+		ids, err := b.ListHot(t.Context(), syntax.Polymarket, noon, ago(45*time.Second), ago(5*time.Minute), c.limit, c.fresh)
+		if err != nil || fmt.Sprint(ids) != c.want {
+			t.Errorf("hot of %d and %d: %v, want %s (%v)", c.limit, c.fresh, ids, c.want, err)
+		}
+	}
+}
+
+func TestMissedOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
+	b.priced(ago(time.Hour), "1", "2", "3", "4")
+	b.priced(ago(9*time.Minute), "5")
+	b.priced(noon, "6") // seen by the sweep
+	b.checked(ago(6*time.Minute), "1", "2")
+	b.checked(ago(time.Minute), "3")
+	ids, err := b.ListMissed(t.Context(), syntax.Polymarket, noon, ago(5*time.Minute), 3)
+	if err != nil || fmt.Sprint(ids) != "[4 5 1]" {
+		t.Errorf("missed %v (%v)", ids, err)
+	}
+}
+
+// A final word is claimed first, and markets that no venue knows, of which
+// anybody may have made any number, come behind all others.
+func TestDueOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
+	b.priced(ago(10*time.Minute), "10", "11")
+	b.priced(ago(time.Second), "12")
+	b.priced(ago(time.Minute), "13") // not due
+	b.stub("1", "2")
+	b.exec(`UPDATE api.markets SET status = 'closed', final_verdict = 'YES', final_at = $1 WHERE market_id = '12'`, ago(11*time.Minute))
+	b.called("10", "11", "12", "13", "1", "2")
+	b.checked(ago(6*time.Minute), "10")
+	for _, want := range []string{"[12 11 10 1]", "[12 2]"} {
+		list, err := b.ListPendingDue(t.Context(), []syntax.Provider{syntax.Polymarket}, noon, noon.Add(time.Hour),
+			ago(30*time.Second), ago(5*time.Minute), ago(10*time.Minute), 4)
+		ids := make([]string, len(list))
+		for i := range list {
+			ids[i] = string(list[i].ID)
+		}
+		if err != nil || fmt.Sprint(ids) != want {
+			t.Errorf("due %v, want %s (%v)", ids, want, err)
+		}
+	}
+}

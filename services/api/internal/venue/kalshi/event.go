@@ -1,0 +1,199 @@
+package kalshi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+)
+
+// mostKept bounds each memory of things that hardly change.
+const mostKept = 50_000
+
+// event is what a market's record does not say itself.
+type event struct {
+	series   string // empty when unknown
+	title    string
+	category string
+	tags     []string // of the series, read where they decide the lane
+}
+
+// series is what only the series knows.
+type series struct {
+	tags   []string
+	source string // page of the first settlement source
+}
+
+// eventObject is an event record.
+type eventObject struct {
+	Ticker   wire.Text         `json:"event_ticker"`
+	Series   wire.Text         `json:"series_ticker"`
+	Title    wire.Text         `json:"title"`
+	Category wire.Text         `json:"category"`
+	Markets  []json.RawMessage `json:"markets"`
+}
+
+func (o *eventObject) event() event {
+	e := event{title: wire.Plain(string(o.Title), maxQuestion), category: wire.Plain(string(o.Category), maxWord)}
+	if isTicker(string(o.Series)) {
+		e.series = string(o.Series)
+	}
+	return e
+}
+
+// categoryLane is the lane of each of the venue's categories.
+var categoryLane = map[string]syntax.Lane{
+	"politics": syntax.LanePolitics, "elections": syntax.LanePolitics, "world": syntax.LaneWorld, "crypto": syntax.LaneCrypto,
+	"sports": syntax.LaneSport, "entertainment": syntax.LaneEntertainment, "social": syntax.LaneCulture, "mentions": syntax.LaneCulture,
+	"science and technology": syntax.LaneTech, "climate and weather": syntax.LaneScience, "health": syntax.LaneScience,
+	"economics": syntax.LaneEconomy, "financials": syntax.LaneEconomy, "companies": syntax.LaneEconomy, "commodities": syntax.LaneEconomy,
+	"transportation": syntax.LaneOther, "exotics": syntax.LaneOther,
+}
+
+// broad is the category in which the tags of the series decide.
+const broad = "entertainment"
+
+// lane is the lane that the venue's own words give.
+func (a *Adapter) lane(e event) syntax.Lane {
+	category := strings.ToLower(e.category)
+	if category == "" {
+		return syntax.LaneOther
+	}
+	lane, known := categoryLane[category]
+	if !known {
+		a.meter.UnknownWord(provider, "category", category)
+		return syntax.LaneOther
+	}
+	if category == broad && categorise.ByTags(e.tags) == syntax.LaneMusic {
+		return syntax.LaneMusic
+	}
+	return lane
+}
+
+// words are the topic words of an event.
+func (e event) words() []string {
+	var out []string
+	if e.category != "" {
+		out = append(out, e.category)
+	}
+	return append(out, e.tags...)
+}
+
+// page is the public page of the event's series.
+func (e event) page() string {
+	if e.series == "" {
+		return ""
+	}
+	return "https://kalshi.com/markets/" + url.PathEscape(strings.ToLower(e.series))
+}
+
+// event reads what is known of an event, once. It is best effort: a market is
+// a market without it.
+func (a *Adapter) event(ctx context.Context, ticker string) event {
+	if !isTicker(ticker) {
+		return event{}
+	}
+	e, known := a.events.get(ticker)
+	if !known {
+		raw, err := a.client.Get(ctx, "event", "/events/"+ticker, nil)
+		if err != nil && !isMissing(err) {
+			return event{}
+		}
+		var box struct {
+			Event eventObject `json:"event"`
+		}
+		if err == nil && (json.Unmarshal(raw, &box) != nil || string(box.Event.Ticker) != ticker) {
+			return event{}
+		}
+		e = box.Event.event()
+		a.events.put(ticker, e)
+	}
+	return a.tagged(ctx, e)
+}
+
+// tagged adds the tags of the series where they decide the lane.
+func (a *Adapter) tagged(ctx context.Context, e event) event {
+	if strings.EqualFold(e.category, broad) {
+		if s, err := a.readSeries(ctx, e.series); err == nil {
+			e.tags = s.tags
+		}
+	}
+	return e
+}
+
+// readSeries reads a series, once; one that does not exist is empty.
+func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error) {
+	if ticker == "" {
+		return series{}, nil
+	}
+	if s, known := a.series.get(ticker); known {
+		return s, nil
+	}
+	raw, err := a.client.Get(ctx, "series", "/series/"+ticker, nil)
+	if err != nil && !isMissing(err) {
+		return series{}, err
+	}
+	var box struct {
+		Series struct {
+			Tags    []wire.Text `json:"tags"`
+			Sources []struct {
+				URL wire.Text `json:"url"`
+			} `json:"settlement_sources"`
+		} `json:"series"`
+	}
+	if err == nil {
+		if err := json.Unmarshal(raw, &box); err != nil {
+			return series{}, fmt.Errorf("decode series %s: %w", ticker, err)
+		}
+	}
+	var s series
+	for _, t := range box.Series.Tags {
+		if word := wire.Plain(string(t), maxWord); word != "" && len(s.tags) < maxTags {
+			s.tags = append(s.tags, word)
+		}
+	}
+	for _, source := range box.Series.Sources[:min(len(box.Series.Sources), 1)] {
+		if u, err := url.Parse(string(source.URL)); err == nil && u.Scheme == "https" && u.Host != "" && len(source.URL) <= maxQuestion {
+			s.source = u.String()
+		}
+	}
+	a.series.put(ticker, s)
+	return s, nil
+}
+
+// isMissing tells the venue's own "no such thing".
+func isMissing(err error) bool {
+	var refused *venue.RefusedError
+	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
+}
+
+// memory keeps values by ticker; full, it starts anew.
+type memory[V any] struct {
+	mu   sync.Mutex
+	kept map[string]V
+}
+
+func (m *memory[V]) get(ticker string) (V, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, ok := m.kept[ticker]
+	return v, ok
+}
+
+func (m *memory[V]) put(ticker string, v V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept == nil || len(m.kept) >= mostKept {
+		m.kept = map[string]V{}
+	}
+	m.kept[ticker] = v
+}

@@ -1,0 +1,190 @@
+package manifold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+)
+
+const (
+	provider = string(syntax.Manifold)
+	readers  = 4    // markets that are read at a time
+	fewReads = 40   // markets that are read one by one; more cost less by a walk
+	mostKept = 4096 // markets whose details are remembered
+	// Wait is how long a result can be taken back, unless the configuration says
+	// otherwise.
+	Wait = time.Hour
+)
+
+// Config tells where Manifold is and how it is to be read.
+type Config struct {
+	URL               string // with its version: …/v0
+	RequestsPerSecond float64
+	Wait              time.Duration // before a result is final; 0 = Wait
+}
+
+// Adapter is a venue.Venue. It is safe for concurrent use.
+type Adapter struct {
+	client *venue.Client
+	meter  *venue.Meter
+	now    func() time.Time
+	wait   time.Duration
+
+	mu   sync.Mutex
+	kept map[string]details // by contract
+}
+
+// New checks the configuration; it does not contact the venue.
+func New(c Config, meter *venue.Meter, now func() time.Time) (*Adapter, error) {
+	client, err := venue.NewClient(provider, c.URL, c.RequestsPerSecond, meter, now)
+	if err != nil {
+		return nil, err
+	}
+	if c.Wait < 0 {
+		return nil, fmt.Errorf("%s wait %v must not be below 0", provider, c.Wait)
+	}
+	if c.Wait == 0 {
+		c.Wait = Wait
+	}
+	return &Adapter{client: client, meter: meter, now: now, wait: c.Wait, kept: map[string]details{}}, nil
+}
+
+// Provider implements venue.Venue.
+func (a *Adapter) Provider() string { return provider }
+
+// Get implements venue.Venue.
+func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
+	contract, ok := key(id)
+	if !ok {
+		return venue.Market{}, venue.ErrNotFound
+	}
+	asked := a.now()
+	raw, err := a.client.Get(ctx, "market", "/market/"+contract, nil)
+	if isMissing(err) {
+		return venue.Market{}, venue.ErrNotFound
+	}
+	if err != nil {
+		return venue.Market{}, unavailable(err)
+	}
+	o, err := decode(raw)
+	if err != nil {
+		a.meter.Dropped(provider, "undecodable")
+		return venue.Market{}, unavailable(fmt.Errorf("decode market %s: %w", contract, err))
+	}
+	if string(o.ID) != contract {
+		a.meter.Dropped(provider, "another_market")
+		return venue.Market{}, venue.ErrNotFound // no market is spelt so
+	}
+	if !a.binary(&o) {
+		a.meter.Dropped(provider, "not_binary")
+		return venue.Market{}, venue.ErrNotFound
+	}
+	return a.derive(&o, a.details(&o), asked), nil
+}
+
+// Quote implements venue.Venue. The venue's batch of probabilities does not say
+// which markets are over, so a few markets are read one by one, and many by a
+// walk along the open ones.
+func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, error) {
+	wanted := make(map[string]bool, len(ids))
+	list := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if _, ok := key(id); ok && !wanted[id] {
+			wanted[id] = true
+			list = append(list, id)
+		}
+	}
+	if len(list) <= fewReads {
+		return a.each(ctx, list)
+	}
+	var out []venue.Market
+	for cursor := ""; ; {
+		page, next, err := a.List(ctx, cursor)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if wanted[page[i].ID] {
+				delete(wanted, page[i].ID)
+				out = append(out, page[i])
+			}
+		}
+		if cursor = next; next == "" || len(wanted) == 0 {
+			return out, nil
+		}
+	}
+}
+
+// each reads markets one by one, a few at a time. Those that fail are left out;
+// it is a fault only when none was answered for.
+func (a *Adapter) each(ctx context.Context, ids []string) ([]venue.Market, error) {
+	found, errs := make([]venue.Market, len(ids)), make([]error, len(ids))
+	places := make(chan struct{}, readers)
+	var wait sync.WaitGroup
+	for i, id := range ids {
+		places <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-places }()
+			found[i], errs[i] = a.Get(ctx, id)
+		})
+	}
+	wait.Wait()
+	var out []venue.Market
+	answered := 0
+	var failed error
+	for i := range ids {
+		switch {
+		case errs[i] == nil && found[i].Status == venue.Open:
+			out = append(out, found[i])
+			answered++
+		case errs[i] == nil || errors.Is(errs[i], venue.ErrNotFound):
+			answered++
+		default:
+			failed = errs[i]
+		}
+	}
+	if answered == 0 && failed != nil {
+		return nil, failed
+	}
+	return out, nil
+}
+
+// details are those of the record, or of the last full record of the market:
+// what a list leaves out is not gone.
+func (a *Adapter) details(o *object) details {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	contract := string(o.ID)
+	d, full := o.details()
+	if !full {
+		return a.kept[contract]
+	}
+	if _, known := a.kept[contract]; !known && len(a.kept) >= mostKept {
+		for other := range a.kept {
+			delete(a.kept, other)
+			break
+		}
+	}
+	a.kept[contract] = d
+	return d
+}
+
+// isMissing tells the venue's own "no such thing".
+func isMissing(err error) bool {
+	var refused *venue.RefusedError
+	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
+}
+
+// unavailable makes every failure that is not the venue's "no" the one fault.
+func unavailable(err error) error {
+	if errors.Is(err, venue.ErrUnavailable) {
+		return err
+	}
+	return venue.ErrUnavailable.Wrap(err)
+}

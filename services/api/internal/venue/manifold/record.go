@@ -1,0 +1,148 @@
+package manifold
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+)
+
+// Bounds on what one record may carry into the catalogue.
+const (
+	maxQuestion    = 500
+	maxDescription = 20_000
+	maxWord        = 200
+	maxTags        = 24
+)
+
+// object is a market record. Lists give a short form, without description and
+// topics.
+type object struct {
+	ID                    wire.Text    `json:"id"`
+	Question              wire.Text    `json:"question"`
+	Slug                  wire.Text    `json:"slug"`
+	URL                   wire.Text    `json:"url"`
+	Kind                  wire.Text    `json:"outcomeType"`
+	Mechanism             wire.Text    `json:"mechanism"`
+	Probability           wire.Decimal `json:"probability"` // stays at the last trade after the end
+	Resolved              *bool        `json:"isResolved"`
+	Resolution            wire.Text    `json:"resolution"`
+	ResolutionProbability wire.Decimal `json:"resolutionProbability"`
+	ResolutionTime        wire.Decimal `json:"resolutionTime"`
+	CreatedTime           wire.Decimal `json:"createdTime"`
+	CloseTime             wire.Decimal `json:"closeTime"`
+	Volume                wire.Decimal `json:"volume"`
+	Volume24h             wire.Decimal `json:"volume24Hours"`
+	Liquidity             wire.Decimal `json:"totalLiquidity"`
+	Token                 wire.Text    `json:"token"`
+	Description           *wire.Text   `json:"textDescription"`
+	Topics                []wire.Text  `json:"groupSlugs"`
+}
+
+var (
+	errRecord = errors.New("the record has no id of a form that can be kept, no question, kind or state")
+	errNone   = errors.New("no list in it")
+)
+
+// decode reads a record of any kind of market.
+func decode(raw json.RawMessage) (object, error) {
+	var o object
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return o, err
+	}
+	if _, err := syntax.NewMarketID(syntax.Manifold, string(o.ID)); err != nil || strings.TrimSpace(string(o.Question)) == "" ||
+		o.Kind == "" || o.Resolved == nil {
+		return o, errRecord
+	}
+	return o, nil
+}
+
+// key is the contract of one of our ids, in its own case; ok is false for an id
+// that cannot be a market here.
+func key(id string) (contract string, ok bool) {
+	parsed, err := syntax.ParseMarketID(id)
+	if err != nil || parsed.Provider() != syntax.Manifold {
+		return "", false
+	}
+	return parsed.NativeKey(), true
+}
+
+// kinds are the venue's words for kinds of market; only one of them has the two
+// sides that a call needs.
+var kinds = map[string]bool{
+	"BINARY": true, "MULTIPLE_CHOICE": false, "PSEUDO_NUMERIC": false, "STONK": false, "BOUNTIED_QUESTION": false, "POLL": false,
+	"NUMBER": false, "MULTI_NUMERIC": false, "DATE": false, "PERP": false,
+}
+
+// binary tells a YES/NO market; kinds with numbers look like one but are not.
+func (a *Adapter) binary(o *object) bool {
+	kind, mechanism := string(o.Kind), string(o.Mechanism)
+	two, known := kinds[kind]
+	if !known {
+		a.meter.UnknownWord(provider, "outcomeType", kind)
+	}
+	if two && mechanism != "cpmm-1" {
+		a.meter.UnknownWord(provider, "mechanism", mechanism)
+	}
+	return two && mechanism == "cpmm-1"
+}
+
+// The first and the last moment that JSON and the database can hold.
+var (
+	earliest = float64(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
+	latest   = float64(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
+)
+
+// moment reads a time in milliseconds. at is zero for one that cannot be held,
+// which lies before all others (sign -1) or after them (1); ok is false when
+// there is no readable time.
+func moment(d wire.Decimal) (at time.Time, sign int, ok bool) {
+	ms, err := strconv.ParseFloat(string(d), 64)
+	switch {
+	case err != nil && !math.IsInf(ms, 0) || math.IsNaN(ms):
+		return time.Time{}, 0, false
+	case ms < earliest:
+		return time.Time{}, -1, true
+	case ms >= latest:
+		return time.Time{}, 1, true
+	}
+	return time.UnixMilli(int64(ms)).UTC(), 0, true
+}
+
+// page is the public address of the market.
+func (o *object) page() string {
+	u, err := url.Parse(string(o.URL))
+	if err != nil || u.Scheme != "https" || u.Host != "manifold.markets" || u.User != nil || len(o.URL) > maxQuestion {
+		return ""
+	}
+	return u.String()
+}
+
+// details are what only the full record has.
+type details struct {
+	description string
+	topics      []string
+}
+
+// details reads them; ok is false for a short record.
+func (o *object) details() (d details, ok bool) {
+	if o.Description == nil && o.Topics == nil {
+		return d, false
+	}
+	if o.Description != nil {
+		d.description = wire.Plain(string(*o.Description), maxDescription)
+	}
+	for _, t := range o.Topics {
+		word := strings.TrimSuffix(wire.Plain(string(t), maxWord), "-default")
+		if word != "" && len(d.topics) < maxTags {
+			d.topics = append(d.topics, word)
+		}
+	}
+	return d, true
+}
