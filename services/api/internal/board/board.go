@@ -145,7 +145,7 @@ const (
 	foldRows  = 2000
 	// foldShare is how many times the length of a step the pause after it takes at
 	// least: behind a flood of calls the rows follow later, and the calls go first.
-	foldShare = 4
+	foldShare = 19
 	// foldBehind keeps the rows a little older than the window, so that a process
 	// whose clock is behind still finds its own window's start ahead of them.
 	foldBehind = 10 * time.Second

@@ -7,7 +7,7 @@ import (
 )
 
 // ringEvery is the least time between two rings.
-const ringEvery = 10 * time.Millisecond
+const ringEvery = 25 * time.Millisecond
 
 // bell tells the relay, wherever it runs, that the outbox has something: at once
 // after a quiet time, and at most once each ringEvery. A notification inside the

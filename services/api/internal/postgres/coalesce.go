@@ -21,12 +21,13 @@ const (
 
 // filing is one waiting call. done is closed once its answer stands.
 type filing struct {
-	caller signal.Caller
-	draft  signal.Draft
-	answer signal.Filing
-	err    error
-	done   chan struct{}
-	left   atomic.Bool // nobody waits for the answer
+	patient bool // waits for a market that somebody holds
+	caller  signal.Caller
+	draft   signal.Draft
+	answer  signal.Filing
+	err     error
+	done    chan struct{}
+	left    atomic.Bool // nobody waits for the answer
 }
 
 func newFiling(c signal.Call) *filing {

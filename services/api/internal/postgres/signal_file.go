@@ -24,13 +24,16 @@ type Rules struct {
 // File puts a call into the queue and waits for its verdict.
 func (s *Store) File(ctx context.Context, caller signal.Caller, draft signal.Draft) (signal.Filing, error) {
 	f := newFiling(signal.Call{Caller: caller, Draft: draft})
+	f.patient = true
 	if s.filings.add(f) == 0 {
 		return signal.Filing{}, signal.ErrBusy
 	}
 	return f.wait(ctx)
 }
 
-// FileMany puts calls into the queue together and waits for all their verdicts.
+// FileMany puts calls into the queue together and waits for all their verdicts. A
+// market that somebody holds is not waited for: such a call has the verdict unknown,
+// as one on a market that is not there, and is to be filed by itself.
 func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Filing, []error) {
 	batch := make([]*filing, len(calls))
 	for i, c := range calls {
@@ -48,12 +51,12 @@ func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Fil
 
 // fileQuick is the one statement of a filing. It waits for no market that somebody
 // holds: calls on those, and on markets that it does not know, are handed on to the
-// queue of their market and left unanswered here.
+// queue of their market and left unanswered here, when they are patient.
 func (s *Store) fileQuick(ctx context.Context, batch []*filing) ([]*filing, error) {
 	if err := s.file(ctx, batch, quick); err != nil {
 		return batch, err
 	}
-	return s.queues.takeOver(batch, func(f *filing) bool { return f.answer.Verdict == signal.VerdictUnknown }), nil
+	return s.queues.takeOver(batch, func(f *filing) bool { return f.patient && f.answer.Verdict == signal.VerdictUnknown }), nil
 }
 
 // filePatient is the same statement for calls on one market; it waits for the market.

@@ -83,8 +83,16 @@ func TestAHeldMarketHoldsNobodyElseUp(t *testing.T) {
 		held = append(held, b.start(h, newDraft("60", syntax.Yes, 5000)))
 	}
 	b.waiters(1)
-	for _, h := range hashes {
+	for _, h := range hashes[1:] {
 		b.file(h, "61", syntax.No, 5000)
+	}
+	together := []signal.Call{
+		{Caller: signal.Caller{KeyHash: hashes[0]}, Draft: newDraft("60", syntax.Yes, 5000)},
+		{Caller: signal.Caller{KeyHash: hashes[0]}, Draft: newDraft("61", syntax.No, 5000)},
+	}
+	answers, errs := b.FileMany(t.Context(), together)
+	if answers[0].Verdict != signal.VerdictUnknown || answers[1].Verdict != signal.VerdictFiled || errs[0] != nil || errs[1] != nil {
+		t.Errorf("calls that come together: %+v, %v", answers, errs)
 	}
 	claim.commit()
 	for _, h := range held {

@@ -35,7 +35,8 @@ type Filing struct {
 // Store keeps signals.
 type Store interface {
 	File(ctx context.Context, caller Caller, draft Draft) (Filing, error)
-	// FileMany files calls together; each has its own verdict or error.
+	// FileMany files calls together; each has its own verdict or error. It waits for
+	// no market that is held.
 	FileMany(ctx context.Context, calls []Call) ([]Filing, []error)
 	AppendEvent(ctx context.Context, caller Caller, signalID string, event Event) error
 	GetSignal(ctx context.Context, id string) (Record, error)
@@ -90,8 +91,8 @@ func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, 
 }
 
 // FileMany files calls that come together, each as File does. A call on a market
-// that is not known yet is left undone, because its venue has to be asked first:
-// Answer.Alone.
+// that is not known yet or that somebody holds is left undone, so that the others do
+// not wait for a venue or a claim: Answer.Alone.
 func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
 	out := make([]Answer, len(calls))
 	good, at := make([]Call, 0, len(calls)), make([]int, 0, len(calls))
