@@ -177,7 +177,6 @@ const (
 	catalogueLease int64 = 7201010
 	scanLease      int64 = 7201011
 	sweepLease     int64 = 7201012
-	boardsLease    int64 = 7201013
 )
 
 // Run serves until ctx ends, a signal comes or a part fails, and stops everything
@@ -198,7 +197,9 @@ func (a *App) Run(ctx context.Context) error {
 		lead("catalogue", catalogueLease, a.catalogue.Run),
 		lead("scan", scanLease, a.scanner.Run),
 		lead("sweep", sweepLease, a.sweep),
-		lead("boards", boardsLease, a.boards.Run),
+		run.Loop("boards", func(ctx context.Context) error {
+			return a.boards.Run(ctx, func(err error) { a.log.Warn("boards not followed up", "error", err) })
+		}),
 		run.Of("grpc", a.grpc),
 		{Name: "edge", Stop: func(ctx context.Context) error { a.edge.Close(ctx); return nil }},
 		run.Of("http", a.http),

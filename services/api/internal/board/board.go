@@ -92,11 +92,12 @@ type Service struct {
 	store   Store
 	now     func() time.Time
 	flights flights
+	wake    chan struct{} // a build was slow
 }
 
 // NewService wires the subject.
 func NewService(store Store, now func() time.Time) *Service {
-	return &Service{store: store, now: now, flights: flights{running: map[string]*flight{}}}
+	return &Service{store: store, now: now, flights: flights{running: map[string]*flight{}}, wake: make(chan struct{}, 1)}
 }
 
 // Scores is the board of the API host.
@@ -125,7 +126,14 @@ func (s *Service) BroadcastBoard(ctx context.Context, g Group, lane, window stri
 // build shares the whole board and gives the caller its head.
 func (s *Service) build(ctx context.Context, key string, limit int, list func(context.Context) ([]Row, error)) ([]Row, error) {
 	rows, err := s.flights.do(ctx, key, func(ctx context.Context) ([]Row, error) {
+		begun := s.now()
 		rows, err := list(ctx)
+		if s.now().Sub(begun) > slow {
+			select {
+			case s.wake <- struct{}{}:
+			default:
+			}
+		}
 		for i := range rows {
 			rows[i].Rank = i + 1
 		}
@@ -142,26 +150,30 @@ func (s *Service) month() time.Time { return s.now().Add(-window28) }
 
 const (
 	foldEvery = 5 * time.Second
-	foldRows  = 2000
+	foldRows  = 25_000
 	// foldShare is how many times the length of a step the pause after it takes at
-	// least: behind a flood of calls the rows follow later, and the calls go first.
+	// least, as long as nobody reads: behind a flood of calls the rows follow later,
+	// and the calls go first.
 	foldShare = 19
 	// foldBehind keeps the rows a little older than the window, so that a process
 	// whose clock is behind still finds its own window's start ahead of them.
 	foldBehind = 10 * time.Second
+	// slow is the build that says the rows are too far behind.
+	slow = 50 * time.Millisecond
 )
 
-// Run keeps the rows of the boards up to date until ctx ends or a step fails. One
-// process is enough; more do no harm.
-func (s *Service) Run(ctx context.Context) error {
+// Run keeps the rows of the boards up to date until ctx ends; failed hears of each
+// step that could not be done. Every process runs it: of those that fold at the same
+// moment one does, and the process that reads slowly is the one that is woken.
+func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	for {
 		begun := s.now()
 		done, err := s.store.FoldBoards(ctx, foldRows, s.month().Add(-foldBehind))
-		if err != nil {
-			return err
-		}
 		pause := foldShare * s.now().Sub(begun)
-		if done {
+		if err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+		if done || err != nil {
 			pause = max(pause, foldEvery)
 		}
 		t := time.NewTimer(pause)
@@ -170,6 +182,8 @@ func (s *Service) Run(ctx context.Context) error {
 			t.Stop()
 			return ctx.Err()
 		case <-t.C:
+		case <-s.wake:
+			t.Stop()
 		}
 	}
 }

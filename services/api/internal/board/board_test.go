@@ -2,10 +2,13 @@ package board
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
 // gate is a store whose builds wait until they are let through.
@@ -50,5 +53,51 @@ func TestOneBuildOfABoard(t *testing.T) {
 	wg.Wait()
 	if n := g.builds.Load(); n != 2 {
 		t.Errorf("%d builds of two boards", n)
+	}
+}
+
+// folder is a store whose builds take a second and whose folds are counted.
+type folder struct {
+	Store
+	clock *testkit.Clock
+	folds chan error
+}
+
+func (f *folder) ListScores(context.Context, Query, time.Time) ([]Row, error) {
+	f.clock.Advance(time.Second)
+	return nil, nil
+}
+
+func (f *folder) FoldBoards(context.Context, int, time.Time) (bool, error) {
+	return true, <-f.folds
+}
+
+// A slow build wakes the fold, which would rest otherwise; one that fails is told
+// and not the last.
+func TestASlowBuildWakesTheFold(t *testing.T) {
+	t.Parallel()
+	f := &folder{clock: testkit.NewClock(time.Now()), folds: make(chan error)}
+	s := NewService(f, f.clock.Now)
+	ctx, cancel := context.WithCancel(t.Context())
+	failed, over := make(chan error, 1), make(chan error, 1)
+	go func() { over <- s.Run(ctx, func(err error) { failed <- err }) }()
+	away := errors.New("away")
+	f.folds <- away
+	if err := <-failed; !errors.Is(err, away) {
+		t.Error(err)
+	}
+	for range 3 {
+		if _, err := s.Scores(t.Context(), Human, "", 1); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case f.folds <- nil:
+		case <-time.After(foldEvery / 2):
+			t.Fatal("the fold goes on resting")
+		}
+	}
+	cancel()
+	if err := <-over; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
