@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,14 @@ var d1 = frame.Row{
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
 		n := env.Of(1, 3, 10)
+		if slices.Equal(env.Hubs, env.Stack.AllHubs()) { // else the fault has put others there
+			fresh, stop, err := freshHubs(ctx, env)
+			if err != nil {
+				return nil, err
+			}
+			defer stop()
+			env = fresh
+		}
 		ops, err := pool(ctx, env, "d1", n, 1)
 		if err != nil {
 			return nil, err
