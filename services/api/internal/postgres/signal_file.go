@@ -153,6 +153,9 @@ func (s *Store) settleRaced(ctx context.Context, r *raced) error {
 	_, err = pgx.ForEachRow(rows, []any{&n, &first, &same}, func() error {
 		f := r.list[n-1]
 		f.answer = signal.Filing{Verdict: signal.VerdictDuplicate, FirstID: first}
+		if teeth.Bites("B3") {
+			f.answer.FirstID = ""
+		}
 		if same {
 			f.answer.Verdict = signal.VerdictReplay
 		}

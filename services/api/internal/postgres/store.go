@@ -46,7 +46,7 @@ func loadQueries() map[string]string {
 		m[strings.TrimSuffix(e.Name(), ".sql")] = string(text)
 	}
 	if teeth.Bites("A4") {
-		m["signal_file"] = strings.Replace(m["signal_file"], "FOR SHARE", "", 1)
+		m["signal_file"] = strings.NewReplacer("FOR SHARE", "", "SKIP LOCKED", "").Replace(m["signal_file"])
 	}
 	return m
 }
