@@ -52,8 +52,9 @@ func main() {
 
 // helpers are the programs that this one starts from itself.
 var helpers = map[string]func(context.Context, []string) error{
-	"hop-server": hopServer,
-	"hop-load":   hopLoad,
+	"hop-server":   hopServer,
+	"plain-server": plainServer,
+	"hop-load":     hopLoad,
 }
 
 func readOptions(args []string) (options, error) {

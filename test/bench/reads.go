@@ -39,7 +39,8 @@ http {
 `))
 
 // reads compares the cached feed page, and its 304, with nginx serving the same
-// bytes. Both servers have one core, the load has the other.
+// bytes, and with the library underneath alone. The servers have one core, the load
+// has the other.
 func (b *bench) reads(ctx context.Context) error {
 	hub, child, err := b.stack.pinnedHub(ctx)
 	if err != nil {
@@ -64,7 +65,12 @@ func (b *bench) reads(ctx context.Context) error {
 	if len(workers) == 0 {
 		return errors.New("nginx has no worker")
 	}
-	var full, again, ref []read
+	plain, server, err := b.startPlain(ctx)
+	if err != nil {
+		return err
+	}
+	defer server.Stop(context.Background(), syscall.SIGTERM, 5*time.Second)
+	var full, again, ref, floor, floorAgain []read
 	tag := page.Header.Get("Etag")
 	for range b.rounds {
 		for _, m := range []struct {
@@ -75,6 +81,8 @@ func (b *bench) reads(ctx context.Context) error {
 			{"nginx", limit, "", workers[0], &ref},
 			{"page", hub + feedPath, "", child.PID(), &full},
 			{"304", hub + feedPath, tag, child.PID(), &again},
+			{"net/http page", plain, "", server.PID(), &floor},
+			{"net/http 304", plain, plainTag, server.PID(), &floorAgain},
 		} {
 			b.calm(ctx)
 			r, err := wrk(ctx, m.url, m.tag, m.pid, b.length)
@@ -92,6 +100,9 @@ func (b *bench) reads(ctx context.Context) error {
 	b.report.ratio("read page / nginx, rate", "per s", higher, 0.42, each(full, rate), each(ref, rate))
 	b.report.ratio("read page / nginx, p99", "us", lower, 3, each(full, tail), each(ref, tail))
 	b.report.ratio("read 304 / nginx full page, cpu", "us", lower, 1.3, each(again, cpu), each(ref, cpu))
+	b.report.ratio("read page / net/http alone, cpu", "us", lower, 0, each(full, cpu), each(floor, cpu))
+	b.report.ratio("read 304 / net/http alone, cpu", "us", lower, 0, each(again, cpu), each(floorAgain, cpu))
+	b.report.ratio("net/http alone, 304 / nginx full page, cpu", "us", lower, 0, each(floorAgain, cpu), each(ref, cpu))
 	return ctx.Err()
 }
 
