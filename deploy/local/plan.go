@@ -120,7 +120,11 @@ func (in inputs) api() (program, error) {
 	p.env["VENUE_A_SLUG"] = "polymarket"
 	p.env["POLYMARKET_GAMMA_URL"] = in.url("venues") + "/gamma"
 	p.env["POLYMARKET_CLOB_URL"] = in.url("venues") + "/clob"
-	p.env["VENUE_RPS"] = in.or("VENUE_RPS", "2000") // the simulator has no limit to respect
+	p.env["KALSHI_URL"] = in.url("venues") + "/kalshi/trade-api/v2"
+	p.env["LIMITLESS_URL"] = in.url("venues") + "/limitless"
+	p.env["MANIFOLD_URL"] = in.url("venues") + "/manifold/v0"
+	p.env["MANIFOLD_WAIT"] = in.or("MANIFOLD_WAIT", "1s") // nobody waits for the simulator's mind to change
+	p.env["VENUE_RPS"] = in.or("VENUE_RPS", "2000")       // the simulator has no limit to respect
 	p.env["RESOLUTION_GRACE"] = in.or("RESOLUTION_GRACE", "0s")
 	p.env["SOCIAL_SOURCE"] = in.or("SOCIAL_SOURCE", "farcaster")
 	return p, err

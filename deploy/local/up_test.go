@@ -79,6 +79,7 @@ func checkEnvironments(t *testing.T, s stack) {
 	for name, want := range map[string]string{
 		"RESOLUTION_GRACE": "0s", "RESOLVE_CHUNK": "1000", "PRICE_TOLERANCE_BPS": "1", "VENUE_RPS": "2000", "REPLICAS": "1",
 		"POLYMARKET_GAMMA_URL": s.Venues + "/gamma", "POLYMARKET_CLOB_URL": s.Venues + "/clob",
+		"KALSHI_URL": s.Venues + "/kalshi/trade-api/v2", "LIMITLESS_URL": s.Venues + "/limitless", "MANIFOLD_URL": s.Venues + "/manifold/v0",
 	} {
 		if api[name] != want {
 			t.Errorf("api: %s=%q, want %q", name, api[name], want)

@@ -93,6 +93,27 @@ func (e ForcedMode) Valid() bool {
 	}
 }
 
+// Defines values for HeatmapSource.
+const (
+	HeatmapSourceCache      HeatmapSource = "cache"
+	HeatmapSourceEmpty      HeatmapSource = "empty"
+	HeatmapSourcePolymarket HeatmapSource = "polymarket"
+)
+
+// Valid indicates whether the value is a known member of the HeatmapSource enum.
+func (e HeatmapSource) Valid() bool {
+	switch e {
+	case HeatmapSourceCache:
+		return true
+	case HeatmapSourceEmpty:
+		return true
+	case HeatmapSourcePolymarket:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for KeyTier.
 const (
 	Builder    KeyTier = "builder"
@@ -297,6 +318,30 @@ func (e Provider) Valid() bool {
 	}
 }
 
+// Defines values for RelatedMarketRelation.
+const (
+	SameEvent RelatedMarketRelation = "same_event"
+	SameLane  RelatedMarketRelation = "same_lane"
+	Self      RelatedMarketRelation = "self"
+	Similar   RelatedMarketRelation = "similar"
+)
+
+// Valid indicates whether the value is a known member of the RelatedMarketRelation enum.
+func (e RelatedMarketRelation) Valid() bool {
+	switch e {
+	case SameEvent:
+		return true
+	case SameLane:
+		return true
+	case Self:
+		return true
+	case Similar:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Resolver.
 const (
 	ResolverAdmin  Resolver = "admin"
@@ -390,6 +435,45 @@ func (e SegmentStatus) Valid() bool {
 	case SegmentStatusResolved:
 		return true
 	case SegmentStatusResolving:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SentimentLabel.
+const (
+	Bearish SentimentLabel = "bearish"
+	Bullish SentimentLabel = "bullish"
+	Mixed   SentimentLabel = "mixed"
+	Neutral SentimentLabel = "neutral"
+)
+
+// Valid indicates whether the value is a known member of the SentimentLabel enum.
+func (e SentimentLabel) Valid() bool {
+	switch e {
+	case Bearish:
+		return true
+	case Bullish:
+		return true
+	case Mixed:
+		return true
+	case Neutral:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SentimentMomentumWindow.
+const (
+	N24H SentimentMomentumWindow = "24h"
+)
+
+// Valid indicates whether the value is a known member of the SentimentMomentumWindow enum.
+func (e SentimentMomentumWindow) Valid() bool {
+	switch e {
+	case N24H:
 		return true
 	default:
 		return false
@@ -724,6 +808,21 @@ type Crowd struct {
 	YesPercent *int `json:"yesPercent"`
 }
 
+// CrowdGaps defines model for CrowdGaps.
+type CrowdGaps struct {
+	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
+	FetchedAt Time `json:"fetchedAt"`
+	Markets   []struct {
+		// GapBps The crowd's share of YES less the price of YES.
+		GapBps       int    `json:"gapBps"`
+		MarketID     string `json:"marketId"`
+		MarketYesBps Bps    `json:"marketYesBps"`
+		Title        string `json:"title"`
+		TotalSignals int    `json:"totalSignals"`
+		YesPercent   int    `json:"yesPercent"`
+	} `json:"markets"`
+}
+
 // Dispute defines model for Dispute.
 type Dispute struct {
 	Disputed *bool `json:"disputed,omitempty"`
@@ -886,6 +985,28 @@ type Health struct {
 	Ok    bool   `json:"ok"`
 }
 
+// Heatmap defines model for Heatmap.
+type Heatmap struct {
+	Source HeatmapSource `json:"source"`
+	Tiles  []Tile        `json:"tiles"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
+
+// HeatmapSource defines model for Heatmap.Source.
+type HeatmapSource string
+
+// History defines model for History.
+type History struct {
+	History []struct {
+		P float32 `json:"p"`
+
+		// T Unix seconds.
+		T int `json:"t"`
+	} `json:"history"`
+}
+
 // KeyList defines model for KeyList.
 type KeyList struct {
 	Keys []struct {
@@ -990,6 +1111,43 @@ type MarketLedger struct {
 	Yes *int `json:"yes,omitempty"`
 }
 
+// MarketRow defines model for MarketRow.
+type MarketRow struct {
+	// ClobTokenID First order-book token.
+	ClobTokenID *string `json:"clobTokenId"`
+
+	// Closed The venue has closed it, or it has an outcome. An end date that is past does not close a market.
+	Closed   bool       `json:"closed"`
+	ClosesAt *time.Time `json:"closesAt"`
+
+	// EventKey Markets of one event share it.
+	EventKey *string `json:"eventKey"`
+	ID       string  `json:"id"`
+	Lane     Lane    `json:"lane"`
+
+	// Liquidity USD.
+	Liquidity *float32 `json:"liquidity"`
+	Name      string   `json:"name"`
+	Slug      *string  `json:"slug"`
+
+	// Volume USD.
+	Volume *float32 `json:"volume"`
+
+	// Volume24H USD.
+	Volume24H *float32 `json:"volume24h"`
+
+	// YesPct Newest price of YES; null when there is none of the last ten minutes.
+	YesPct *float32 `json:"yesPct"`
+}
+
+// MarketRows defines model for MarketRows.
+type MarketRows struct {
+	// Count Rows in this answer.
+	Count      int         `json:"count"`
+	Markets    []MarketRow `json:"markets"`
+	NextCursor *string     `json:"next_cursor"`
+}
+
 // MarketStatus defines model for MarketStatus.
 type MarketStatus string
 
@@ -1060,9 +1218,57 @@ type NativeMarkets struct {
 	Markets []NativeMarket `json:"markets"`
 }
 
+// NetworkMarket defines model for NetworkMarket.
+type NetworkMarket struct {
+	ClobTokenID *string      `json:"clobTokenId"`
+	EndDate     *time.Time   `json:"endDate"`
+	EventKey    *string      `json:"eventKey"`
+	ID          string       `json:"id"`
+	Lane        Lane         `json:"lane"`
+	NoPrice     *float32     `json:"noPrice"`
+	Outcome     *Verdict     `json:"outcome"`
+	Provider    Provider     `json:"provider"`
+	Resolution  *Outcome     `json:"resolution"`
+	Status      MarketStatus `json:"status"`
+	Title       string       `json:"title"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+
+	// URL At its venue, or here.
+	URL string `json:"url"`
+
+	// Volume USD.
+	Volume   *float32 `json:"volume"`
+	YesPrice *float32 `json:"yesPrice"`
+}
+
+// NetworkMarketAnswer defines model for NetworkMarketAnswer.
+type NetworkMarketAnswer struct {
+	Crowd struct {
+		NoPercent    *int `json:"noPercent"`
+		TotalSignals int  `json:"totalSignals"`
+		YesPercent   *int `json:"yesPercent"`
+	} `json:"crowd"`
+
+	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
+	FetchedAt Time          `json:"fetchedAt"`
+	Market    NetworkMarket `json:"market"`
+}
+
 // Ok defines model for Ok.
 type Ok struct {
 	Ok True `json:"ok"`
+}
+
+// OldHistory defines model for OldHistory.
+type OldHistory struct {
+	Points []struct {
+		P float32 `json:"p"`
+
+		// TS Unix milliseconds.
+		TS int `json:"ts"`
+	} `json:"points"`
 }
 
 // OperatorTier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
@@ -1127,6 +1333,61 @@ type Provider string
 
 // PublicID Masked operator id.
 type PublicID = string
+
+// Related defines model for Related.
+type Related struct {
+	Active  RelatedMarket   `json:"active"`
+	Related []RelatedMarket `json:"related"`
+}
+
+// RelatedMarket defines model for RelatedMarket.
+type RelatedMarket struct {
+	EndDate  *time.Time            `json:"endDate"`
+	EventKey *string               `json:"eventKey"`
+	Lane     Lane                  `json:"lane"`
+	MarketID string                `json:"marketId"`
+	Provider Provider              `json:"provider"`
+	Relation RelatedMarketRelation `json:"relation"`
+	Route    string                `json:"route"`
+
+	// Similarity Share of the words of both titles that both have.
+	Similarity float32      `json:"similarity"`
+	Status     MarketStatus `json:"status"`
+	Title      string       `json:"title"`
+
+	// Volume USD.
+	Volume *float32 `json:"volume"`
+	YesBps *int     `json:"yesBps"`
+}
+
+// RelatedMarketRelation defines model for RelatedMarket.Relation.
+type RelatedMarketRelation string
+
+// ResolvedRow defines model for ResolvedRow.
+type ResolvedRow struct {
+	// ClosePrice Last price of YES before the close.
+	ClosePrice *int    `json:"closePrice"`
+	ID         string  `json:"id"`
+	Name       string  `json:"name"`
+	Outcome    Verdict `json:"outcome"`
+
+	// ResolvedAt Examples: 2026-09-18T12:00:00.000Z
+	ResolvedAt Time `json:"resolvedAt"`
+
+	// Signals Calls on it.
+	Signals int `json:"signals"`
+
+	// Volume USD.
+	Volume *float32 `json:"volume"`
+}
+
+// ResolvedRows defines model for ResolvedRows.
+type ResolvedRows struct {
+	// Count Rows in this answer.
+	Count      int           `json:"count"`
+	Markets    []ResolvedRow `json:"markets"`
+	NextCursor *string       `json:"next_cursor"`
+}
 
 // Resolver defines model for Resolver.
 type Resolver string
@@ -1247,6 +1508,48 @@ type SegmentAnswer struct {
 	GeneratedAt Time     `json:"generatedAt"`
 	Segment     *Segment `json:"segment"`
 }
+
+// Sentiment defines model for Sentiment.
+type Sentiment struct {
+	// Confidence Means of what was given; null when nobody did.
+	Confidence struct {
+		NoMean  *int `json:"noMean"`
+		YesMean *int `json:"yesMean"`
+	} `json:"confidence"`
+	CrowdGapBps *int `json:"crowdGapBps"`
+
+	// Label bullish from 20, bearish to -20; between them mixed from six calls on.
+	Label    SentimentLabel `json:"label"`
+	MarketID string         `json:"marketId"`
+	Momentum struct {
+		Signals int                     `json:"signals"`
+		Window  SentimentMomentumWindow `json:"window"`
+
+		// YesDeltaBps Change of the price of YES.
+		YesDeltaBps *int `json:"yesDeltaBps"`
+	} `json:"momentum"`
+
+	// Sample Calls that count.
+	Sample int `json:"sample"`
+
+	// Score 0 without calls.
+	Score int `json:"score"`
+	Takes struct {
+		No    int `json:"no"`
+		Total int `json:"total"`
+		Yes   int `json:"yes"`
+	} `json:"takes"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt  Time `json:"updatedAt"`
+	YesPercent *int `json:"yesPercent"`
+}
+
+// SentimentLabel bullish from 20, bearish to -20; between them mixed from six calls on.
+type SentimentLabel string
+
+// SentimentMomentumWindow defines model for Sentiment.Momentum.Window.
+type SentimentMomentumWindow string
 
 // Side defines model for Side.
 type Side string
@@ -1439,11 +1742,72 @@ type SignedIn struct {
 	} `json:"user"`
 }
 
+// Tile defines model for Tile.
+type Tile struct {
+	EndsAt *time.Time `json:"endsAt"`
+
+	// ID Slug of the event; of the market where a tile is one market.
+	ID          string  `json:"id"`
+	ImageURL    *string `json:"imageUrl"`
+	Label       string  `json:"label"`
+	Lane        Lane    `json:"lane"`
+	MarketCount int     `json:"marketCount"`
+	MarketID    string  `json:"marketId"`
+	Move24HBps  *int    `json:"move24hBps"`
+
+	// Route `/m/<id>` of the market that stands for the tile.
+	Route   string `json:"route"`
+	Tagline string `json:"tagline"`
+
+	// TopMarket Title of that market.
+	TopMarket string   `json:"topMarket"`
+	TopYesPct *float32 `json:"topYesPct"`
+
+	// TotalVol24H USD, of all its markets.
+	TotalVol24H float32 `json:"totalVol24h"`
+}
+
 // Time Examples: 2026-09-18T12:00:00.000Z
 type Time = time.Time
 
 // True defines model for True.
 type True bool
+
+// VenueMarket defines model for VenueMarket.
+type VenueMarket struct {
+	Market struct {
+		// ClobTokenID First order-book token.
+		ClobTokenID *string `json:"clobTokenId"`
+
+		// Closed The venue has closed it, or it has an outcome. An end date that is past does not close a market.
+		Closed      bool       `json:"closed"`
+		ClosesAt    *time.Time `json:"closesAt"`
+		Description *string    `json:"description"`
+		EndDate     *time.Time `json:"endDate"`
+
+		// EventKey Markets of one event share it.
+		EventKey *string `json:"eventKey"`
+		ID       string  `json:"id"`
+		Lane     Lane    `json:"lane"`
+
+		// Liquidity USD.
+		Liquidity       *float32     `json:"liquidity"`
+		Name            string       `json:"name"`
+		ResolutionValue *Verdict     `json:"resolutionValue"`
+		Resolved        bool         `json:"resolved"`
+		Slug            *string      `json:"slug"`
+		Status          MarketStatus `json:"status"`
+
+		// Volume USD.
+		Volume *float32 `json:"volume"`
+
+		// Volume24H USD.
+		Volume24H *float32 `json:"volume24h"`
+
+		// YesPct Newest price of YES; null when there is none of the last ten minutes.
+		YesPct *float32 `json:"yesPct"`
+	} `json:"market"`
+}
 
 // Verdict defines model for Verdict.
 type Verdict string
@@ -1534,6 +1898,13 @@ type ListMarketSignalsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListCrowdGapsParams defines parameters for ListCrowdGaps.
+type ListCrowdGapsParams struct {
+	// Market Only this market.
+	Market *string `form:"market,omitempty" json:"market,omitempty"`
+	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetNetworkProgramParams defines parameters for GetNetworkProgram.
 type GetNetworkProgramParams struct {
 	// Preset An unknown value is `default`.
@@ -1589,6 +1960,63 @@ type ListBroadcastBoardParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
 	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListTilesParams defines parameters for ListTiles.
+type ListTilesParams struct {
+	// Mode An unknown value is no mode.
+	Mode *string `form:"mode,omitempty" json:"mode,omitempty"`
+}
+
+// ListOldHistoryParams defines parameters for ListOldHistory.
+type ListOldHistoryParams struct {
+	// MarketID Market id.
+	MarketID string `form:"market_id" json:"market_id"`
+}
+
+// GetVenueMarketParams defines parameters for GetVenueMarket.
+type GetVenueMarketParams struct {
+	// ID Market id.
+	ID MarketID `form:"id" json:"id"`
+}
+
+// ListMarketHistoryParams defines parameters for ListMarketHistory.
+type ListMarketHistoryParams struct {
+	// MarketID Market id.
+	MarketID *string `form:"marketId,omitempty" json:"marketId,omitempty"`
+
+	// TokenID Order-book token of the primary venue; wins over `marketId`.
+	TokenID *string `form:"tokenId,omitempty" json:"tokenId,omitempty"`
+
+	// Interval An unknown value is `24H`.
+	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
+}
+
+// FindMarketsParams defines parameters for FindMarkets.
+type FindMarketsParams struct {
+	// Q Words; without one every market.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Closed `true`: the markets that are closed or resolved. Anything else: the open ones.
+	Closed *string `form:"closed,omitempty" json:"closed,omitempty"`
+
+	// Sort `endDate` is the soonest first, the others the largest. An unknown value is `volume`.
+	Sort  *string `form:"sort,omitempty" json:"sort,omitempty"`
+	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListResolvedMarketsParams defines parameters for ListResolvedMarkets.
+type ListResolvedMarketsParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // FileSignalParams defines parameters for FileSignal.
@@ -2357,12 +2785,40 @@ type ClientInterface interface {
 	// Corresponds with GET /api/m/{marketId}/crowd (the `GetCrowd` operationId).
 	GetCrowd(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetRelated A market and what it belongs with
+	//
+	// Markets of the same event first, then those with a similar title, then those of the same lane; within each the open ones first, then by volume. At most 12.
+	//
+	// Corresponds with GET /api/m/{marketId}/related (the `GetRelated` operationId).
+	GetRelated(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSentiment How those who called on a market lean
+	//
+	// Over the calls of operators that count as crowd, each weighed by its confidence; 50 where none was given. No text is read.
+	//
+	// Corresponds with GET /api/m/{marketId}/sentiment (the `GetSentiment` operationId).
+	GetSentiment(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListMarketSignals Every call on a market, newest first
 	//
 	// `count`, `yes` and `no` are totals of the market, not of this page. This route shows the provider's raw subject in `privyId`.
 	//
 	// Corresponds with GET /api/m/{marketId}/signals (the `ListMarketSignals` operationId).
 	ListMarketSignals(ctx context.Context, marketID MarketPath, params *ListMarketSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListCrowdGaps Where the crowd and the market differ
+	//
+	// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
+	//
+	// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
+	ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetNetworkMarket A market for partner stations
+	//
+	// With its outcome and its crowd; closed and resolved markets too.
+	//
+	// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
+	GetNetworkMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetNetworkProgram The programme for partner stations
 	//
@@ -2375,6 +2831,50 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTiles The heatmap of the primary venue
+	//
+	// One tile for each event, by the attention that its busiest market has; that market stands for the tile. With
+	// `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
+	// at most 40 tiles.
+	//
+	// Corresponds with GET /api/polymarket/featured (the `ListTiles` operationId).
+	ListTiles(ctx context.Context, params *ListTilesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListOldHistory The last hour of a market, in the older form
+	//
+	// Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
+	ListOldHistory(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetVenueMarket One market of the primary venue
+	//
+	// A market that is not held yet is read from its venue first. An id that is missing or not of this venue is not found.
+	//
+	// Corresponds with GET /api/polymarket/market (the `GetVenueMarket` operationId).
+	GetVenueMarket(ctx context.Context, params *GetVenueMarketParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMarketHistory The price of YES over time
+	//
+	// From the venue's order book for the primary venue, by the market's first token; from our own snapshots for every
+	// other market, and where the venue does not answer. An unknown market or token has no points.
+	//
+	// Corresponds with GET /api/polymarket/market-history (the `ListMarketHistory` operationId).
+	ListMarketHistory(ctx context.Context, params *ListMarketHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FindMarkets Markets of the primary venue, by words
+	//
+	// Every word of `q` is in the name or the slug, whatever the order, the case and the accents; the beginning of a word
+	// is enough, and from three characters on the inside of one. Those that have the words themselves come first, then those
+	// where they begin a word, then the others; within each by `sort`. Only where no market has them all, words of four
+	// letters or more may differ by one letter. The first 400 bytes and twelve words of `q` count.
+	//
+	// Corresponds with GET /api/polymarket/markets (the `FindMarkets` operationId).
+	FindMarkets(ctx context.Context, params *FindMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListResolvedMarkets Markets of the primary venue that have an outcome, newest first
+	//
+	// Corresponds with GET /api/polymarket/resolved (the `ListResolvedMarkets` operationId).
+	ListResolvedMarkets(ctx context.Context, params *ListResolvedMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FileSignalWithBody File a call
 	//
@@ -2899,6 +3399,40 @@ func (c *Client) GetCrowd(ctx context.Context, marketID MarketPath, reqEditors .
 	return c.Client.Do(req)
 }
 
+// GetRelated A market and what it belongs with
+//
+// Markets of the same event first, then those with a similar title, then those of the same lane; within each the open ones first, then by volume. At most 12.
+//
+// Corresponds with GET /api/m/{marketId}/related (the `GetRelated` operationId).
+func (c *Client) GetRelated(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRelatedRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSentiment How those who called on a market lean
+//
+// Over the calls of operators that count as crowd, each weighed by its confidence; 50 where none was given. No text is read.
+//
+// Corresponds with GET /api/m/{marketId}/sentiment (the `GetSentiment` operationId).
+func (c *Client) GetSentiment(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSentimentRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListMarketSignals Every call on a market, newest first
 //
 // `count`, `yes` and `no` are totals of the market, not of this page. This route shows the provider's raw subject in `privyId`.
@@ -2906,6 +3440,40 @@ func (c *Client) GetCrowd(ctx context.Context, marketID MarketPath, reqEditors .
 // Corresponds with GET /api/m/{marketId}/signals (the `ListMarketSignals` operationId).
 func (c *Client) ListMarketSignals(ctx context.Context, marketID MarketPath, params *ListMarketSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListMarketSignalsRequest(c.Server, marketID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCrowdGaps Where the crowd and the market differ
+//
+// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
+//
+// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
+func (c *Client) ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCrowdGapsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetNetworkMarket A market for partner stations
+//
+// With its outcome and its crowd; closed and resolved markets too.
+//
+// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
+func (c *Client) GetNetworkMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetNetworkMarketRequest(c.Server, marketID)
 	if err != nil {
 		return nil, err
 	}
@@ -2938,6 +3506,110 @@ func (c *Client) GetNetworkProgram(ctx context.Context, params *GetNetworkProgra
 // Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListBroadcastBoardRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListTiles The heatmap of the primary venue
+//
+// One tile for each event, by the attention that its busiest market has; that market stands for the tile. With
+// `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
+// at most 40 tiles.
+//
+// Corresponds with GET /api/polymarket/featured (the `ListTiles` operationId).
+func (c *Client) ListTiles(ctx context.Context, params *ListTilesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTilesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListOldHistory The last hour of a market, in the older form
+//
+// Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
+func (c *Client) ListOldHistory(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOldHistoryRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetVenueMarket One market of the primary venue
+//
+// A market that is not held yet is read from its venue first. An id that is missing or not of this venue is not found.
+//
+// Corresponds with GET /api/polymarket/market (the `GetVenueMarket` operationId).
+func (c *Client) GetVenueMarket(ctx context.Context, params *GetVenueMarketParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetVenueMarketRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMarketHistory The price of YES over time
+//
+// From the venue's order book for the primary venue, by the market's first token; from our own snapshots for every
+// other market, and where the venue does not answer. An unknown market or token has no points.
+//
+// Corresponds with GET /api/polymarket/market-history (the `ListMarketHistory` operationId).
+func (c *Client) ListMarketHistory(ctx context.Context, params *ListMarketHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMarketHistoryRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FindMarkets Markets of the primary venue, by words
+//
+// Every word of `q` is in the name or the slug, whatever the order, the case and the accents; the beginning of a word
+// is enough, and from three characters on the inside of one. Those that have the words themselves come first, then those
+// where they begin a word, then the others; within each by `sort`. Only where no market has them all, words of four
+// letters or more may differ by one letter. The first 400 bytes and twelve words of `q` count.
+//
+// Corresponds with GET /api/polymarket/markets (the `FindMarkets` operationId).
+func (c *Client) FindMarkets(ctx context.Context, params *FindMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindMarketsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListResolvedMarkets Markets of the primary venue that have an outcome, newest first
+//
+// Corresponds with GET /api/polymarket/resolved (the `ListResolvedMarkets` operationId).
+func (c *Client) ListResolvedMarkets(ctx context.Context, params *ListResolvedMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListResolvedMarketsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3912,6 +4584,74 @@ func NewGetCrowdRequest(server string, marketID MarketPath) (*http.Request, erro
 	return req, nil
 }
 
+// NewGetRelatedRequest constructs an http.Request for the GetRelated method
+func NewGetRelatedRequest(server string, marketID MarketPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/m/%s/related", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSentimentRequest constructs an http.Request for the GetSentiment method
+func NewGetSentimentRequest(server string, marketID MarketPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/m/%s/sentiment", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListMarketSignalsRequest constructs an http.Request for the ListMarketSignals method
 func NewListMarketSignalsRequest(server string, marketID MarketPath, params *ListMarketSignalsParams) (*http.Request, error) {
 	var err error
@@ -3975,6 +4715,106 @@ func NewListMarketSignalsRequest(server string, marketID MarketPath, params *Lis
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCrowdGapsRequest constructs an http.Request for the ListCrowdGaps method
+func NewListCrowdGapsRequest(server string, params *ListCrowdGapsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/crowd")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Market != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "market", *params.Market, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetNetworkMarketRequest constructs an http.Request for the GetNetworkMarket method
+func NewGetNetworkMarketRequest(server string, marketID MarketPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/market/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4238,6 +5078,418 @@ func NewListBroadcastBoardRequest(server string, params *ListBroadcastBoardParam
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListTilesRequest constructs an http.Request for the ListTiles method
+func NewListTilesRequest(server string, params *ListTilesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/polymarket/featured")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Mode != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "mode", *params.Mode, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListOldHistoryRequest constructs an http.Request for the ListOldHistory method
+func NewListOldHistoryRequest(server string, params *ListOldHistoryParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/polymarket/history")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "market_id", params.MarketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetVenueMarketRequest constructs an http.Request for the GetVenueMarket method
+func NewGetVenueMarketRequest(server string, params *GetVenueMarketParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/polymarket/market")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "id", params.ID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListMarketHistoryRequest constructs an http.Request for the ListMarketHistory method
+func NewListMarketHistoryRequest(server string, params *ListMarketHistoryParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/polymarket/market-history")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.MarketID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "marketId", *params.MarketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.TokenID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tokenId", *params.TokenID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Interval != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "interval", *params.Interval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewFindMarketsRequest constructs an http.Request for the FindMarkets method
+func NewFindMarketsRequest(server string, params *FindMarketsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/polymarket/markets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Closed != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "closed", *params.Closed, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListResolvedMarketsRequest constructs an http.Request for the ListResolvedMarkets method
+func NewListResolvedMarketsRequest(server string, params *ListResolvedMarketsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/polymarket/resolved")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5591,6 +6843,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/m/{marketId}/crowd (the `GetCrowd` operationId).
 	GetCrowdWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetCrowdResponse, error)
 
+	// GetRelatedWithResponse A market and what it belongs with
+	//
+	// Markets of the same event first, then those with a similar title, then those of the same lane; within each the open ones first, then by volume. At most 12.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/m/{marketId}/related (the `GetRelated` operationId).
+	GetRelatedWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetRelatedResponse, error)
+
+	// GetSentimentWithResponse How those who called on a market lean
+	//
+	// Over the calls of operators that count as crowd, each weighed by its confidence; 50 where none was given. No text is read.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/m/{marketId}/sentiment (the `GetSentiment` operationId).
+	GetSentimentWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetSentimentResponse, error)
+
 	// ListMarketSignalsWithResponse Every call on a market, newest first
 	//
 	// `count`, `yes` and `no` are totals of the market, not of this page. This route shows the provider's raw subject in `privyId`.
@@ -5599,6 +6869,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/m/{marketId}/signals (the `ListMarketSignals` operationId).
 	ListMarketSignalsWithResponse(ctx context.Context, marketID MarketPath, params *ListMarketSignalsParams, reqEditors ...RequestEditorFn) (*ListMarketSignalsResponse, error)
+
+	// ListCrowdGapsWithResponse Where the crowd and the market differ
+	//
+	// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
+	ListCrowdGapsWithResponse(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*ListCrowdGapsResponse, error)
+
+	// GetNetworkMarketWithResponse A market for partner stations
+	//
+	// With its outcome and its crowd; closed and resolved markets too.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
+	GetNetworkMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetNetworkMarketResponse, error)
 
 	// GetNetworkProgramWithResponse The programme for partner stations
 	//
@@ -5615,6 +6903,62 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoardWithResponse(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*ListBroadcastBoardResponse, error)
+
+	// ListTilesWithResponse The heatmap of the primary venue
+	//
+	// One tile for each event, by the attention that its busiest market has; that market stands for the tile. With
+	// `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
+	// at most 40 tiles.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/polymarket/featured (the `ListTiles` operationId).
+	ListTilesWithResponse(ctx context.Context, params *ListTilesParams, reqEditors ...RequestEditorFn) (*ListTilesResponse, error)
+
+	// ListOldHistoryWithResponse The last hour of a market, in the older form
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
+	ListOldHistoryWithResponse(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*ListOldHistoryResponse, error)
+
+	// GetVenueMarketWithResponse One market of the primary venue
+	//
+	// A market that is not held yet is read from its venue first. An id that is missing or not of this venue is not found.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/polymarket/market (the `GetVenueMarket` operationId).
+	GetVenueMarketWithResponse(ctx context.Context, params *GetVenueMarketParams, reqEditors ...RequestEditorFn) (*GetVenueMarketResponse, error)
+
+	// ListMarketHistoryWithResponse The price of YES over time
+	//
+	// From the venue's order book for the primary venue, by the market's first token; from our own snapshots for every
+	// other market, and where the venue does not answer. An unknown market or token has no points.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/polymarket/market-history (the `ListMarketHistory` operationId).
+	ListMarketHistoryWithResponse(ctx context.Context, params *ListMarketHistoryParams, reqEditors ...RequestEditorFn) (*ListMarketHistoryResponse, error)
+
+	// FindMarketsWithResponse Markets of the primary venue, by words
+	//
+	// Every word of `q` is in the name or the slug, whatever the order, the case and the accents; the beginning of a word
+	// is enough, and from three characters on the inside of one. Those that have the words themselves come first, then those
+	// where they begin a word, then the others; within each by `sort`. Only where no market has them all, words of four
+	// letters or more may differ by one letter. The first 400 bytes and twelve words of `q` count.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/polymarket/markets (the `FindMarkets` operationId).
+	FindMarketsWithResponse(ctx context.Context, params *FindMarketsParams, reqEditors ...RequestEditorFn) (*FindMarketsResponse, error)
+
+	// ListResolvedMarketsWithResponse Markets of the primary venue that have an outcome, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/polymarket/resolved (the `ListResolvedMarkets` operationId).
+	ListResolvedMarketsWithResponse(ctx context.Context, params *ListResolvedMarketsParams, reqEditors ...RequestEditorFn) (*ListResolvedMarketsResponse, error)
 
 	// FileSignalWithBodyWithResponse File a call
 	//
@@ -6475,6 +7819,102 @@ func (r GetCrowdResponse) ContentType() string {
 	return ""
 }
 
+type GetRelatedResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Related
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRelatedResponse) GetJSON200() *Related {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetRelatedResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRelatedResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRelatedResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRelatedResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRelatedResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetSentimentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Sentiment
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSentimentResponse) GetJSON200() *Sentiment {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetSentimentResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSentimentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSentimentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSentimentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSentimentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListMarketSignalsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -6517,6 +7957,102 @@ func (r ListMarketSignalsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListMarketSignalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListCrowdGapsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CrowdGaps
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCrowdGapsResponse) GetJSON200() *CrowdGaps {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListCrowdGapsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCrowdGapsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCrowdGapsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCrowdGapsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCrowdGapsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetNetworkMarketResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NetworkMarketAnswer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetNetworkMarketResponse) GetJSON200() *NetworkMarketAnswer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetNetworkMarketResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetNetworkMarketResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetNetworkMarketResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetNetworkMarketResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetNetworkMarketResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6613,6 +8149,294 @@ func (r ListBroadcastBoardResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListBroadcastBoardResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListTilesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Heatmap
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTilesResponse) GetJSON200() *Heatmap {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListTilesResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTilesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTilesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTilesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTilesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListOldHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OldHistory
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListOldHistoryResponse) GetJSON200() *OldHistory {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListOldHistoryResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListOldHistoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListOldHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListOldHistoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListOldHistoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetVenueMarketResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *VenueMarket
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetVenueMarketResponse) GetJSON200() *VenueMarket {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetVenueMarketResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetVenueMarketResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetVenueMarketResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetVenueMarketResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetVenueMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListMarketHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *History
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListMarketHistoryResponse) GetJSON200() *History {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListMarketHistoryResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListMarketHistoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMarketHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMarketHistoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListMarketHistoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type FindMarketsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MarketRows
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FindMarketsResponse) GetJSON200() *MarketRows {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r FindMarketsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FindMarketsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FindMarketsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FindMarketsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FindMarketsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListResolvedMarketsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ResolvedRows
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListResolvedMarketsResponse) GetJSON200() *ResolvedRows {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListResolvedMarketsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListResolvedMarketsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListResolvedMarketsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListResolvedMarketsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListResolvedMarketsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7884,6 +9708,36 @@ func (c *ClientWithResponses) GetCrowdWithResponse(ctx context.Context, marketID
 	return ParseGetCrowdResponse(rsp)
 }
 
+// GetRelatedWithResponse A market and what it belongs with
+//
+// Markets of the same event first, then those with a similar title, then those of the same lane; within each the open ones first, then by volume. At most 12.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/m/{marketId}/related (the `GetRelated` operationId).
+func (c *ClientWithResponses) GetRelatedWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetRelatedResponse, error) {
+	rsp, err := c.GetRelated(ctx, marketID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRelatedResponse(rsp)
+}
+
+// GetSentimentWithResponse How those who called on a market lean
+//
+// Over the calls of operators that count as crowd, each weighed by its confidence; 50 where none was given. No text is read.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/m/{marketId}/sentiment (the `GetSentiment` operationId).
+func (c *ClientWithResponses) GetSentimentWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetSentimentResponse, error) {
+	rsp, err := c.GetSentiment(ctx, marketID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSentimentResponse(rsp)
+}
+
 // ListMarketSignalsWithResponse Every call on a market, newest first
 //
 // `count`, `yes` and `no` are totals of the market, not of this page. This route shows the provider's raw subject in `privyId`.
@@ -7897,6 +9751,36 @@ func (c *ClientWithResponses) ListMarketSignalsWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseListMarketSignalsResponse(rsp)
+}
+
+// ListCrowdGapsWithResponse Where the crowd and the market differ
+//
+// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
+func (c *ClientWithResponses) ListCrowdGapsWithResponse(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*ListCrowdGapsResponse, error) {
+	rsp, err := c.ListCrowdGaps(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCrowdGapsResponse(rsp)
+}
+
+// GetNetworkMarketWithResponse A market for partner stations
+//
+// With its outcome and its crowd; closed and resolved markets too.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
+func (c *ClientWithResponses) GetNetworkMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetNetworkMarketResponse, error) {
+	rsp, err := c.GetNetworkMarket(ctx, marketID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetNetworkMarketResponse(rsp)
 }
 
 // GetNetworkProgramWithResponse The programme for partner stations
@@ -7925,6 +9809,98 @@ func (c *ClientWithResponses) ListBroadcastBoardWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseListBroadcastBoardResponse(rsp)
+}
+
+// ListTilesWithResponse The heatmap of the primary venue
+//
+// One tile for each event, by the attention that its busiest market has; that market stands for the tile. With
+// `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
+// at most 40 tiles.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/polymarket/featured (the `ListTiles` operationId).
+func (c *ClientWithResponses) ListTilesWithResponse(ctx context.Context, params *ListTilesParams, reqEditors ...RequestEditorFn) (*ListTilesResponse, error) {
+	rsp, err := c.ListTiles(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTilesResponse(rsp)
+}
+
+// ListOldHistoryWithResponse The last hour of a market, in the older form
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
+func (c *ClientWithResponses) ListOldHistoryWithResponse(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*ListOldHistoryResponse, error) {
+	rsp, err := c.ListOldHistory(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListOldHistoryResponse(rsp)
+}
+
+// GetVenueMarketWithResponse One market of the primary venue
+//
+// A market that is not held yet is read from its venue first. An id that is missing or not of this venue is not found.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/polymarket/market (the `GetVenueMarket` operationId).
+func (c *ClientWithResponses) GetVenueMarketWithResponse(ctx context.Context, params *GetVenueMarketParams, reqEditors ...RequestEditorFn) (*GetVenueMarketResponse, error) {
+	rsp, err := c.GetVenueMarket(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetVenueMarketResponse(rsp)
+}
+
+// ListMarketHistoryWithResponse The price of YES over time
+//
+// From the venue's order book for the primary venue, by the market's first token; from our own snapshots for every
+// other market, and where the venue does not answer. An unknown market or token has no points.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/polymarket/market-history (the `ListMarketHistory` operationId).
+func (c *ClientWithResponses) ListMarketHistoryWithResponse(ctx context.Context, params *ListMarketHistoryParams, reqEditors ...RequestEditorFn) (*ListMarketHistoryResponse, error) {
+	rsp, err := c.ListMarketHistory(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMarketHistoryResponse(rsp)
+}
+
+// FindMarketsWithResponse Markets of the primary venue, by words
+//
+// Every word of `q` is in the name or the slug, whatever the order, the case and the accents; the beginning of a word
+// is enough, and from three characters on the inside of one. Those that have the words themselves come first, then those
+// where they begin a word, then the others; within each by `sort`. Only where no market has them all, words of four
+// letters or more may differ by one letter. The first 400 bytes and twelve words of `q` count.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/polymarket/markets (the `FindMarkets` operationId).
+func (c *ClientWithResponses) FindMarketsWithResponse(ctx context.Context, params *FindMarketsParams, reqEditors ...RequestEditorFn) (*FindMarketsResponse, error) {
+	rsp, err := c.FindMarkets(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindMarketsResponse(rsp)
+}
+
+// ListResolvedMarketsWithResponse Markets of the primary venue that have an outcome, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/polymarket/resolved (the `ListResolvedMarkets` operationId).
+func (c *ClientWithResponses) ListResolvedMarketsWithResponse(ctx context.Context, params *ListResolvedMarketsParams, reqEditors ...RequestEditorFn) (*ListResolvedMarketsResponse, error) {
+	rsp, err := c.ListResolvedMarkets(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListResolvedMarketsResponse(rsp)
 }
 
 // FileSignalWithBodyWithResponse File a call
@@ -8745,6 +10721,72 @@ func ParseGetCrowdResponse(rsp *http.Response) (*GetCrowdResponse, error) {
 	return response, nil
 }
 
+// ParseGetRelatedResponse parses an HTTP response from a GetRelatedWithResponse call
+func ParseGetRelatedResponse(rsp *http.Response) (*GetRelatedResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRelatedResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Related
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetSentimentResponse parses an HTTP response from a GetSentimentWithResponse call
+func ParseGetSentimentResponse(rsp *http.Response) (*GetSentimentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSentimentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Sentiment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListMarketSignalsResponse parses an HTTP response from a ListMarketSignalsWithResponse call
 func ParseListMarketSignalsResponse(rsp *http.Response) (*ListMarketSignalsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -8761,6 +10803,72 @@ func ParseListMarketSignalsResponse(rsp *http.Response) (*ListMarketSignalsRespo
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest MarketLedger
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListCrowdGapsResponse parses an HTTP response from a ListCrowdGapsWithResponse call
+func ParseListCrowdGapsResponse(rsp *http.Response) (*ListCrowdGapsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCrowdGapsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CrowdGaps
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetNetworkMarketResponse parses an HTTP response from a GetNetworkMarketWithResponse call
+func ParseGetNetworkMarketResponse(rsp *http.Response) (*GetNetworkMarketResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetNetworkMarketResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NetworkMarketAnswer
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -8827,6 +10935,204 @@ func ParseListBroadcastBoardResponse(rsp *http.Response) (*ListBroadcastBoardRes
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest BroadcastBoard
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListTilesResponse parses an HTTP response from a ListTilesWithResponse call
+func ParseListTilesResponse(rsp *http.Response) (*ListTilesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTilesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Heatmap
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListOldHistoryResponse parses an HTTP response from a ListOldHistoryWithResponse call
+func ParseListOldHistoryResponse(rsp *http.Response) (*ListOldHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListOldHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OldHistory
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetVenueMarketResponse parses an HTTP response from a GetVenueMarketWithResponse call
+func ParseGetVenueMarketResponse(rsp *http.Response) (*GetVenueMarketResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetVenueMarketResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest VenueMarket
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListMarketHistoryResponse parses an HTTP response from a ListMarketHistoryWithResponse call
+func ParseListMarketHistoryResponse(rsp *http.Response) (*ListMarketHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMarketHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest History
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFindMarketsResponse parses an HTTP response from a FindMarketsWithResponse call
+func ParseFindMarketsResponse(rsp *http.Response) (*FindMarketsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FindMarketsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MarketRows
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListResolvedMarketsResponse parses an HTTP response from a ListResolvedMarketsWithResponse call
+func ParseListResolvedMarketsResponse(rsp *http.Response) (*ListResolvedMarketsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListResolvedMarketsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ResolvedRows
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -31,6 +31,8 @@ type Venue struct {
 	// it and back.
 	Spell func(id int64) string
 	Read  func(text string) (int64, bool)
+	// Rules are what this venue can be told beyond what all can.
+	Rules Rules
 }
 
 // Handler serves /sim/{venue}/….
@@ -100,6 +102,8 @@ type createBody struct {
 	Category    string   `json:"category"`
 	Description string   `json:"description"`
 	EventTitle  string   `json:"eventTitle"`
+	StartDate   *string  `json:"startDate"`
+	Kind        string   `json:"kind"`
 }
 
 func (c control) create(v Venue, _ *http.Request, body []byte) (int, any, error) {
@@ -108,6 +112,9 @@ func (c control) create(v Venue, _ *http.Request, body []byte) (int, any, error)
 		return 0, nil, err
 	}
 	d, err := in.draft(v.World.Now())
+	if err == nil {
+		err = v.Rules.draft(in)
+	}
 	if err != nil {
 		return 0, nil, err
 	}
@@ -122,6 +129,7 @@ func (in createBody) draft(now time.Time) (d world.Draft, err error) {
 	d = world.Draft{
 		Question: strings.TrimSpace(in.Question), Description: in.Description, Category: in.Category, EventTitle: in.EventTitle,
 		Outcomes: in.Outcomes, End: now.Add(usualLife).Truncate(time.Second), Volume: usualVolume,
+		Kind: in.Kind,
 	}
 	if d.Question == "" || len(d.Question) > maxText || len(d.Description) > maxText || len(d.EventTitle) > maxText {
 		return d, bad("question is required; no text may be longer than %d bytes", maxText)
@@ -137,6 +145,11 @@ func (in createBody) draft(now time.Time) (d world.Draft, err error) {
 			return d, bad("endDate must be RFC 3339, such as 2027-01-31T12:00:00Z")
 		}
 		d.End = d.End.UTC()
+	}
+	if in.StartDate != nil {
+		if d.Start, err = moment("startDate", *in.StartDate, now); err != nil {
+			return d, err
+		}
 	}
 	if d.Outcomes == nil {
 		d.Outcomes = []string{"Yes", "No"}
@@ -154,42 +167,6 @@ func (in createBody) draft(now time.Time) (d world.Draft, err error) {
 		d.Tags = append(d.Tags, world.Tag{ID: "9" + strconv.Itoa(len(slug)), Label: label, Slug: slug})
 	}
 	return d, nil
-}
-
-func (c control) change(v Venue, r *http.Request, body []byte) (int, any, error) {
-	var in struct {
-		YesPrice *float64      `json:"yesPrice"`
-		State    world.State   `json:"state"`
-		Outcome  world.Verdict `json:"outcome"`
-	}
-	if err := decode(body, &in); err != nil {
-		return 0, nil, err
-	}
-	id, ok := v.Read(r.PathValue("id"))
-	if !ok {
-		return 0, nil, world.ErrNoMarket
-	}
-	ch := world.Change{State: in.State, Verdict: in.Outcome}
-	if in.YesPrice != nil {
-		p, err := world.FromFloat(*in.YesPrice)
-		if err != nil {
-			return 0, nil, bad("yesPrice: %v", err)
-		}
-		ch.Price = &p
-	}
-	if in.State != "" && !in.State.Known() {
-		return 0, nil, bad("state must be open, closed, proposed, disputed or resolved")
-	}
-	if in.Outcome != "" && !in.Outcome.Known() {
-		return 0, nil, bad("outcome must be YES, NO or INVALID")
-	}
-	if in.YesPrice == nil && in.State == "" && in.Outcome == "" {
-		return 0, nil, bad("nothing to change: give yesPrice, state or outcome")
-	}
-	if err := v.World.Change(id, ch); err != nil {
-		return 0, nil, err
-	}
-	return http.StatusOK, map[string]string{"id": v.Spell(id)}, nil
 }
 
 func (c control) fault(v Venue, _ *http.Request, body []byte) (int, any, error) {

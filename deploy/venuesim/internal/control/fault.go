@@ -42,11 +42,24 @@ type Switch struct {
 	until   time.Time
 	changed chan struct{} // closed when the mode is set anew
 	turn    int
+	limited limited
 }
+
+// limited is what a venue says when it is asked too often.
+type limited struct{ contentType, body string }
+
+// edge is the word of the network in front of a venue.
+var edge = limited{"text/plain; charset=UTF-8", "error code: 1015"}
 
 // NewSwitch gives a switch in mode none.
 func NewSwitch(now func() time.Time) *Switch {
-	return &Switch{now: now, mode: None, changed: make(chan struct{})}
+	return &Switch{now: now, mode: None, changed: make(chan struct{}), limited: edge}
+}
+
+// Limiting gives the switch the venue's own JSON for mode 429.
+func (s *Switch) Limiting(body string) *Switch {
+	s.limited = limited{"application/json", body}
+	return s
 }
 
 // Set starts a mode and ends the one before, also for requests that hang in it.
@@ -88,9 +101,9 @@ func (s *Switch) Wrap(next http.Handler) http.Handler {
 		case Garbage:
 			spoil(w, r, next, turn)
 		case Limited:
-			w.Header().Set("Content-Type", "text/plain; charset=UTF-8")
+			w.Header().Set("Content-Type", s.limited.contentType)
 			w.WriteHeader(http.StatusTooManyRequests)
-			_, _ = w.Write([]byte("error code: 1015"))
+			_, _ = w.Write([]byte(s.limited.body))
 		case None:
 			next.ServeHTTP(w, r)
 		}
@@ -124,7 +137,8 @@ func pause(r *http.Request, d time.Duration, changed <-chan struct{}) bool {
 }
 
 var wrongTypes = []byte(`{"id":{"n":7},"markets":{"id":[1]},"events":"none","next_cursor":[3],"outcomes":5,` +
-	`"outcomePrices":true,"closed":"maybe","endDate":17,"history":{"t":"x"},"mid":[],"condition_id":false,"tokens":"two"}`)
+	`"outcomePrices":true,"closed":"maybe","endDate":17,"history":{"t":"x"},"mid":[],"condition_id":false,"tokens":"two",` +
+	`"market":["x"],"event":4,"series":"s","cursor":{"c":1},"candlesticks":"none","data":{"d":1},"totalMarketsCount":[2],"prices":7}`)
 
 const htmlPage = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>"
 

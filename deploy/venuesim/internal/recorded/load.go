@@ -14,10 +14,17 @@ import (
 // maxFile bounds what is read into memory for one recorded file.
 const maxFile = 64 << 20
 
+// Library is what was loaded, by venue; a venue of which nothing was recorded
+// has nil.
+type Library struct {
+	Polymarket                  *Set
+	Kalshi, Limitless, Manifold *Wire
+}
+
 // Load reads every .json file below the folders. What it cannot use it reports
 // through note. It fails when a folder cannot be read or holds no market at all.
-func Load(dirs []string, note func(string)) (*Set, error) {
-	s := newSet()
+func Load(dirs []string, note func(string)) (*Library, error) {
+	b := &builder{set: newSet(), kalshi: newWire(), limitless: newWire(), manifold: newWire()}
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -26,20 +33,30 @@ func Load(dirs []string, note func(string)) (*Set, error) {
 			if d.IsDir() || !strings.HasSuffix(path, ".json") {
 				return nil
 			}
-			return s.file(path, note)
+			return b.file(path, note)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read recorded data: %w", err)
 		}
 	}
-	if len(s.markets) == 0 {
+	lib := &Library{Kalshi: b.kalshi.finish(), Limitless: b.limitless.finish(), Manifold: b.manifold.finish()}
+	if len(b.set.markets) > 0 {
+		b.set.finish()
+		lib.Polymarket = b.set
+	}
+	if *lib == (Library{}) {
 		return nil, fmt.Errorf("read recorded data: no market in %s", strings.Join(dirs, ":"))
 	}
-	s.finish()
-	return s, nil
+	return lib, nil
 }
 
-func (s *Set) file(path string, note func(string)) error {
+// builder holds what was read so far.
+type builder struct {
+	set                         *Set
+	kalshi, limitless, manifold *Wire
+}
+
+func (b *builder) file(path string, note func(string)) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -52,8 +69,9 @@ func (s *Set) file(path string, note func(string)) error {
 	if err != nil {
 		return err
 	}
-	if !s.take(bytes.TrimSpace(raw)) {
-		note("left out, not a recorded Polymarket list: " + path)
+	raw = bytes.TrimSpace(raw)
+	if !b.set.take(raw) && !takeKalshi(b.kalshi, raw) && !takeLimitless(b.limitless, raw) && !takeManifold(b.manifold, raw) {
+		note("left out, of no form that is known: " + path)
 	}
 	return nil
 }

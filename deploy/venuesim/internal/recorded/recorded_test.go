@@ -31,10 +31,11 @@ func TestFilesAreRecognisedByTheirForm(t *testing.T) {
 	write(t, dir, "e-other.json", `[{"ticker_name":"NOT-OURS"}]`)
 	write(t, dir, "notes.txt", "not read")
 	var notes []string
-	set, err := recorded.Load([]string{dir}, func(s string) { notes = append(notes, s) })
+	lib, err := recorded.Load([]string{dir}, func(s string) { notes = append(notes, s) })
 	if err != nil {
 		t.Fatal(err)
 	}
+	set := lib.Polymarket
 	if len(notes) != 1 || !strings.Contains(notes[0], "e-other.json") {
 		t.Errorf("notes: %v", notes)
 	}

@@ -10,12 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/signalcast/signalcast/deploy/venuesim/internal/control"
-	"github.com/signalcast/signalcast/deploy/venuesim/internal/polymarket"
-	"github.com/signalcast/signalcast/deploy/venuesim/internal/recorded"
-	"github.com/signalcast/signalcast/deploy/venuesim/internal/universe"
-	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
 // grace is how long answers under way may take once the simulator is to stop.
@@ -48,38 +42,6 @@ func FromEnv(getenv func(string) string, now func() time.Time) (Config, error) {
 		c.Seed = seed
 	}
 	return c, nil
-}
-
-// Handler builds every venue; note gets a line for each recorded file left out.
-func Handler(c Config, note func(string)) (http.Handler, error) {
-	var source world.Source = universe.New(c.Seed)
-	var books polymarket.Books
-	if len(c.Data) > 0 {
-		set, err := recorded.Load(c.Data, note)
-		if err != nil {
-			return nil, err
-		}
-		source, books = set, set
-	}
-	w := world.New(source, c.Seed, c.Now)
-	sw := control.NewSwitch(c.Now)
-	venue := sw.Wrap(polymarket.New(w, books).Handler())
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
-		rw.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(rw, `{"ok":true}`)
-	})
-	mux.Handle("/gamma/", venue)
-	mux.Handle("/clob/", venue)
-	mux.Handle("/sim/", control.Handler(map[string]control.Venue{"polymarket": {
-		World: w, Switch: sw,
-		Spell: func(id int64) string { return strconv.FormatInt(id, 10) },
-		Read: func(text string) (int64, bool) {
-			id, err := strconv.ParseInt(text, 10, 64)
-			return id, err == nil
-		},
-	}}))
-	return mux, nil
 }
 
 // Run serves until ctx ends. It prints one line with its address to out.

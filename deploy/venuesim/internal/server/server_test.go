@@ -126,7 +126,7 @@ func TestBadControlInputIsRefused(t *testing.T) {
 		{"/sim/polymarket/fault", `{"mode":"explode","seconds":1}`, 400},
 		{"/sim/polymarket/fault", `{"mode":"hang"}`, 400},
 		{"/sim/polymarket/fault", `{"mode":"hang","seconds":-1}`, 400},
-		{"/sim/kalshi/markets", `{"question":"q?","yesPrice":0.5}`, 404},
+		{"/sim/elsewhere/markets", `{"question":"q?","yesPrice":0.5}`, 404},
 		{"/sim/polymarket/nothing", `{}`, 404},
 	} {
 		status, v := post(t, base+c.path, c.body)

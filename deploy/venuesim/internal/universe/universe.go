@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// Size is the number of markets that are open at any moment, give or take the
-// size of one event.
+// Size is the usual number of markets that are open at any moment, give or take
+// the size of one event.
 const Size = 3000
 
 // firstID leaves room below for records of other origin.
@@ -53,10 +53,13 @@ type eventKey struct {
 	generation int64
 }
 
-// New lays out the universe of a seed.
-func New(seed uint64) *Universe {
+// New lays out the universe of a seed, of the usual size.
+func New(seed uint64) *Universe { return Sized(seed, Size) }
+
+// Sized lays out a universe with about that many markets open at any moment.
+func Sized(seed uint64, size int) *Universe {
 	u := &Universe{seed: seed, texts: map[eventKey]*story{}}
-	for len(u.seats) < Size {
+	for len(u.seats) < size {
 		i := len(u.places)
 		d := roll(seed, 1, uint64(i))
 		p := place{kind: drawKind(d), first: len(u.seats)}
@@ -197,7 +200,8 @@ func (u *Universe) tell(key eventKey) *story {
 	eventID := 20_000 + key.generation*int64(len(u.places)) + int64(key.place)
 	s.event.ID = strconv.FormatInt(eventID, 10)
 	s.event.Slug = world.Slug(s.event.Title, 60) + "-" + s.event.ID
-	s.event.Children = p.size
+	s.event.Children, s.event.Group, s.event.Tags = p.size, p.size > 1, s.tags
+	s.event.Head = firstID + key.generation*u.total + int64(p.first)
 	u.fate(s, d, start, end, u.seed^mix(uint64(key.place), uint64(key.generation)))
 	for i := range s.children {
 		id := firstID + key.generation*u.total + int64(p.first+i)

@@ -41,3 +41,11 @@ func (m Micros) Fixed() string {
 	}
 	return s
 }
+
+// Dollars gives four decimals, or six where four do not hold the price.
+func (m Micros) Dollars() string {
+	if m%100 == 0 {
+		return fmt.Sprintf("%d.%04d", m/One, m%One/100)
+	}
+	return fmt.Sprintf("%d.%06d", m/One, m%One)
+}

@@ -2,6 +2,7 @@ package world
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -53,6 +54,10 @@ type Event struct {
 	Title    string
 	NegRisk  bool // at most one of its markets ends YES
 	Children int
+	Head     int64           // number of its first market
+	Group    bool            // it holds, or is meant to hold, several markets
+	Tags     []Tag           // of its first market
+	Raw      json.RawMessage // the recorded object of an event that has one
 }
 
 // Path gives the YES price of a market at a second of Unix time.
@@ -84,6 +89,13 @@ type Market struct {
 	Liquidity   float64
 	NegRisk     bool
 	Placeholder bool // listed without prices or tokens
+
+	Key    string  // the venue's own key of a recorded market
+	Kind   string  // the venue's own kind of market, where a test named it
+	Word   string  // the venue's own word of the state, where a test named it
+	Form   string  // the venue's own way of telling the result, likewise
+	Payout *Micros // what a market without a plain result pays for YES, likewise
+	Moves  []int64 // moments at which a test moved the price, rising
 
 	ConditionID string
 	QuestionID  string
@@ -141,6 +153,25 @@ func (m *Market) Prices() []Micros {
 		out[(yes+1)%len(out)] = One
 	}
 	return out
+}
+
+// Created says whether a test created the market: nothing about it is left to chance.
+func (m *Market) Created() bool { return m.ID >= FirstCreated }
+
+// Odd picks about one in n of the markets that are not created nor recorded, and
+// always the same ones; salt tells one choice from another.
+func (m *Market) Odd(salt string, n uint64) bool {
+	return !m.Created() && m.Raw == nil && m.Key == "" && Draw(salt, uint64(m.ID))%n == 0
+}
+
+// YesQuestion is the question with YES as its first answer: a market between
+// two names asks for the first.
+func (m *Market) YesQuestion() string {
+	i := m.YesIndex()
+	if i >= len(m.Outcomes) || strings.EqualFold(m.Outcomes[i], "yes") {
+		return m.Question
+	}
+	return m.Question + " (" + m.Outcomes[i] + ")"
 }
 
 // Quote gives the best bid and ask around a price: a cent apart in the middle

@@ -44,9 +44,11 @@ type Draft struct {
 	EventTitle                      string
 	Outcomes                        []string
 	Tags                            []Tag
+	Start                           time.Time // zero for now
 	End                             time.Time
 	Price                           Micros
 	Volume                          float64
+	Kind                            string
 }
 
 // Change is what a test alters on a market; nil and empty members stay as they are.
@@ -54,6 +56,10 @@ type Change struct {
 	Price   *Micros
 	State   State
 	Verdict Verdict
+	At      time.Time // when State was reached; zero for now
+	Word    string    // see Market; goes with the state and leaves with it
+	Form    string
+	Payout  *Micros
 }
 
 type pricePoint struct {
@@ -66,6 +72,9 @@ type overlay struct {
 	state     State
 	verdict   Verdict
 	changedAt time.Time
+	word      string
+	form      string
+	payout    *Micros
 }
 
 // World joins one source with what tests created and changed. It is safe for
@@ -77,6 +86,7 @@ type World struct {
 
 	mu       sync.RWMutex
 	created  []Market // index = ID - FirstCreated
+	groups   map[string][]int64
 	overlays map[int64]*overlay
 	version  uint64
 }
@@ -84,7 +94,7 @@ type World struct {
 // New builds a world over a source; seed feeds the identifiers of what is
 // created, now is the clock of every answer.
 func New(source Source, seed uint64, now func() time.Time) *World {
-	return &World{IDs: IDs{Seed: seed}, source: source, now: now, overlays: map[int64]*overlay{}}
+	return &World{IDs: IDs{Seed: seed}, source: source, now: now, overlays: map[int64]*overlay{}, groups: map[string][]int64{}}
 }
 
 // Now is the world's clock.
@@ -111,13 +121,22 @@ func (w *World) Create(d Draft) (int64, error) {
 		ID: id, Question: d.Question, Description: d.Description, Category: d.Category,
 		Outcomes: d.Outcomes, Tags: d.Tags, Start: now.Truncate(time.Microsecond), End: d.End, State: Open,
 		Price: d.Price, Volume: d.Volume, Volume24h: d.Volume / 10, Liquidity: d.Volume / 5,
+		Kind: d.Kind,
+	}
+	if !d.Start.IsZero() {
+		m.Start = d.Start.UTC()
 	}
 	m.Slug = Slug(d.Question, 80) + "-" + strconv.FormatInt(id, 10)
 	title, key := d.EventTitle, "created-"+Slug(d.EventTitle, 60)
 	if title == "" {
 		title, key = d.Question, m.Slug
 	}
-	m.Event = Event{ID: eventNumber(key), Slug: key, Title: title, Children: 1}
+	m.Event = Event{ID: eventNumber(key), Slug: key, Title: title, Children: 1, Head: id, Group: d.EventTitle != "", Tags: d.Tags}
+	if members := w.groups[m.Event.ID]; len(members) > 0 {
+		m.Event = w.created[members[0]-FirstCreated].Event
+		m.GroupIndex = len(members)
+	}
+	w.groups[m.Event.ID] = append(w.groups[m.Event.ID], id)
 	w.created = append(w.created, m)
 	w.version++
 	return id, nil
@@ -153,9 +172,22 @@ func (w *World) Change(id int64, c Change) error {
 			return ErrNoVerdict
 		}
 		o.state, o.changedAt = c.State, now
+		if !c.At.IsZero() {
+			o.changedAt = c.At.UTC()
+		}
+		o.word, o.form, o.payout = "", "", nil
 		if c.State == Open || c.State == Closed {
 			o.verdict = c.Verdict
 		}
+	}
+	if c.Word != "" {
+		o.word = c.Word
+	}
+	if c.Form != "" {
+		o.form = c.Form
+	}
+	if c.Payout != nil {
+		o.payout = c.Payout
 	}
 	if c.Price != nil {
 		if len(o.prices) == maxPriceLog {
@@ -199,6 +231,15 @@ func (w *World) Find(key string) (Market, bool) {
 	}
 	m, ok := w.Get(id)
 	return m, ok && m.Slug == key
+}
+
+// Recorded finds a recorded market by a key that its source knows.
+func (w *World) Recorded(key string) (Market, bool) {
+	id, ok := w.source.Lookup(key)
+	if !ok {
+		return Market{}, false
+	}
+	return w.Get(id)
 }
 
 // Range calls yield with every market worth listing, in no given order and
@@ -253,9 +294,13 @@ func dress(m Market, o *overlay, now time.Time) Market {
 		m.Patched = true
 		if len(o.prices) > 0 {
 			m.Path = over(m.Path, o.prices)
+			for _, p := range o.prices {
+				m.Moves = append(m.Moves, p.at)
+			}
 		}
 		if o.state != "" {
 			m.State, m.Verdict, m.ChangedAt = o.state, o.verdict, o.changedAt
+			m.Word, m.Form, m.Payout = o.word, o.form, o.payout
 		} else if o.verdict != "" {
 			m.Verdict = o.verdict
 		}

@@ -21,13 +21,16 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/search"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
 const serviceName = "api"
@@ -55,6 +58,9 @@ type App struct {
 	resolves  *resolve.Service
 	scanner   *resolve.Scanner
 	boards    *board.Service
+	search    *search.Service
+	histories *history.Service
+	primary   venue.Venue // the adapter of the primary venue
 
 	hub      *live.Hub
 	relay    *relay.Relay
@@ -109,17 +115,24 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // subjects builds what knows the rules.
 func (a *App) subjects() error {
-	venues, err := a.venues()
+	meter := venue.NewMeter(a.metrics.Registerer())
+	venues, err := a.venues(meter)
 	if err != nil {
 		return err
 	}
 	a.operators = operator.NewService(a.store, a.cfg.Mask.Reveal(), a.now)
 	a.markets = market.NewService(a.store, venues, classify(), a.cfg.PastEnd, a.now)
 	a.catalogue = market.NewCatalogue(a.markets, a.store, a.log)
+	if err := a.follow(meter); err != nil {
+		return err
+	}
 	a.signals = signal.NewService(a.store, a.markets, a.now)
 	a.resolves = resolve.NewService(a.store, a.now)
 	a.scanner = resolve.NewScanner(a.store, a.markets, a.resolves, providers(venues), a.cfg.Grace, a.now, a.log)
 	a.boards = board.NewService(a.store, a.now)
+	a.search = search.NewService(a.store, a.now)
+	past := pastPrices{a.markets, a.primary}
+	a.histories = history.NewService(past, past, a.now)
 	a.hub = live.NewHub(hubMemory)
 	a.relay = relay.New(relay.Options{Log: a.store, Redis: a.redis, Now: a.now, NewID: newID, Slog: a.log})
 	a.follower = relay.NewFollower(a.store, a.redis, a.hub, a.now, a.log)
@@ -200,6 +213,9 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("boards", func(ctx context.Context) error {
 			return a.boards.Run(ctx, func(err error) { a.log.Warn("boards not followed up", "error", err) })
 		}),
+		run.Loop("search", func(ctx context.Context) error {
+			return a.search.Run(ctx, func(err error) { a.log.Warn("search not followed up", "error", err) })
+		}),
 		run.Of("grpc", a.grpc),
 		{Name: "edge", Stop: func(ctx context.Context) error { a.edge.Close(ctx); return nil }},
 		run.Of("http", a.http),
@@ -242,6 +258,9 @@ func (a *App) sweep(ctx context.Context) error {
 
 // close ends the stores, after everything that uses them.
 func (a *App) close() error {
+	if a.histories != nil {
+		a.histories.Close()
+	}
 	if a.markets != nil {
 		a.markets.Close()
 	}

@@ -33,7 +33,12 @@ type Config struct {
 	VenueA    string        `env:"VENUE_A_SLUG"           envDefault:"polymarket"`
 	GammaURL  string        `env:"POLYMARKET_GAMMA_URL"   envDefault:"https://gamma-api.polymarket.com"`
 	ClobURL   string        `env:"POLYMARKET_CLOB_URL"    envDefault:"https://clob.polymarket.com"`
-	VenueRPS  float64       `env:"VENUE_RPS"              envDefault:"5"` // requests a second and host
+	StreamURL string        `env:"POLYMARKET_WS_URL"` // empty: no live prices
+	Kalshi    string        `env:"KALSHI_URL"`        // these three: empty is off
+	Limitless string        `env:"LIMITLESS_URL"`
+	Manifold  string        `env:"MANIFOLD_URL"`
+	VenueRPS  float64       `env:"VENUE_RPS"              envDefault:"5"`  // requests a second and host
+	Undo      time.Duration `env:"MANIFOLD_WAIT"          envDefault:"1h"` // while a result there can be taken back
 	Grace     time.Duration `env:"RESOLUTION_GRACE"       envDefault:"10m"`
 	Tolerance int           `env:"PRICE_TOLERANCE_BPS"    envDefault:"1000"`
 	PastEnd   bool          `env:"PAST_END_IS_PROVISIONAL" envDefault:"true"`
@@ -58,6 +63,10 @@ func (c *Config) Check(r *conf.Report) {
 	c.checkProviders(r)
 	r.URL("POLYMARKET_GAMMA_URL", c.GammaURL, "https", "http")
 	r.URL("POLYMARKET_CLOB_URL", c.ClobURL, "https", "http")
+	r.OptURL("POLYMARKET_WS_URL", c.StreamURL, "wss", "ws")
+	r.OptURL("KALSHI_URL", c.Kalshi, "https", "http")
+	r.OptURL("LIMITLESS_URL", c.Limitless, "https", "http")
+	r.OptURL("MANIFOLD_URL", c.Manifold, "https", "http")
 	r.Proxies("TRUSTED_PROXIES", c.Trusted)
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("RATE_LIMIT_KEY", c.PerKey, 1, 1_000_000)
@@ -67,6 +76,9 @@ func (c *Config) Check(r *conf.Report) {
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 8, 1000)
 	if c.VenueRPS <= 0 || c.VenueRPS > 10_000 {
 		r.Fail("VENUE_RPS", "must be above 0 and at most 10000")
+	}
+	if c.Undo < time.Second || c.Undo > 24*time.Hour {
+		r.Fail("MANIFOLD_WAIT", "must be from 1s to 24h")
 	}
 	if c.Grace < 0 || c.Grace > 24*time.Hour {
 		r.Fail("RESOLUTION_GRACE", "must be from 0s to 24h")

@@ -47,6 +47,11 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"issuer over http":         {"IDP_PROVIDERS", `[{"name":"m","issuer":"http://` + canary + `","audience":"a"}]`},
 		"everybody is a proxy":     {"TRUSTED_PROXIES", "::/0"},
 		"venue that is no address": {"POLYMARKET_CLOB_URL", canary},
+		"prices over http":         {"POLYMARKET_WS_URL", "https://" + canary + ".example"},
+		"second venue":             {"KALSHI_URL", canary},
+		"third venue":              {"LIMITLESS_URL", "ftp://" + canary},
+		"fourth venue":             {"MANIFOLD_URL", "https://" + canary + ":pass@venue.example"},
+		"a result that can change": {"MANIFOLD_WAIT", "0s"},
 		"no limit for keys":        {"RATE_LIMIT_KEY", "0"},
 		"no chunk":                 {"RESOLVE_CHUNK", "0"},
 	} {

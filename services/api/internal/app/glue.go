@@ -3,11 +3,14 @@ package app
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
@@ -18,26 +21,65 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/rpc"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
+	"github.com/signalcast/signalcast/services/api/internal/venue/limitless"
+	"github.com/signalcast/signalcast/services/api/internal/venue/manifold"
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
 )
 
-// venues are the venues that are connected.
-func (a *App) venues() (market.Venues, error) {
+// venues are the venues that are connected: the primary one, and each of the
+// others that has an address. Each has a client of its own, with its own rate and
+// breaker.
+func (a *App) venues(meter *venue.Meter) (market.Venues, error) {
+	rate := a.cfg.VenueRPS
 	primary, err := polymarket.New(polymarket.Config{
-		GammaURL: a.cfg.GammaURL, ClobURL: a.cfg.ClobURL, RequestsPerSecond: a.cfg.VenueRPS, PastEndIsProvisional: a.cfg.PastEnd,
-	}, venue.NewMeter(a.metrics.Registerer()), a.now)
+		GammaURL: a.cfg.GammaURL, ClobURL: a.cfg.ClobURL, RequestsPerSecond: rate, PastEndIsProvisional: a.cfg.PastEnd,
+	}, meter, a.now)
 	if err != nil {
 		return nil, err
 	}
-	return market.Venues{syntax.Polymarket: venue.Port(primary)}, nil
+	a.primary = primary
+	list := market.Venues{syntax.Polymarket: venue.Port(primary)}
+	if a.cfg.Kalshi != "" {
+		v, err := kalshi.New(kalshi.Config{URL: a.cfg.Kalshi, RequestsPerSecond: rate}, meter, a.now)
+		if err != nil {
+			return nil, err
+		}
+		list[syntax.Kalshi] = venue.Port(v)
+	}
+	if a.cfg.Limitless != "" {
+		v, err := limitless.New(limitless.Config{URL: a.cfg.Limitless, RequestsPerSecond: rate}, meter, a.now)
+		if err != nil {
+			return nil, err
+		}
+		list[syntax.Limitless] = venue.Port(v)
+	}
+	if a.cfg.Manifold != "" {
+		v, err := manifold.New(manifold.Config{URL: a.cfg.Manifold, RequestsPerSecond: rate, Wait: a.cfg.Undo}, meter, a.now)
+		if err != nil {
+			return nil, err
+		}
+		list[syntax.Manifold] = venue.Port(v)
+	}
+	return list, nil
+}
+
+// follow has the catalogue keep the primary venue's live prices, where it has an
+// address of them.
+func (a *App) follow(meter *venue.Meter) error {
+	if a.cfg.StreamURL == "" {
+		return nil
+	}
+	stream, err := polymarket.NewStream(a.cfg.StreamURL, meter, a.now, a.log)
+	if err != nil {
+		return err
+	}
+	a.catalogue.Follow(syntax.Polymarket, stream)
+	return nil
 }
 
 func providers(v market.Venues) []syntax.Provider {
-	list := make([]syntax.Provider, 0, len(v))
-	for p := range v {
-		list = append(list, p)
-	}
-	return list
+	return slices.Sorted(maps.Keys(v))
 }
 
 func classify() market.Classify {
@@ -62,6 +104,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	signalv1.RegisterSignalReadServiceServer(server, signals)
 	marketv1.RegisterMarketServiceServer(server, markets)
 	marketv1.RegisterMarketReadServiceServer(server, markets)
+	cataloguev1.RegisterCatalogueReadServiceServer(server, rpc.NewCatalogue(a.search, a.histories, a.markets, a.now))
 	resolutionv1.RegisterResolutionServiceServer(server, resolutions)
 	resolutionv1.RegisterResolutionReadServiceServer(server, resolutions)
 	boardv1.RegisterBoardReadServiceServer(server, rpc.NewBoards(a.boards, a.now))

@@ -52,6 +52,12 @@ type CatalogueStore interface {
 	ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error)
 	// MarkChecked notes that markets were asked for.
 	MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error
+	// ListStreamed lists open markets whose price is to be followed live: with open
+	// calls, looked at, or soon on the air.
+	ListStreamed(ctx context.Context, p syntax.Provider, now time.Time, looked []syntax.MarketID, limit int) ([]Streamed, error)
+	// ApplyTicks keeps streamed prices, one a market, where they are newer than what
+	// is kept, and gives their number. They do not count as answers of the venue.
+	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
 	// CloseNative closes native markets whose cutoff has passed.
 	CloseNative(ctx context.Context, now time.Time) (int, error)
 	// ThinPrices thins snapshots before a time, at most limit rows.
@@ -63,6 +69,7 @@ type Catalogue struct {
 	markets *Service
 	store   CatalogueStore
 	log     *slog.Logger
+	streams map[syntax.Provider]Stream
 }
 
 // NewCatalogue wires the loops.
@@ -81,6 +88,9 @@ func (c *Catalogue) Run(ctx context.Context) error {
 		wait.Go(func() {
 			every(ctx, hotEvery, func() { c.logged(ctx, "refresh", p, c.RefreshHot(ctx, p, venue)) })
 		})
+	}
+	for p, s := range c.streams {
+		wait.Go(func() { c.stream(ctx, p, s) })
 	}
 	wait.Go(func() {
 		every(ctx, time.Second, func() {

@@ -84,6 +84,7 @@ func (r *Record) clean(classify Classify) {
 		r.Yes = nil
 	}
 	if _, known := syntax.ParseLane(string(r.Lane)); !known || r.Lane == syntax.LaneOther {
+		r.Guessed = r.Short
 		r.Lane = classify.Lane(r.Title, r.Tags)
 	}
 	r.Category = classify.Category(r.Lane, r.Title, r.Tags)

@@ -23,7 +23,7 @@ const (
 	absentFor = 10 * time.Second
 	// askedFor is the pause after a read that a reader caused.
 	askedFor = 10 * time.Second
-	// maxLater bounds the refreshes that nobody waits for.
+	// maxLater bounds the refreshes of one venue that nobody waits for.
 	maxLater = 16
 	// maxMemory bounds each memory of ids.
 	maxMemory = 10_000
@@ -77,19 +77,24 @@ type Service struct {
 	now      func() time.Time
 	flights  *flights
 
-	later  chan struct{} // a place for each refresh that nobody waits for
+	later  map[syntax.Provider]chan struct{} // a place for each refresh that nobody waits for
 	wait   sync.WaitGroup
 	mu     sync.Mutex // guards what follows
 	absent memory
 	asked  memory
+	looked memory // those that are worth a live price
 	closed bool
 }
 
 // NewService wires the subject. pastEnd is the setting PAST_END_IS_PROVISIONAL.
 func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now func() time.Time) *Service {
+	later := make(map[syntax.Provider]chan struct{}, len(venues))
+	for p := range venues { // a venue that hangs must not take the places of the others
+		later[p] = make(chan struct{}, maxLater)
+	}
 	return &Service{
 		store: store, venues: venues, classify: classify, pastEnd: pastEnd, now: now,
-		flights: newFlights(), later: make(chan struct{}, maxLater), absent: make(memory), asked: make(memory),
+		flights: newFlights(), later: later, absent: make(memory), asked: make(memory), looked: make(memory),
 	}
 }
 
@@ -232,18 +237,20 @@ func (s *Service) Apply(ctx context.Context, records []Record, every bool) (int,
 func (s *Service) refreshLater(ctx context.Context, id syntax.MarketID, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.looked.put(id, now, now.Add(lookedFor))
 	if s.closed || s.asked.holds(id, now) {
 		return
 	}
+	later := s.later[id.Provider()]
 	select {
-	case s.later <- struct{}{}:
+	case later <- struct{}{}:
 	default:
 		return
 	}
 	s.asked.put(id, now, now.Add(askedFor))
 	ctx = context.WithoutCancel(ctx)
 	s.wait.Go(func() {
-		defer func() { <-s.later }()
+		defer func() { <-later }()
 		_, _ = s.fetch(ctx, id, ForWatch) // the kept market was already served
 	})
 }

@@ -38,6 +38,13 @@ type Record struct {
 	Volume24h   *float64
 	Liquidity   *float64
 	FetchedAt   time.Time // when the venue was asked
+
+	// Short is an answer that does not say everything: what is empty in it stays
+	// as it is kept, and a kept title that only adds to its title stays too.
+	Short bool
+	// Guessed, found with the lane: a short answer whose lane is told by its title
+	// alone; a kept lane is better.
+	Guessed bool
 }
 
 // Venue reads the markets of one provider. Errors: ErrNotFound when the venue

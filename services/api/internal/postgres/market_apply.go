@@ -113,7 +113,7 @@ type marketColumns struct {
 	eventTitle, condition, token, labels, image, url, unit                   []string
 	at                                                                       []time.Time
 	end                                                                      []*time.Time
-	provisional                                                              []bool
+	provisional, short, guessed                                              []bool
 	verdict, payout                                                          []*string
 	yesIndex                                                                 []int16
 }
@@ -141,6 +141,8 @@ func (c *marketColumns) add(r *market.Record) {
 	c.verdict = append(c.verdict, (*string)(r.Verdict))
 	c.payout = append(c.payout, r.Payout)
 	c.yesIndex = append(c.yesIndex, int16(r.YesIndex))
+	c.short = append(c.short, r.Short)
+	c.guessed = append(c.guessed, r.Guessed)
 }
 
 // args follow the statement's parameters from $2 on.
@@ -148,7 +150,7 @@ func (c *marketColumns) args() []any {
 	return []any{
 		c.id, c.at, c.provider, c.title, c.description, c.status, c.provisional,
 		c.end, c.verdict, c.payout, c.lane, c.category, c.slug, c.eventKey,
-		c.eventTitle, c.condition, c.token, c.yesIndex, c.labels, c.image, c.url, c.unit,
+		c.eventTitle, c.condition, c.token, c.yesIndex, c.labels, c.image, c.url, c.unit, c.short, c.guessed,
 	}
 }
 

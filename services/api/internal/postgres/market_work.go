@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
 // ListHot lists markets that are to be priced each minute and were not since
@@ -23,6 +24,37 @@ func (s *Store) ListHot(ctx context.Context, p syntax.Provider, now, before, fai
 // those that were asked for since failed.
 func (s *Store) ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error) {
 	return s.marketIDs(ctx, "market_missed", string(p), sweep, failed, limit)
+}
+
+// ListStreamed lists the open markets whose price is followed live: those with
+// open calls first, then looked, then those soon on the air; at most limit.
+func (s *Store) ListStreamed(ctx context.Context, p syntax.Provider, now time.Time, looked []syntax.MarketID, limit int) ([]market.Streamed, error) {
+	rows, err := s.pool.Query(ctx, query("market_streamed"), string(p), now, looked, limit)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("market_streamed: %w", err))
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m market.Streamed, err error) {
+		err = row.Scan(&m.ID, &m.Token, &m.YesIndex)
+		return m, err
+	})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("market_streamed: %w", err))
+	}
+	return list, nil
+}
+
+// ApplyTicks keeps prices that a stream told, one a market; it gives the number
+// of those that were newer than what was kept.
+func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error) {
+	ids, at, yes := make([]string, len(ticks)), make([]time.Time, len(ticks)), make([]int32, len(ticks))
+	for i, t := range ticks {
+		ids[i], at[i], yes[i] = string(t.ID), t.At, int32(t.Yes)
+	}
+	var newer int
+	if err := s.pool.QueryRow(ctx, query("market_tick"), ids, at, yes).Scan(&newer); err != nil {
+		return 0, pg.Fault(fmt.Errorf("keep streamed prices: %w", err))
+	}
+	return newer, nil
 }
 
 // MarkChecked notes that markets were asked for.

@@ -69,6 +69,51 @@ func TestHotOrderAndRest(t *testing.T) {
 	}
 }
 
+// Of each programme lane the next 24 are hot, by end date; what the clock would
+// not take has no place.
+func TestHotTakesTheNextOfEachLane(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	put := func(id, lane string, end time.Duration, change string) {
+		t.Helper()
+		b.priced(noon.Add(-time.Minute), id)
+		b.exec(`UPDATE api.markets SET category = $2, end_date = $3 WHERE market_id = $1`, id, lane, noon.Add(end))
+		b.exec(`UPDATE api.market_quotes SET volume_usd = 1000 WHERE market_id = $1`, id)
+		if change != "" {
+			b.exec(change, id)
+		}
+	}
+	want := map[string]bool{}
+	for lane, first := range map[string]int{"music": 1000, "sport": 2000} {
+		for i := range 30 {
+			id := fmt.Sprint(first + i)
+			put(id, lane, time.Hour+time.Duration((i*7)%30)*time.Minute, "") // not in the order of ids
+			if (i*7)%30 < 24 {
+				want[id] = true
+			}
+		}
+	}
+	put("3000", "film", 10*time.Minute+time.Second, "")
+	want["3000"] = true
+	put("3001", "film", 10*time.Minute, "")
+	put("3002", "film", time.Hour, `UPDATE api.market_quotes SET volume_usd = 999 WHERE market_id = $1`)
+	put("3003", "film", time.Hour, `UPDATE api.market_quotes SET yes_bps = NULL WHERE market_id = $1`)
+	put("3004", "film", time.Hour, `UPDATE api.markets SET provisional = true WHERE market_id = $1`)
+	put("3005", "film", time.Hour, `UPDATE api.markets SET status = 'closed' WHERE market_id = $1`)
+	put("3006", "film", time.Hour, `UPDATE api.markets SET provider = 'kalshi' WHERE market_id = $1`)
+	put("3007", "other", time.Hour, "")
+	put("3008", "", time.Hour, "")
+	ids, err := b.ListHot(t.Context(), syntax.Polymarket, noon, noon.Add(-45*time.Second), noon.Add(-5*time.Minute), 500, 25)
+	if err != nil || len(ids) != len(want) {
+		t.Errorf("%d hot, want %d (%v)", len(ids), len(want), err)
+	}
+	for _, id := range ids {
+		if !want[string(id)] {
+			t.Errorf("%s is hot", id)
+		}
+	}
+}
+
 func TestMissedOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

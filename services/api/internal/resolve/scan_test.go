@@ -26,6 +26,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 const grace = 10 * time.Minute
 
+var everyVenue = []syntax.Provider{syntax.Kalshi, syntax.Limitless, syntax.Manifold, syntax.Polymarket}
+
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
 // ledger is the scan on a database of its own.
@@ -46,7 +48,7 @@ func setup(t *testing.T, grace time.Duration, now func() time.Time, markets func
 	l.store = postgres.New(testkit.Pool(t, db.URL("api_rw")), postgres.Rules{ResolveChunk: 4, PriceToleranceBps: 1000, ReadBudget: 20 * time.Second}, now)
 	t.Cleanup(l.store.Close)
 	l.service = resolve.NewService(l.store, now)
-	l.Scanner = resolve.NewScanner(l.store, markets(l.store), l.service, []syntax.Provider{syntax.Polymarket}, grace, now,
+	l.Scanner = resolve.NewScanner(l.store, markets(l.store), l.service, everyVenue, grace, now,
 		slog.New(slog.DiscardHandler))
 	return l
 }
@@ -70,7 +72,7 @@ func (l *ledger) count(sql string, args ...any) (n int) {
 func (l *ledger) venueMarket(id string, end time.Time, open bool) {
 	l.t.Helper()
 	l.exec(`INSERT INTO api.markets (market_id, provider, title, status, end_date, fetched_at, created_at, updated_at)
-		VALUES ($1, 'polymarket', 'Will it hold?', 'open', $2, $3, $3, $3)`, id, end, l.now())
+		VALUES ($1, $4, 'Will it hold?', 'open', $2, $3, $3, $3)`, id, end, l.now(), string(syntax.MarketID(id).Provider()))
 	l.exec(`INSERT INTO api.market_quotes (market_id, yes_bps, at) VALUES ($1, 5000, $2)`, id, l.now())
 	if open {
 		l.exec(`INSERT INTO api.market_totals (market_id) VALUES ($1)`, id)

@@ -53,7 +53,7 @@ func record(m *Market) market.Record {
 		Lane: syntax.Lane(m.VenueLane), Tags: m.Tags, Slug: m.Slug, EventKey: m.EventKey, EventTitle: m.EventTitle,
 		ConditionID: m.ConditionID, ClobTokenID: m.ClobTokenID, YesIndex: m.YesIndex, Outcomes: m.Outcomes[:],
 		ImageURL: m.ImageURL, URL: m.ProofURL, VolumeUnit: m.VolumeUnit, Volume: m.Volume, Volume24h: m.Volume24h,
-		Liquidity: m.Liquidity, FetchedAt: m.FetchedAt,
+		Liquidity: m.Liquidity, FetchedAt: m.FetchedAt, Short: m.Short,
 	}
 	if m.Outcome != "" {
 		verdict := syntax.Verdict(m.Outcome)

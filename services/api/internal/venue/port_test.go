@@ -42,12 +42,12 @@ func TestPortSaysTheSame(t *testing.T) {
 	bps, volume, payout := 9990, 12.5, "1"
 	m := venue.Market{
 		ID: "71", Question: "q", Status: venue.Resolved, Settled: true, Outcome: "YES", Payout: &payout, YesBps: &bps, Volume: &volume,
-		VolumeUnit: "usd", Lane: "SPORT", VenueLane: "OTHER", Outcomes: [2]string{"Yes", "No"}, FetchedAt: time.Unix(5, 0),
+		VolumeUnit: "usd", Lane: "SPORT", VenueLane: "OTHER", Outcomes: [2]string{"Yes", "No"}, FetchedAt: time.Unix(5, 0), Short: true,
 	}
 	p := venue.Port(shelf{m})
 	r, err := p.Get(t.Context(), "71")
 	if err != nil || r.ID != "71" || r.Status != syntax.MarketResolved || r.Verdict == nil || *r.Verdict != syntax.Verdict("YES") ||
-		*r.Yes != 9990 || *r.VolumeUSD != 12.5 || r.Lane != syntax.LaneOther || len(r.Outcomes) != 2 || *r.Payout != "1" {
+		*r.Yes != 9990 || *r.VolumeUSD != 12.5 || r.Lane != syntax.LaneOther || len(r.Outcomes) != 2 || *r.Payout != "1" || !r.Short {
 		t.Errorf("%+v %v", r, err)
 	}
 	if _, err := p.Get(t.Context(), "72"); !errors.Is(err, market.ErrNotFound) {

@@ -50,6 +50,9 @@ type Market struct {
 	ClosedAt    *time.Time // the real end of trading
 	YesIndex    int        // which outcome counts as YES
 	FetchedAt   time.Time  // when the venue was asked
+	// Short: the answer leaves out what fuller ones say (description, topics, the
+	// name of the group), so what is empty here may yet exist.
+	Short bool
 }
 
 // The words of Market.Status.

@@ -109,7 +109,7 @@ func (a *App) faces() error {
 	d := a.deps(store, logins{idp.NewVerifier(providers, a.now)})
 	secure := a.cfg.Env.SecureCookies()
 	a.edge = edge.New(edge.Config{
-		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social,
+		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social, VenueA: a.cfg.VenueA,
 		OpenAPI: openapi.JSON, Trusted: a.cfg.Trusted,
 	}, d)
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
@@ -146,7 +146,7 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()), Now: a.now,
 		}),
 		Sessions: sessions, Operators: operators, Signals: signal.NewService(signals, newID), Reads: signals,
-		Markets: upstream.NewMarkets(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
+		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
 		Boards: upstream.NewBoards(a.ledger), Clock: clock, Audit: store,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,

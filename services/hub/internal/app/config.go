@@ -36,6 +36,7 @@ type Config struct {
 	Providers string        `env:"IDP_PROVIDERS"`
 	LoginURL  string        `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: none
 	Social    string        `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
+	VenueA    string        `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // the primary venue's word in paths
 
 	PerAddr  int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // 0: none
 	Replicas int            `env:"REPLICAS"        envDefault:"1"`
@@ -72,6 +73,9 @@ func (c *Config) Check(r *conf.Report) {
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
 	if !isWord(c.Social) {
 		r.Fail("SOCIAL_SOURCE", "must be 1 to 32 of a-z, 0-9 and -")
+	}
+	if !isWord(c.VenueA) {
+		r.Fail("VENUE_A_SLUG", "must be 1 to 32 of a-z, 0-9 and -")
 	}
 	if c.Linger < 0 || c.Linger > 5*time.Second {
 		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")

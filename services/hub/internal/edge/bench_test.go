@@ -62,7 +62,7 @@ func setup(t testing.TB, options ...option) *bench {
 	conn := testkit.Link(t, b.ledger.Register)
 	ops, signals := upstream.NewOperators(conn), upstream.NewSignals(conn)
 	sessions := caller.NewSessions([]string{"session-secret-0123456789-0123456789"}, b.clock.Now)
-	cfg := edge.Config{HubURL: hubURL, Origin: hubURL, Secure: true, Social: "farcaster", OpenAPI: []byte(`{"openapi":"3.1.0"}`)}
+	cfg := edge.Config{HubURL: hubURL, Origin: hubURL, Secure: true, Social: "farcaster", VenueA: "polymarket", OpenAPI: []byte(`{"openapi":"3.1.0"}`)}
 	ids := &sequence{}
 	deps := edge.Deps{
 		Callers: caller.New(caller.Deps{
@@ -70,7 +70,7 @@ func setup(t testing.TB, options ...option) *bench {
 			Admin: caller.NewSecret(adminSecret), Cron: caller.NewSecret(cronSecret), Now: b.clock.Now,
 		}),
 		Sessions: sessions, Operators: ops, Signals: signal.NewService(signals, ids.next), Reads: signals,
-		Markets: upstream.NewMarkets(conn), Resolutions: upstream.NewResolutions(conn), Boards: upstream.NewBoards(conn),
+		Markets: upstream.NewMarkets(conn), Catalogue: upstream.NewCatalogue(conn), Resolutions: upstream.NewResolutions(conn), Boards: upstream.NewBoards(conn),
 		Clock: upstream.NewPrograms(conn), Audit: b.audit,
 		Addresses: limit.NewLocal("ip", 0, time.Minute, b.clock.Now),
 		Log:       slog.New(slog.DiscardHandler), Now: b.clock.Now, NewID: ids.next,
@@ -97,6 +97,7 @@ func (b *bench) markets() {
 		Id: marketID, Provider: "polymarket", Title: "Will the Ostrava gauge read above 6 m before 1 December?",
 		Description: "The gauge of the Odra.", EndDate: at("2026-11-30T23:00:00Z"), Status: "open",
 		YesBps: proto.Int32(3150), Volume: proto.Float64(182000), VolumeUnit: "usd", Liquidity: proto.Float64(22000.5),
+		VolumeUsd: proto.Float64(182000), Volume24H: proto.Float64(9100), Slug: "ostrava-gauge-6m", EventKey: "ostrava-flood",
 		ClobTokenId: "7132", Lane: "SCIENCE", UpdatedAt: at("2026-09-18T11:59:30Z"),
 	}
 	b.ledger.Markets[nativeID] = &marketv1.Market{

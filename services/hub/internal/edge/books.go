@@ -43,6 +43,8 @@ func (s *server) openBooks() {
 			}
 		},
 	})
+	s.tiles = page.New(page.Options{TTL: programTTL, Stale: programStale, Timeout: programTimeout, Now: s.now, Failed: failed})
+	s.lastTiles = page.New(page.Options{TTL: programLast, Now: s.now})
 	s.lastPrograms = page.New(page.Options{TTL: programLast, MaxKeys: programKeys, Now: s.now})
 }
 
@@ -63,6 +65,7 @@ func (s *server) front(next http.Handler, count func(method, route string, statu
 	return page.NewFront(next, page.FrontOptions{Allow: allow, Count: count},
 		hot("/api/signals/feed", cacheShort, web.None, s.feeds, func(raw string) string { return readFeed(raw).key() }),
 		hot("/api/operator/leaderboard", cacheBoard, web.None, s.boardPages, func(raw string) string { return readBoard(raw).key() }),
+		hot("/api/"+s.venueA+"/featured", cacheProgram, web.Open, s.tiles, func(raw string) string { return readMode(raw) }),
 		hot("/api/broadcast/program", cacheProgram, web.Open, s.programs, func(raw string) string { return programKey(readBroadcast(raw)) }),
 		hot("/api/network/program", cacheProgram, web.Open, s.programs, func(raw string) string { return programKey(readNetwork(raw)) }),
 	)

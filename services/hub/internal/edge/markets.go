@@ -210,7 +210,7 @@ func showCrowd(id syntax.MarketID, crowd signal.Crowd) crowdJSON {
 		UpdatedAt: syntax.Stamp(crowd.UpdatedAt),
 	}
 	if total > 0 {
-		yes := (200*crowd.Yes + total) / (2 * total) // half up
+		yes := sharePercent(crowd.Yes, total)
 		no := 100 - yes
 		out.YesPercent, out.NoPercent = &yes, &no
 	}
@@ -225,3 +225,6 @@ func showCrowd(id syntax.MarketID, crowd signal.Crowd) crowdJSON {
 	}
 	return out
 }
+
+// sharePercent is a part of a total above zero in percent, half up.
+func sharePercent(part, total int64) int64 { return (200*part + total) / (2 * total) }

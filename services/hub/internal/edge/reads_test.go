@@ -244,6 +244,19 @@ func TestUnknownThings(t *testing.T) {
 		"/api/m/polymarket:1/signals":                   "not_found",
 		"/api/m/polymarket:1/crowd":                     "not_found",
 		"/api/resolution/outcome?market=polymarket:701": "not_found",
+		"/api/m/999/related":                            "not_found",
+		"/api/m/polymarket:1/related":                   "not_found",
+		"/api/m/999/sentiment":                          "not_found",
+		"/api/m/%ff/sentiment":                          "not_found",
+		"/api/network/market/999":                       "not_found",
+		"/api/network/market/x%00":                      "not_found",
+		"/api/polymarket/market":                        "not_found",
+		"/api/polymarket/market?id=999":                 "not_found",
+		"/api/polymarket/market?id=" + nativeID:         "not_found",
+		"/api/polymarket/market?id=0701122":             "not_found",
+		"/api/polymarket/market?id=701122%00":           "not_found",
+		"/api/polymarket/market?id=%ff":                 "not_found",
+		"/api/kalshi/markets":                           "not_found",
 		"/api/nothing":                                  "not_found",
 	} {
 		w := b.send("GET", target, "")
@@ -273,6 +286,8 @@ func TestLedgerAway(t *testing.T) {
 		for name, target := range map[string]string{
 			"feed": "/api/signals/feed?type=open", "ledger": "/api/m/701122/signals", "crowd": "/api/m/701122/crowd",
 			"natives": "/api/resolution/markets", "board": "/api/operator/leaderboard",
+			"found": "/api/polymarket/markets?q=gauge", "resolved": "/api/polymarket/resolved", "gaps": "/api/network/crowd",
+			"history": "/api/polymarket/market-history?marketId=701122", "old_history": "/api/polymarket/history?market_id=701122",
 		} {
 			w := b.send("GET", target, "")
 			if w.Header().Get("X-Degraded") != source || w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Etag") != "" {
@@ -288,6 +303,7 @@ func TestLedgerAway(t *testing.T) {
 		const id = "0199f0a4-0000-7000-8000-00000000ffff"
 		for _, target := range []string{
 			"/api/signals/" + id, "/api/signals/" + id + "/events", "/api/m/701122", "/api/resolution/outcome?market=701122",
+			"/api/polymarket/market?id=701122", "/api/m/701122/related", "/api/m/701122/sentiment", "/api/network/market/701122",
 		} {
 			w := b.send("GET", target, "")
 			want(t, w, 503, source+"_unavailable")

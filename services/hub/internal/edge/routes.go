@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
 // Cache rules of successful reads.
@@ -21,6 +22,14 @@ const (
 	cachePrivate = "private, no-store"
 	cacheNever   = "no-store"
 )
+
+// cacheHistory is how long caches keep a history, by its interval.
+var cacheHistory = map[market.Interval]string{
+	market.Hour: "public, s-maxage=30",
+	market.Day:  "public, s-maxage=60",
+	market.Week: "public, s-maxage=300",
+	market.All:  "public, s-maxage=900",
+}
 
 // longAct is the time of acts that work through many markets or signals.
 const longAct = 2 * time.Minute
@@ -50,6 +59,7 @@ type route struct {
 // routes is the whole public face of the hub but for its pages.
 func (s *server) routes() []route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
+	venueA := "/api/" + s.venueA
 	return []route{
 		{method: post, path: "/api/auth/privy", who: login, handler: s.signIn},
 		{method: del, path: "/api/auth/privy", who: public, handler: s.signOut},
@@ -69,6 +79,18 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/m/:marketId", who: public, cache: cacheShort, handler: s.market},
 		{method: get, path: "/api/m/:marketId/signals", who: public, cache: cacheShort, handler: s.marketLedger, empty: s.emptyLedger},
 		{method: get, path: "/api/m/:marketId/crowd", who: reader, cache: cacheShort, handler: s.crowd, empty: s.emptyCrowd},
+
+		{method: get, path: "/api/m/:marketId/related", who: public, cache: cacheShort, handler: s.related},
+		{method: get, path: "/api/m/:marketId/sentiment", who: public, cache: cacheShort, handler: s.sentiment},
+		{method: get, path: "/api/network/market/:marketId", who: public, cors: web.Open, cache: cacheShort, handler: s.networkMarket},
+		{method: get, path: "/api/network/crowd", who: public, cors: web.Open, cache: cacheShort, handler: s.gaps, empty: s.emptyGaps},
+
+		{method: get, path: venueA + "/featured", who: public, cors: web.Open, cache: cacheProgram, handler: s.featured},
+		{method: get, path: venueA + "/market-history", who: public, cors: web.Open, cache: cacheHistory[market.Day], handler: s.marketHistory, empty: emptyHistory},
+		{method: get, path: venueA + "/history", who: public, cors: web.Open, cache: cacheHistory[market.Hour], handler: s.oldHistory, empty: emptyOldHistory},
+		{method: get, path: venueA + "/markets", who: public, cors: web.Open, cache: cacheShort, handler: s.findMarkets, empty: emptyRows},
+		{method: get, path: venueA + "/market", who: public, cors: web.Open, cache: cacheShort, handler: s.venueMarket},
+		{method: get, path: venueA + "/resolved", who: public, cors: web.Open, cache: cacheShort, handler: s.resolved, empty: emptyResolved},
 
 		{method: get, path: "/api/resolution/outcome", who: public, cache: cacheShort, handler: s.outcome},
 		{method: get, path: "/api/resolution/markets", who: public, cache: cacheShort, handler: s.natives, empty: s.emptyNatives},

@@ -28,6 +28,7 @@ type Config struct {
 	Origin  string // scheme and host of HubURL, as a browser sends it
 	Secure  bool   // cookies travel over https alone
 	Social  string // the fourth signal source
+	VenueA  string // the primary venue's word in paths
 	OpenAPI []byte // the machine-readable description
 	Trusted []netip.Prefix
 }
@@ -40,6 +41,7 @@ type Deps struct {
 	Signals     *signal.Service
 	Reads       signal.Reader
 	Markets     market.Ledger
+	Catalogue   market.Catalogue
 	Resolutions resolution.Ledger
 	Boards      board.Ledger
 	Clock       program.Clock // nil: there is none
@@ -64,7 +66,7 @@ type Deps struct {
 type server struct {
 	hubURL, origin string
 	secure         bool
-	social         string
+	social, venueA string
 	trusted        []netip.Prefix
 
 	callers     *caller.Service
@@ -73,6 +75,7 @@ type server struct {
 	signals     *signal.Service
 	reads       signal.Reader
 	markets     market.Ledger
+	catalogue   market.Catalogue
 	resolutions resolution.Ledger
 	boards      board.Ledger
 	clock       program.Clock
@@ -86,6 +89,7 @@ type server struct {
 
 	feeds, boardPages, programs *page.Book
 	lastPrograms                *page.Book // what programs held last, for when the clock is away
+	tiles, lastTiles            *page.Book
 	description                 *page.Page
 }
 
@@ -99,9 +103,9 @@ type Server struct {
 // New builds the face with all its routes. Close ends its page books.
 func New(cfg Config, d Deps) *Server {
 	s := &server{
-		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, trusted: cfg.Trusted,
+		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, signals: d.Signals, reads: d.Reads,
-		markets: d.Markets, resolutions: d.Resolutions, boards: d.Boards, clock: d.Clock, audit: d.Audit,
+		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, clock: d.Clock, audit: d.Audit,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),
 	}
@@ -146,7 +150,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 // Close ends the builds of pages and waits for them.
 func (s *Server) Close() {
-	for _, book := range []*page.Book{s.inner.feeds, s.inner.boardPages, s.inner.programs, s.inner.lastPrograms} {
+	in := s.inner
+	for _, book := range []*page.Book{in.feeds, in.boardPages, in.programs, in.lastPrograms, in.tiles, in.lastTiles} {
 		book.Close()
 	}
 }

@@ -19,6 +19,9 @@ func TestCORS(t *testing.T) {
 	b := setup(t)
 	open := map[string]bool{
 		"/api/broadcast/program": true, "/api/network/program": true,
+		"/api/polymarket/markets": true, "/api/polymarket/market": true, "/api/polymarket/resolved": true,
+		"/api/network/market/:marketId": true, "/api/network/crowd": true,
+		"/api/polymarket/featured": true, "/api/polymarket/market-history": true, "/api/polymarket/history": true,
 		"/api/channels": true, "/api/channels/*": true, "/api/channel/*": true,
 	}
 	cells := 0

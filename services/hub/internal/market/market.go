@@ -19,9 +19,14 @@ type Market struct {
 	ResolutionValue  *string
 	Yes              *int32 // bps
 	Volume           *float64
-	VolumeUnit       string
+	VolumeUnit       string // of Volume; that of the USD members is USD
+	VolumeUSD        *float64
+	Volume24h        *float64 // USD
 	Liquidity        *float64
 	ClobTokenID      string // empty: none
+	Slug             string // at its venue; empty: none
+	EventKey         string // empty: none
+	URL              string // at its venue; empty: none
 	Lane             syntax.Lane
 	Outcomes         []string // two labels; empty: Yes and No
 	UpdatedAt        time.Time

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
@@ -45,6 +46,7 @@ type Ledger struct {
 	operatorv1.UnimplementedOperatorReadServiceServer
 	marketv1.UnimplementedMarketServiceServer
 	marketv1.UnimplementedMarketReadServiceServer
+	cataloguev1.UnimplementedCatalogueReadServiceServer
 	resolutionv1.UnimplementedResolutionServiceServer
 	resolutionv1.UnimplementedResolutionReadServiceServer
 	boardv1.UnimplementedBoardReadServiceServer
@@ -69,7 +71,13 @@ type Ledger struct {
 
 	LastDraft   *signalv1.Draft
 	LastProgram *programv1.GetProgramRequest
-	keyed       map[string]kept // idempotency keys by operator and key
+	LastFind    *cataloguev1.FindMarketsRequest
+	Relations   map[string][]*cataloguev1.Relation           // by market
+	Sentiments  map[string]*cataloguev1.GetSentimentResponse // by market
+	Gaps        []*cataloguev1.Gap
+	Tiles       map[string][]*cataloguev1.Tile         // by mode
+	Histories   map[string][]*cataloguev1.HistoryPoint // by interval and token or market
+	keyed       map[string]kept                        // idempotency keys by operator and key
 	ids         int
 	enclose     func(ctx context.Context, method, requestID string, err error) []byte
 }
@@ -114,6 +122,7 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	operatorv1.RegisterOperatorReadServiceServer(r, l)
 	marketv1.RegisterMarketServiceServer(r, l)
 	marketv1.RegisterMarketReadServiceServer(r, l)
+	cataloguev1.RegisterCatalogueReadServiceServer(r, l)
 	resolutionv1.RegisterResolutionServiceServer(r, l)
 	resolutionv1.RegisterResolutionReadServiceServer(r, l)
 	boardv1.RegisterBoardReadServiceServer(r, l)

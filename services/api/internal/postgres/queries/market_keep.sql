@@ -2,15 +2,34 @@
 -- something in it changes: a filing holds it FOR SHARE and must not wait for
 -- mere prices. Claimed markets stay as they are. First sights of closed and
 -- provisional stay; the final word counts from when it was first seen, and
--- another word, or none, starts it anew. $1 now.
-WITH input AS MATERIALIZED (
-    SELECT i.*, string_to_array(i.labels, E'\x1f') AS outcome_labels
+-- another word, or none, starts it anew. What a short answer does not say stays
+-- as an earlier answer said it. $1 now.
+WITH answer AS MATERIALIZED (
+    SELECT i.*
     FROM unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
             $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-            $16::text[], $17::text[], $18::text[], $19::smallint[], $20::text[], $21::text[], $22::text[], $23::text[])
+            $16::text[], $17::text[], $18::text[], $19::smallint[], $20::text[], $21::text[], $22::text[], $23::text[],
+            $24::boolean[], $25::boolean[])
         AS i (market_id, at, provider, title, description, status, provisional,
             end_date, final_verdict, final_payout, lane, category, slug, event_key,
-            event_title, condition_id, clob_token_id, yes_index, labels, image_url, url, volume_unit)
+            event_title, condition_id, clob_token_id, yes_index, labels, image_url, url, volume_unit,
+            short, guessed)
+), input AS MATERIALIZED (
+    SELECT i.market_id, i.at, i.provider, i.status, i.provisional, i.end_date, i.final_verdict, i.final_payout,
+        i.yes_index, i.volume_unit, string_to_array(i.labels, E'\x1f') AS outcome_labels,
+        CASE WHEN i.short AND right(k.title, length(i.title)) = i.title THEN k.title ELSE i.title END AS title,
+        CASE WHEN i.short AND i.description = '' THEN coalesce(k.description, '') ELSE i.description END AS description,
+        CASE WHEN i.guessed AND k.lane <> 'OTHER' THEN k.lane ELSE i.lane END AS lane,
+        CASE WHEN i.guessed AND k.lane <> 'OTHER' THEN k.category ELSE i.category END AS category,
+        CASE WHEN i.short AND i.slug = '' THEN coalesce(k.slug, '') ELSE i.slug END AS slug,
+        CASE WHEN i.short AND i.event_key = '' THEN coalesce(k.event_key, '') ELSE i.event_key END AS event_key,
+        CASE WHEN i.short AND i.event_title = '' THEN coalesce(k.event_title, '') ELSE i.event_title END AS event_title,
+        CASE WHEN i.short AND i.condition_id = '' THEN coalesce(k.condition_id, '') ELSE i.condition_id END AS condition_id,
+        CASE WHEN i.short AND i.clob_token_id = '' THEN coalesce(k.clob_token_id, '') ELSE i.clob_token_id END AS clob_token_id,
+        CASE WHEN i.short AND i.image_url = '' THEN coalesce(k.image_url, '') ELSE i.image_url END AS image_url,
+        CASE WHEN i.short AND i.url = '' THEN coalesce(k.url, '') ELSE i.url END AS url
+    FROM answer i
+    LEFT JOIN markets k ON k.market_id = i.market_id AND k.fetched_at IS NOT NULL -- a stub was answered by nobody
 ), next AS MATERIALIZED (
     SELECT i.*, o.status AS from_status,
         coalesce(o.closed_at, CASE WHEN i.status = 'closed' THEN i.at END) AS closed_at,

@@ -7,7 +7,7 @@ WITH picked AS MATERIALIZED (
         ORDER BY coalesce(m.final_at <= $6, false) DESC, q.at IS NULL, greatest(c.at, q.at) NULLS FIRST, m.market_id) AS place
     FROM markets m
     LEFT JOIN market_checks c ON c.market_id = m.market_id
-    LEFT JOIN market_quotes q ON q.market_id = m.market_id
+    LEFT JOIN (SELECT market_id, coalesce(answered_at, at) AS at FROM market_quotes) q ON q.market_id = m.market_id
     WHERE m.provider = ANY ($1::text[]) AND m.status <> 'resolved' AND NOT m.disputed
         AND EXISTS (SELECT FROM market_totals t WHERE t.market_id = m.market_id)
         AND (m.final_at <= $6

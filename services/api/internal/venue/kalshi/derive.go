@@ -33,6 +33,7 @@ func (a *Adapter) derive(o *object, e event, asked time.Time) venue.Market {
 		ID: string(id), Question: o.question(e.title), Description: o.description(), EndDate: o.CloseTime.Second(),
 		VolumeUnit: "contracts", Volume: o.Volume.Amount(), Volume24h: o.Volume24h.Amount(), Outcomes: [2]string{"Yes", "No"},
 		EventKey: wire.Plain(string(o.Event), maxWord), EventTitle: e.title, ProofURL: e.page(), Tags: e.words(), FetchedAt: asked,
+		Short: e.unread,
 	}
 	a.standing(&m, o)
 	m.YesBps = yesBps(o, m.Payout)

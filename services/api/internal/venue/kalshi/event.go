@@ -25,6 +25,7 @@ type event struct {
 	title    string
 	category string
 	tags     []string // of the series, read where they decide the lane
+	unread   bool     // there may be more that could not be read now
 }
 
 // series is what only the series knows.
@@ -68,6 +69,9 @@ func (a *Adapter) lane(e event) syntax.Lane {
 	if category == "" {
 		return syntax.LaneOther
 	}
+	if category == broad && e.unread {
+		return syntax.LaneOther // without the tags it is a guess
+	}
 	lane, known := categoryLane[category]
 	if !known {
 		a.meter.UnknownWord(provider, "category", category)
@@ -106,13 +110,13 @@ func (a *Adapter) event(ctx context.Context, ticker string) event {
 	if !known {
 		raw, err := a.client.Get(ctx, "event", "/events/"+ticker, nil)
 		if err != nil && !isMissing(err) {
-			return event{}
+			return event{unread: true}
 		}
 		var box struct {
 			Event eventObject `json:"event"`
 		}
 		if err == nil && (json.Unmarshal(raw, &box) != nil || string(box.Event.Ticker) != ticker) {
-			return event{}
+			return event{unread: true}
 		}
 		e = box.Event.event()
 		a.events.put(ticker, e)
@@ -123,9 +127,8 @@ func (a *Adapter) event(ctx context.Context, ticker string) event {
 // tagged adds the tags of the series where they decide the lane.
 func (a *Adapter) tagged(ctx context.Context, e event) event {
 	if strings.EqualFold(e.category, broad) {
-		if s, err := a.readSeries(ctx, e.series); err == nil {
-			e.tags = s.tags
-		}
+		s, err := a.readSeries(ctx, e.series)
+		e.tags, e.unread = s.tags, err != nil
 	}
 	return e
 }

@@ -144,9 +144,13 @@ func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, erro
 				continue
 			}
 			e, known := a.events.get(string(list[i].Event))
-			if !known && asking > 0 {
+			switch {
+			case known:
+			case asking > 0:
 				asking--
 				e = a.event(ctx, string(list[i].Event))
+			default:
+				e.unread = true
 			}
 			if m := a.derive(&list[i], a.tagged(ctx, e), asked); m.Status == venue.Open {
 				out = append(out, m)

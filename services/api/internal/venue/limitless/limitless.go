@@ -73,7 +73,9 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 		a.meter.Dropped(provider, "group")
 		return venue.Market{}, venue.ErrNotFound
 	}
-	m := a.derive(&o, a.parent(slug), asked)
+	p, listed := a.parent(slug)
+	m := a.derive(&o, p, asked)
+	m.Short = !listed // it may be of a group
 	if m.Status == venue.Open && m.YesBps == nil && o.orderBook() {
 		m.YesBps = a.bookPrice(ctx, slug, m.ClobTokenID)
 	}
@@ -148,10 +150,11 @@ func (a *Adapter) each(ctx context.Context, ids []string) ([]venue.Market, error
 
 // parent is the group that a market was last listed under. The venue tells it
 // only in its lists.
-func (a *Adapter) parent(slug string) parent {
+func (a *Adapter) parent(slug string) (p parent, listed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.parents[slug]
+	p, listed = a.parents[slug]
+	return p, listed
 }
 
 func (a *Adapter) adopt(slug string, p parent) {

@@ -72,7 +72,8 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 // family is the market of a record, or the markets of a group.
 func (a *Adapter) family(o *object, asked time.Time) []venue.Market {
 	if !o.group() {
-		return []venue.Market{a.derive(o, a.parent(string(o.Slug)), asked)}
+		p, _ := a.parent(string(o.Slug)) // without a group it is on its own
+		return []venue.Market{a.derive(o, p, asked)}
 	}
 	p := parent{slug: string(o.Slug), title: wire.Plain(string(o.Title), maxQuestion)}
 	var out []venue.Market

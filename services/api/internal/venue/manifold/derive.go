@@ -27,12 +27,13 @@ const (
 
 // derive makes a market of a record of a binary market and what is known of
 // its details.
-func (a *Adapter) derive(o *object, d details, asked time.Time) venue.Market {
+// Without them, in lists, the answer is short.
+func (a *Adapter) derive(o *object, d details, known bool, asked time.Time) venue.Market {
 	id, _ := syntax.NewMarketID(syntax.Manifold, string(o.ID)) // decode checked the form
 	m := venue.Market{
 		ID: string(id), Question: wire.Plain(string(o.Question), maxQuestion), Description: d.description,
 		VolumeUnit: "mana", Outcomes: [2]string{"Yes", "No"}, Tags: d.topics, Slug: wire.Plain(string(o.Slug), maxWord),
-		ProofURL: o.page(), FetchedAt: asked,
+		ProofURL: o.page(), FetchedAt: asked, Short: !known,
 	}
 	switch token := string(o.Token); token {
 	case tokenPlay, "":

@@ -44,7 +44,8 @@ func FuzzMarket(f *testing.F) {
 		if err != nil || !a.binary(&o) {
 			return
 		}
-		m := a.derive(&o, a.details(&o), noon)
+		d, known := a.details(&o)
+		m := a.derive(&o, d, known, noon)
 		id, err := syntax.ParseMarketID(m.ID)
 		if contract, ok := key(m.ID); err != nil || !ok || id.NativeKey() != contract || contract != string(o.ID) {
 			t.Fatalf("id %q of %q: %v", m.ID, o.ID, err)

@@ -56,7 +56,8 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 			a.meter.Dropped(provider, "not_binary")
 			continue
 		}
-		if m := a.derive(&o, a.details(&o), asked); m.Status == venue.Open {
+		d, known := a.details(&o)
+		if m := a.derive(&o, d, known, asked); m.Status == venue.Open {
 			out = append(out, m)
 		}
 	}

@@ -85,7 +85,8 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 		a.meter.Dropped(provider, "not_binary")
 		return venue.Market{}, venue.ErrNotFound
 	}
-	return a.derive(&o, a.details(&o), asked), nil
+	d, known := a.details(&o)
+	return a.derive(&o, d, known, asked), nil
 }
 
 // Quote implements venue.Venue. The venue's batch of probabilities does not say
@@ -156,14 +157,15 @@ func (a *Adapter) each(ctx context.Context, ids []string) ([]venue.Market, error
 }
 
 // details are those of the record, or of the last full record of the market:
-// what a list leaves out is not gone.
-func (a *Adapter) details(o *object) details {
+// what a list leaves out is not gone. known is false where neither is there.
+func (a *Adapter) details(o *object) (d details, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	contract := string(o.ID)
 	d, full := o.details()
 	if !full {
-		return a.kept[contract]
+		d, known = a.kept[contract]
+		return d, known
 	}
 	if _, known := a.kept[contract]; !known && len(a.kept) >= mostKept {
 		for other := range a.kept {
@@ -172,7 +174,7 @@ func (a *Adapter) details(o *object) details {
 		}
 	}
 	a.kept[contract] = d
-	return d
+	return d, true
 }
 
 // isMissing tells the venue's own "no such thing".

@@ -1,0 +1,105 @@
+package control
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
+)
+
+// Rules are what one venue can be told beyond what all can.
+type Rules struct {
+	// Outcomes allows labels other than Yes and No.
+	Outcomes bool
+	// Kinds are the venue's kinds of market, for the member kind.
+	Kinds []string
+	// Words are the venue's words of a state, for the member venueState, each
+	// with the state that it belongs to.
+	Words map[string]world.State
+	// Forms are the venue's ways of telling a result, for the member resolution,
+	// each with the outcomes that it can tell.
+	Forms map[string][]world.Verdict
+	// Payout allows an INVALID that pays another share than half.
+	Payout bool
+	// Undisputed tells a venue at which no result is challenged.
+	Undisputed bool
+}
+
+var void = []world.Verdict{world.Invalid}
+
+// The rules of each venue.
+var (
+	Polymarket = Rules{Outcomes: true}
+	Kalshi     = Rules{
+		Words: map[string]world.State{
+			"initialized": world.Open, "active": world.Open, "inactive": world.Open, "closed": world.Closed,
+			"determined": world.Proposed, "amended": world.Proposed, "disputed": world.Disputed, "finalized": world.Resolved,
+		},
+		Forms:  map[string][]world.Verdict{"scalar": void, "void": void, "blank": {world.Yes, world.No, world.Invalid}},
+		Payout: true,
+	}
+	Limitless = Rules{
+		Kinds: []string{"clob", "amm"},
+		Words: map[string]world.State{
+			"DRAFT": world.Open, "FUNDED": world.Open, "FUNDED_FLAGGED": world.Open, "LOCKED": world.Proposed,
+			"DISPUTED": world.Disputed, "RESOLVED": world.Resolved,
+		},
+		Forms: map[string][]world.Verdict{"even": void, "none": {world.Yes, world.No, world.Invalid}},
+	}
+	Manifold = Rules{Forms: map[string][]world.Verdict{"CANCEL": void, "MKT": void}, Payout: true, Undisputed: true}
+)
+
+func (r Rules) draft(in createBody) error {
+	if in.Outcomes != nil && !r.Outcomes {
+		return bad("outcomes cannot be named at this venue: they are Yes and No")
+	}
+	if in.Kind != "" && !slices.Contains(r.Kinds, in.Kind) {
+		return bad("kind must be one of: %s", list(r.Kinds))
+	}
+	return nil
+}
+
+// state is the state that a word of the venue belongs to.
+func (r Rules) state(word string, given world.State) (world.State, error) {
+	state, known := r.Words[word]
+	switch {
+	case !known:
+		return "", bad("venueState must be one of: %s", list(slices.Sorted(maps.Keys(r.Words))))
+	case given != "" && given != state:
+		return "", bad("venueState %s belongs to state %s, not to %s", word, state, given)
+	}
+	return state, nil
+}
+
+func (r Rules) change(in changeBody) error {
+	if in.State == world.Disputed && r.Undisputed {
+		return bad("at this venue no result is disputed: its creators take it back")
+	}
+	if in.ResolutionTime != nil && in.State != world.Resolved {
+		return bad("resolutionTime goes with state resolved")
+	}
+	if (in.Resolution != "" || in.Payout != nil) && (in.State == "" || in.State == world.Open || in.State == world.Closed) {
+		return bad("resolution and payout go with state proposed, disputed or resolved")
+	}
+	if in.Resolution != "" {
+		tells, known := r.Forms[in.Resolution]
+		if !known {
+			return bad("resolution must be one of: %s", list(slices.Sorted(maps.Keys(r.Forms))))
+		}
+		if !slices.Contains(tells, in.Outcome) {
+			return bad("resolution %s does not tell outcome %q", in.Resolution, in.Outcome)
+		}
+	}
+	if in.Payout != nil && (!r.Payout || in.Outcome != world.Invalid || in.Resolution == "CANCEL") {
+		return bad("payout goes with outcome INVALID, at venues that can pay a share")
+	}
+	return nil
+}
+
+func list(words []string) string {
+	if len(words) == 0 {
+		return "(none at this venue)"
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/history"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+)
+
+// pastPrices gives the market service and the primary venue the words of
+// histories.
+type pastPrices struct {
+	markets *market.Service
+	primary venue.Venue
+}
+
+// Book implements history.Markets.
+func (p pastPrices) Book(ctx context.Context, id syntax.MarketID) (history.Book, error) {
+	m, err := p.markets.Get(ctx, id)
+	if errors.Is(err, market.ErrNotFound) {
+		return history.Book{}, history.ErrUnknown
+	}
+	if err != nil {
+		return history.Book{}, err
+	}
+	b := history.Book{Provider: m.Provider, TokenID: m.ClobTokenID, YesIndex: m.YesIndex}
+	if m.Status == syntax.MarketClosed || m.Status == syntax.MarketResolved {
+		b.ClosedAt = m.ClosedAt
+	}
+	return b, nil
+}
+
+// Snapshots implements history.Markets.
+func (p pastPrices) Snapshots(ctx context.Context, id syntax.MarketID, from time.Time) ([]history.Point, error) {
+	list, err := p.markets.ListPrices(ctx, id, from)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]history.Point, 0, len(list))
+	for _, s := range list {
+		point := history.Point{T: s.At.Unix(), P: history.Probability(s.Yes)}
+		if n := len(out); n > 0 && out[n-1].T == point.T { // one for each second, the last
+			out[n-1] = point
+			continue
+		}
+		out = append(out, point)
+	}
+	return out, nil
+}
+
+// History implements history.Venue.
+func (p pastPrices) History(ctx context.Context, b history.Book, i history.Interval) ([]history.Point, error) {
+	list, err := p.primary.History(ctx, venue.Market{ClobTokenID: b.TokenID, YesIndex: b.YesIndex, ClosedAt: b.ClosedAt}, venue.Interval(i))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]history.Point, len(list))
+	for j, s := range list {
+		out[j] = history.Point(s)
+	}
+	return out, nil
+}

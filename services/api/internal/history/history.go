@@ -1,0 +1,157 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// ErrUnknown is what Markets answers for a market that nobody knows.
+var ErrUnknown = fault.New(fault.NotFound, "market_not_found", "no such market")
+
+// Point is one price of YES: Unix seconds, and 0 to 1 with at most four decimals.
+type Point struct {
+	T int64
+	P float64
+}
+
+// Interval is a stretch of time up to now.
+type Interval string
+
+// The intervals.
+const (
+	Hour Interval = "1H"
+	Day  Interval = "24H" // the default
+	Week Interval = "7D"
+	All  Interval = "ALL"
+)
+
+// ParseInterval reads an `interval` query parameter; anything unknown is Day.
+func ParseInterval(raw string) Interval {
+	switch i := Interval(raw); i {
+	case Hour, Week, All:
+		return i
+	}
+	return Day
+}
+
+// keep is how long an answer is shown.
+func (i Interval) keep() time.Duration {
+	switch i {
+	case Hour:
+		return 30 * time.Second
+	case Week:
+		return 5 * time.Minute
+	case All:
+		return 15 * time.Minute
+	}
+	return time.Minute
+}
+
+// from is the beginning of the interval.
+func (i Interval) from(now time.Time) time.Time {
+	switch i {
+	case Hour:
+		return now.Add(-time.Hour)
+	case Week:
+		return now.AddDate(0, 0, -7)
+	case All:
+		return time.Time{}
+	}
+	return now.AddDate(0, 0, -1)
+}
+
+// Book is what an order book has to be told of a market.
+type Book struct {
+	Provider syntax.Provider
+	TokenID  string     // empty: it has none
+	YesIndex int        // which outcome counts as YES
+	ClosedAt *time.Time // nil: it trades
+}
+
+// Markets knows what is kept of markets.
+type Markets interface {
+	// Book reads a market. Fault: ErrUnknown.
+	Book(ctx context.Context, id syntax.MarketID) (Book, error)
+	// Snapshots reads our own prices since from, rising in time.
+	Snapshots(ctx context.Context, id syntax.MarketID, from time.Time) ([]Point, error)
+}
+
+// Venue is the order book of the primary venue. An unknown token has no points.
+type Venue interface {
+	History(ctx context.Context, b Book, i Interval) ([]Point, error)
+}
+
+// Service reads histories.
+type Service struct {
+	markets Markets
+	venue   Venue
+	now     func() time.Time
+	kept    *kept
+}
+
+// NewService wires the subject.
+func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
+	return &Service{markets: markets, venue: venue, now: now, kept: newKept(now)}
+}
+
+// Close breaks off the reads under way.
+func (s *Service) Close() { s.kept.close() }
+
+// ByMarket is the history of a market, rising in time; one that nobody knows has
+// none. Faults: venue_unavailable (and nothing is kept here either),
+// db_unavailable.
+func (s *Service) ByMarket(ctx context.Context, id syntax.MarketID, i Interval) ([]Point, error) {
+	return s.kept.get(ctx, "m\x00"+string(id)+"\x00"+string(i), i.keep(), func(ctx context.Context) ([]Point, error) {
+		book, err := s.markets.Book(ctx, id)
+		if errors.Is(err, ErrUnknown) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var away error
+		if book.Provider == syntax.Polymarket && book.TokenID != "" {
+			points, err := s.venue.History(ctx, book, i)
+			if err == nil {
+				return points, nil
+			}
+			away = err
+		}
+		points, err := s.markets.Snapshots(ctx, id, i.from(s.now()))
+		if away != nil && (err != nil || len(points) == 0) {
+			return nil, away
+		}
+		return points, err
+	})
+}
+
+// maxToken is longer than any token.
+const maxToken = 80
+
+// ByToken is the history of an order book of the primary venue; an unknown one
+// has none. Fault: venue_unavailable.
+func (s *Service) ByToken(ctx context.Context, token string, i Interval) ([]Point, error) {
+	if !isToken(token) {
+		return nil, nil
+	}
+	return s.kept.get(ctx, "t\x00"+token+"\x00"+string(i), i.keep(), func(ctx context.Context) ([]Point, error) {
+		return s.venue.History(ctx, Book{Provider: syntax.Polymarket, TokenID: token}, i)
+	})
+}
+
+func isToken(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxToken
+}
+
+// Probability is a price with four decimals and no more.
+func Probability(b syntax.Bps) float64 { return math.Round(b.Probability()*10_000) / 10_000 }

@@ -1,0 +1,203 @@
+package history_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/history"
+)
+
+var errAway = errors.New("away")
+
+// sources stand for what is kept and for the venue.
+type sources struct {
+	books   map[syntax.MarketID]history.Book
+	stored  []history.Point
+	failed  error // of the store
+	venue   error
+	asked   atomic.Int64
+	from    time.Time
+	release chan struct{} // nil: the venue answers at once
+}
+
+func (s *sources) Book(_ context.Context, id syntax.MarketID) (history.Book, error) {
+	b, ok := s.books[id]
+	if !ok {
+		return b, history.ErrUnknown
+	}
+	return b, nil
+}
+
+func (s *sources) Snapshots(_ context.Context, _ syntax.MarketID, from time.Time) ([]history.Point, error) {
+	s.from = from
+	return s.stored, s.failed
+}
+
+func (s *sources) History(ctx context.Context, b history.Book, i history.Interval) ([]history.Point, error) {
+	n := s.asked.Add(1)
+	if s.release != nil {
+		select {
+		case <-s.release:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if s.venue != nil {
+		return nil, s.venue
+	}
+	return []history.Point{{T: n, P: float64(len(b.TokenID)) / 10}}, nil
+}
+
+func setup(t *testing.T) (*sources, *history.Service, *testkit.Clock) {
+	t.Helper()
+	s := &sources{
+		books: map[syntax.MarketID]history.Book{
+			"1": {Provider: syntax.Polymarket, TokenID: "77"}, "2": {Provider: syntax.Polymarket},
+			"native-aaaaaaaaaaaa": {Provider: syntax.Manual}, "lmt-x": {Provider: syntax.Limitless, TokenID: "5"},
+		},
+		stored: []history.Point{{T: 1000, P: 0.5}},
+	}
+	clock := testkit.NewClock(time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC))
+	service := history.NewService(s, s, clock.Now)
+	t.Cleanup(service.Close)
+	return s, service, clock
+}
+
+func TestWhereAHistoryComesFrom(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		id            syntax.MarketID
+		venue, failed error
+		empty         bool
+		want          string
+	}{
+		{"1", nil, nil, false, "[{1 0.2}] <nil>"},
+		{"1", errAway, nil, false, "[{1000 0.5}] <nil>"},
+		{"1", errAway, nil, true, "[] away"},
+		{"1", errAway, errors.New("no database"), false, "[] away"},
+		{"2", nil, nil, false, "[{1000 0.5}] <nil>"},
+		{"lmt-x", nil, nil, false, "[{1000 0.5}] <nil>"},
+		{"native-aaaaaaaaaaaa", nil, errAway, true, "[] away"},
+		{"999", nil, nil, false, "[] <nil>"},
+	} {
+		s, service, _ := setup(t)
+		s.venue, s.failed = c.venue, c.failed
+		if c.empty || c.failed != nil {
+			s.stored = nil
+		}
+		points, err := service.ByMarket(t.Context(), c.id, history.Day)
+		if got := fmt.Sprint(points, " ", err); got != c.want {
+			t.Errorf("%s: %s, want %s", c.id, got, c.want)
+		}
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	s, service, _ := setup(t)
+	if points, err := service.ByToken(t.Context(), "123", history.Day); err != nil || len(points) != 1 || points[0].P != 0.3 {
+		t.Error(points, err)
+	}
+	for _, token := range []string{"", "abc", "../x", "1\x00", "１", string(make([]byte, 81))} {
+		if points, err := service.ByToken(t.Context(), token, history.Day); err != nil || len(points) != 0 {
+			t.Errorf("%q: %v %v", token, points, err)
+		}
+	}
+	if n := s.asked.Load(); n != 1 {
+		t.Errorf("the venue was asked %d times", n)
+	}
+}
+
+// An answer is kept for as long as its interval says, a failure for a moment.
+func TestAnswersAreKept(t *testing.T) {
+	t.Parallel()
+	for interval, keep := range map[history.Interval]time.Duration{
+		history.Hour: 30 * time.Second, history.Day: time.Minute, history.Week: 5 * time.Minute, history.All: 15 * time.Minute,
+	} {
+		s, service, clock := setup(t)
+		ask := func() int64 {
+			if _, err := service.ByMarket(t.Context(), "1", interval); err != nil && s.venue == nil {
+				t.Error(err)
+			}
+			return s.asked.Load()
+		}
+		ask()
+		clock.Advance(keep - time.Millisecond)
+		if n := ask(); n != 1 {
+			t.Errorf("%s: asked %d times within %s", interval, n, keep)
+		}
+		clock.Advance(time.Millisecond)
+		if n := ask(); n != 2 {
+			t.Errorf("%s: asked %d times after %s", interval, n, keep)
+		}
+		s.venue, s.stored = errAway, nil
+		clock.Advance(keep)
+		ask()
+		clock.Advance(time.Second)
+		if n := ask(); n != 3 {
+			t.Errorf("%s: asked %d times, one of them failed", interval, n)
+		}
+		clock.Advance(3 * time.Second)
+		if n := ask(); n != 4 {
+			t.Errorf("%s: a failure is kept too long", interval)
+		}
+	}
+	s, service, clock := setup(t)
+	for interval, back := range map[history.Interval]time.Duration{history.Hour: time.Hour, history.Day: 24 * time.Hour, history.Week: 168 * time.Hour} {
+		if _, err := service.ByMarket(t.Context(), "2", interval); err != nil || clock.Now().Sub(s.from) != back {
+			t.Errorf("%s begins at %v, %v", interval, s.from, err)
+		}
+	}
+}
+
+// Fifty who ask at once share one question; one who goes away takes it from
+// nobody; more keys than are held are no more memory.
+func TestOneQuestion(t *testing.T) {
+	t.Parallel()
+	s, service, _ := setup(t)
+	s.release = make(chan struct{})
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := service.ByToken(gone, "7", history.Day); err == nil {
+		t.Error("who left got an answer")
+	}
+	var wait sync.WaitGroup
+	for range 50 {
+		wait.Go(func() {
+			if points, err := service.ByToken(t.Context(), "7", history.Day); err != nil || len(points) != 1 {
+				t.Error(points, err)
+			}
+		})
+	}
+	close(s.release)
+	wait.Wait()
+	if n := s.asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	for i := range 5000 {
+		if _, err := service.ByToken(t.Context(), fmt.Sprint(i+100), history.Day); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := service.Held(); n > 2000 {
+		t.Errorf("%d answers are held", n)
+	}
+}
+
+func TestParseInterval(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]history.Interval{
+		"1H": history.Hour, "7D": history.Week, "ALL": history.All, "24H": history.Day, "": history.Day, "1h": history.Day, "\x00": history.Day,
+	} {
+		if got := history.ParseInterval(raw); got != want {
+			t.Errorf("%q is %s", raw, got)
+		}
+	}
+}

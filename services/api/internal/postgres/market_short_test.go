@@ -1,0 +1,65 @@
+package postgres
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+// What a short answer does not say stays as it was said before; what it says counts.
+func TestAShortAnswerTakesNothingAway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	full := func(r *market.Record) {
+		r.Title, r.Description, r.Lane, r.Category = "Guild winner – Ada Quill", "The rules.", syntax.LaneMusic, "music"
+		r.Slug, r.EventKey, r.EventTitle, r.ConditionID, r.ClobTokenID = "ada", "guild", "Guild winner", "0x1", "77"
+		r.ImageURL, r.URL = "https://venue.example/ada.png", "https://venue.example/ada"
+	}
+	short := func(r *market.Record) {
+		r.Short, r.Guessed, r.Title, r.Lane, r.Category, r.URL = true, true, "Ada Quill", syntax.LaneSport, "sport", ""
+	}
+	b.stub("kalshi-STUB") // in the words of a caller, which no answer keeps
+	b.exec(`UPDATE api.markets SET title = 'Surely: Ada Quill', lane = 'WORLD' WHERE market_id = 'kalshi-STUB'`)
+	b.apply(false, b.answer("1", 3000, full), b.answer("kalshi-STUB", 3000, short), b.answer("kalshi-NEW", 3000, short))
+	before := b.market("1")
+	for id, want := range map[string]string{"1": "Guild winner – Ada Quill", "kalshi-STUB": "Ada Quill", "kalshi-NEW": "Ada Quill"} {
+		if m := b.market(id); m.Title != want || m.Lane == syntax.LaneOther || m.Lane == syntax.LaneWorld {
+			t.Errorf("%s reads %q in %s", id, m.Title, m.Lane)
+		}
+	}
+	b.clock.Advance(time.Second)
+	b.apply(false, b.answer("1", 4000, short))
+	after := b.market("1")
+	if *after.Yes != 4000 {
+		t.Errorf("the price is %d", *after.Yes)
+	}
+	after.Yes, after.PricedAt = before.Yes, before.PricedAt
+	if fmt.Sprintf("%+v", shown(after)) != fmt.Sprintf("%+v", shown(before)) {
+		t.Errorf("a short answer made\n%+v of\n%+v", shown(after), shown(before))
+	}
+	b.clock.Advance(time.Second)
+	said := func(r *market.Record) {
+		r.Short, r.Title, r.Description, r.Lane, r.Category, r.Status = true, "Ada", "New rules.", syntax.LaneWorld, "news", syntax.MarketClosed
+	}
+	b.apply(false, b.answer("1", 4000, said))
+	if m := b.market("1"); m.Title != "Ada" || m.Description != "New rules." || m.Lane != syntax.LaneWorld || m.Category != "news" ||
+		m.Status != syntax.MarketClosed || m.EventTitle != "Guild winner" {
+		t.Errorf("what a short answer says is not kept: %+v", shown(m))
+	}
+	b.clock.Advance(time.Second)
+	b.apply(false, b.answer("1", 4000, func(r *market.Record) { r.URL = "" }))
+	if m := b.market("1"); m.Description != "" || m.EventTitle != "" || m.URL != "" {
+		t.Errorf("what a full answer leaves empty stays: %+v", shown(m))
+	}
+}
+
+// shown is a market without what pointers and times would make of its text.
+func shown(m market.Market) []any {
+	return []any{
+		m.Title, m.Description, m.Status, m.Lane, m.Category, m.Slug, m.EventKey, m.EventTitle, m.ConditionID,
+		m.ClobTokenID, m.ImageURL, m.URL, m.UpdatedAt,
+	}
+}

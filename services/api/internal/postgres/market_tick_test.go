@@ -1,0 +1,128 @@
+package postgres
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+// told keeps one streamed price and gives whether it was newer.
+func (b *bundle) told(id string, yes int, at time.Time) int {
+	b.t.Helper()
+	n, err := b.ApplyTicks(b.t.Context(), []market.Tick{{ID: syntax.MarketID(id), Yes: syntax.Bps(yes), At: at}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+func TestAStreamedPriceIsNeverOlder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(true, b.answer("1", 3000), b.answer("2", 3000), b.answer("3", 3000))
+	late := func(d time.Duration) time.Time { return noon.Add(d) }
+	for i, c := range []struct {
+		yes       int
+		after     time.Duration
+		newer     int
+		shown     syntax.Bps
+		snapshots int
+	}{
+		{3100, 0, 0, 3000, 1},                // of the same moment
+		{3100, -time.Second, 0, 3000, 1},     // older
+		{3200, 5 * time.Second, 1, 3200, 1},  // newer; a snapshot is young enough
+		{3300, 4 * time.Second, 0, 3200, 1},  // came late
+		{3400, 16 * time.Second, 1, 3400, 2}, // newer, and a snapshot
+		{3500, 16*time.Second + time.Millisecond, 1, 3500, 2},
+	} {
+		if n := b.told("1", c.yes, late(c.after)); n != c.newer {
+			t.Errorf("step %d: %d newer", i, n)
+		}
+		if m := b.market("1"); *m.Yes != c.shown || b.count(`SELECT count(*) FROM api.market_prices WHERE market_id = '1'`) != c.snapshots {
+			t.Errorf("step %d: shows %d", i, *m.Yes)
+		}
+	}
+	b.clock.Set(late(time.Second))
+	b.apply(false, b.answer("2", 3000, closed(false)))
+	b.exec(`UPDATE api.markets SET provisional = true WHERE market_id = '3'`)
+	for _, id := range []string{"2", "3", "4", "native-aaaaaaaaaaaa"} {
+		if n := b.told(id, 9000, late(time.Minute)); n != 0 {
+			t.Errorf("%s took a price", id)
+		}
+	}
+}
+
+// An answer that was asked for before the stream's last price counts in all but
+// its price, and is judged against the answer before it.
+func TestAStreamKeepsNoAnswerOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(true, b.answer("1", 3000))
+	b.told("1", 3500, noon.Add(10*time.Second))
+	b.clock.Set(noon.Add(9 * time.Second))
+	answer := b.answer("1", 3100, func(r *market.Record) { r.Title = "asked before" })
+	b.clock.Set(noon.Add(8 * time.Second))
+	older := b.answer("1", 3200, func(r *market.Record) { r.Title = "older" })
+	if n := b.apply(false, answer); n != 1 {
+		t.Error("an answer lost against a streamed price")
+	}
+	if n := b.apply(false, older); n != 0 {
+		t.Error("an older answer won")
+	}
+	if m := b.market("1"); m.Title != "asked before" || *m.Yes != 3500 || !m.PricedAt.Equal(noon.Add(10*time.Second)) {
+		t.Errorf("reads %q at %d of %v", m.Title, *m.Yes, m.PricedAt)
+	}
+	b.clock.Set(noon.Add(9500 * time.Millisecond))
+	if n := b.apply(false, b.answer("1", 3300)); n != 1 {
+		t.Error("the answer after it lost against a streamed price")
+	}
+	b.clock.Set(noon.Add(11 * time.Second))
+	b.apply(false, b.answer("1", 3300))
+	if m := b.market("1"); *m.Yes != 3300 || !m.PricedAt.Equal(noon.Add(11*time.Second)) {
+		t.Errorf("a newer answer shows %d of %v", *m.Yes, m.PricedAt)
+	}
+	b.told("1", 3600, noon.Add(12*time.Second))
+	if m := b.market("1"); *m.Yes != 3600 {
+		t.Errorf("a newer streamed price shows %d", *m.Yes)
+	}
+}
+
+// What reads venues goes by their answers: a stream takes no market off its list.
+func TestAStreamIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
+	b.priced(ago(20*time.Minute), "1")
+	b.called("1")
+	b.told("1", 5000, noon)
+	hot, err1 := b.ListHot(t.Context(), syntax.Polymarket, noon, ago(45*time.Second), ago(5*time.Minute), 500, 25)
+	missed, err2 := b.ListMissed(t.Context(), syntax.Polymarket, ago(8*time.Minute), ago(13*time.Minute), 300)
+	due, err3 := b.ListPendingDue(t.Context(), []syntax.Provider{syntax.Polymarket}, noon, noon.Add(time.Hour),
+		ago(30*time.Second), ago(5*time.Minute), ago(10*time.Minute), 4)
+	if err1 != nil || err2 != nil || err3 != nil || len(hot) != 1 || len(missed) != 1 || len(due) != 1 {
+		t.Errorf("hot %v, missed %v, due %v (%v %v %v)", hot, missed, due, err1, err2, err3)
+	}
+}
+
+func TestStreamedOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.priced(noon, "1", "2", "3", "4", "5", "6", "7")
+	b.exec(`UPDATE api.markets SET clob_token_id = '10' || market_id, yes_index = 1`)
+	b.exec(`UPDATE api.markets SET category = 'music', end_date = $1 WHERE market_id IN ('1', '2')`, noon.Add(time.Hour))
+	b.exec(`UPDATE api.market_quotes SET volume_usd = 1000`)
+	b.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = '5'`)
+	b.exec(`UPDATE api.markets SET clob_token_id = '' WHERE market_id = '6'`)
+	b.called("2", "3", "5", "6")
+	for limit, want := range map[int]string{
+		10: "[{2 102 1} {3 103 1} {4 104 1} {1 101 1}]", 2: "[{2 102 1} {3 103 1}]",
+	} {
+		list, err := b.ListStreamed(t.Context(), syntax.Polymarket, noon, []syntax.MarketID{"4", "2", "404"}, limit)
+		if err != nil || fmt.Sprint(list) != want {
+			t.Errorf("%d streamed %v, want %s (%v)", limit, list, want, err)
+		}
+	}
+}

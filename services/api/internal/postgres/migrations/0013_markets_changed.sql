@@ -1,0 +1,2 @@
+-- What the search index takes in every few seconds.
+CREATE INDEX markets_changed ON markets (updated_at);

@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/search"
+)
+
+// endOfTime is behind every row.
+var endOfTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+
+// ListSearchable reads what is searched of the markets whose row or quote
+// changed since; the zero time is all of them.
+func (s *Store) ListSearchable(ctx context.Context, since time.Time) ([]search.Doc, error) {
+	var from *time.Time
+	if !since.IsZero() {
+		from = &since
+	}
+	rows, err := s.pool.Query(ctx, query("search_docs"), from)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list searchable: %w", err))
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d search.Doc, err error) {
+		err = row.Scan(&d.ID, &d.Provider, &d.Title, &d.Slug, &d.Status, &d.Lane, &d.EventKey, &d.EndDate, &d.Volume, &d.Volume24h)
+		return d, err
+	})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list searchable: %w", err))
+	}
+	return list, nil
+}
+
+// ListResolved reads the markets of a provider that have an outcome, the newest
+// first, behind a place.
+func (s *Store) ListResolved(ctx context.Context, p syntax.Provider, after search.Place, limit int) ([]search.Resolved, error) {
+	if after.At.IsZero() {
+		after = search.Place{At: endOfTime}
+	}
+	rows, err := s.reads.Query(ctx, query("search_resolved"), string(p), after.At, string(after.ID), limit)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list resolved: %w", err))
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r search.Resolved, err error) {
+		err = row.Scan(&r.ID, &r.Title, &r.Verdict, &r.ResolvedAt, &r.ClosePrice, &r.Volume, &r.Signals)
+		return r, err
+	})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list resolved: %w", err))
+	}
+	return list, nil
+}
+
+// ListTiles reads the facts of a heatmap.
+func (s *Store) ListTiles(ctx context.Context, p syntax.Provider, now time.Time, soon bool) ([]search.Tile, error) {
+	rows, err := s.pool.Query(ctx, query("search_tiles"), string(p), now, soon)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list tiles: %w", err))
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t search.Tile, err error) {
+		err = row.Scan(&t.MarketID, &t.EventKey, &t.EventTitle, &t.Slug, &t.Title, &t.Lane, &t.ImageURL, &t.EndDate, &t.Yes,
+			&t.PricedAt, &t.Volume24h, &t.Markets, &t.Total24h, &t.Signals, &t.Takes, &t.Before)
+		return t, err
+	})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list tiles: %w", err))
+	}
+	return list, nil
+}

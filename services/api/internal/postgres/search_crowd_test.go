@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/search"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// confident files a call with a confidence, or with none where it is 0.
+func (b *bundle) confident(hash []byte, id string, side syntax.Side, confidence int) string {
+	b.t.Helper()
+	d := newDraft(id, side, 3000)
+	if confidence > 0 {
+		d.Confidence = &confidence
+	}
+	if got := b.try(signal.Caller{KeyHash: hash}, d); got.Verdict != signal.VerdictFiled {
+		b.t.Fatalf("filing: %+v", got)
+	}
+	return d.ID
+}
+
+func TestSentiment(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	keys := b.operators(5)
+	b.apply(true, b.answer("1", 3000, func(r *market.Record) {
+		end := noon.Add(400 * time.Hour)
+		r.EndDate = &end
+	}))
+	id := b.confident(keys[0], "1", syntax.Yes, 80)
+	b.confident(keys[1], "1", syntax.Yes, 0)
+	b.clock.Advance(25 * time.Hour)
+	no := b.confident(keys[2], "1", syntax.No, 70)
+	b.confident(keys[3], "1", syntax.No, 60)
+	for _, one := range []string{id, id, no} {
+		b.exec(`INSERT INTO api.signal_events (id, signal_id, type, payload, created_at) VALUES (gen_random_uuid(), $1, 'take', '{}', $2)`, one, noon)
+	}
+	b.exec(`INSERT INTO api.signal_events (id, signal_id, type, payload, created_at) VALUES (gen_random_uuid(), $1, 'note', '{}', $2)`, id, noon)
+	b.exec(`UPDATE api.users SET operator_type = 'system_bot' WHERE handle = 'op4'`)
+	b.confident(keys[4], "1", syntax.Yes, 100)
+	s := search.NewService(b.Store, b.clock.Now)
+	got, err := s.Sentiment(t.Context(), "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Yes != 2 || got.No != 2 || got.WeightYes != 1.3 || got.WeightNo != 1.3 || *got.ConfidenceYes != 80 || *got.ConfidenceNo != 65 ||
+		got.TakesYes != 2 || got.TakesNo != 1 || got.Signals24h != 2 || got.Before == nil || *got.Before != 3000 || !got.UpdatedAt.Equal(b.clock.Now()) {
+		t.Errorf("%+v", got)
+	}
+	if got, err = s.Sentiment(t.Context(), "999"); err != nil || got.Yes+got.No != 0 || got.WeightYes != 0 || got.ConfidenceNo != nil || got.Before != nil {
+		t.Errorf("nobody called: %+v %v", got, err)
+	}
+}
+
+func TestListGaps(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i, price := range []int{3000, 5000, 9900, 5000, 5000} {
+		b.venueMarket(fmt.Sprint(i+1), price)
+	}
+	b.nativeMarket("native-aaaaaaaaaaaa", 5000)
+	for id, sides := range map[string][2]int{
+		"1": {3, 0}, "2": {2, 2}, "3": {1, 1}, "4": {0, 9}, "5": {0, 3}, "native-aaaaaaaaaaaa": {3, 1},
+	} {
+		b.exec(`INSERT INTO api.market_totals (market_id, yes, no, crowd_yes, crowd_no) VALUES ($1, $2 + 5, $3, $2, $3)`, id, sides[0], sides[1])
+	}
+	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "4", Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	b.exec(`UPDATE api.market_quotes SET at = $1 WHERE market_id = '5'`, noon.Add(-time.Hour))
+	s := search.NewService(b.Store, b.clock.Now)
+	list := func(id syntax.MarketID, limit int) string {
+		t.Helper()
+		gaps, err := s.Gaps(t.Context(), id, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(gaps)
+	}
+	// 10000 against 3000; 7500 against 5833; 5000 against 5000. The others are too
+	// few, settled, or without a price.
+	if got := list("", 0); got != "[{1 3 0} {native-aaaaaaaaaaaa 3 1} {2 2 2}]" {
+		t.Error(got)
+	}
+	if got := list("", 1); got != "[{1 3 0}]" {
+		t.Error(got)
+	}
+	if got := list("2", 20) + list("3", 20) + list("999", 20); got != "[{2 2 2}][][]" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,98 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/search"
+)
+
+// shelf is a store that notes what it was asked.
+type shelf struct {
+	docs   []search.Doc
+	err    error
+	since  []time.Time
+	rows   []search.Resolved
+	tiles  []search.Tile
+	lean   search.Sentiment
+	gaps   []search.Gap
+	places []search.Place
+}
+
+func (s *shelf) ListSearchable(_ context.Context, since time.Time) ([]search.Doc, error) {
+	s.since = append(s.since, since)
+	return s.docs, s.err
+}
+
+func (s *shelf) ListTiles(context.Context, syntax.Provider, time.Time, bool) ([]search.Tile, error) {
+	return s.tiles, nil
+}
+
+func (s *shelf) GetSentiment(context.Context, syntax.MarketID, time.Time) (search.Sentiment, error) {
+	return s.lean, nil
+}
+
+func (s *shelf) ListGaps(context.Context, syntax.MarketID, time.Time, int) ([]search.Gap, error) {
+	return s.gaps, nil
+}
+
+func (s *shelf) ListResolved(_ context.Context, _ syntax.Provider, after search.Place, limit int) ([]search.Resolved, error) {
+	s.places = append(s.places, after)
+	return s.rows[:min(limit, len(s.rows))], s.err
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+	now := noon
+	store := &shelf{docs: []search.Doc{doc("1", "one", "", 1)}, err: errors.New("away")}
+	s := search.NewService(store, func() time.Time { return now })
+	if s.Refresh(t.Context()) == nil {
+		t.Error("a failed read is no error")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, _, err := s.Find(ctx, search.Query{}); !errors.Is(err, search.ErrUnavailable) {
+		t.Errorf("before the catalogue is read: %v", err)
+	}
+	store.err = nil
+	for _, at := range []time.Duration{1, 6, 400, 601, 606} {
+		now = noon.Add(at * time.Second)
+		if err := s.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []time.Time{{}, {}, noon.Add(-29 * time.Second), noon.Add(-24 * time.Second), {}, noon.Add(571 * time.Second)}
+	if !slices.Equal(store.since, want) {
+		t.Errorf("read since %v, want %v", store.since, want)
+	}
+	if ids, _, err := s.Find(t.Context(), search.Query{}); err != nil || len(ids) != 1 {
+		t.Errorf("%v %v", ids, err)
+	}
+}
+
+func TestResolvedPages(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 10, 10, 12, 0, 0, 123456000, time.UTC)
+	store := &shelf{rows: []search.Resolved{{ID: "1", ResolvedAt: at}, {ID: "2", ResolvedAt: at}, {ID: "3", ResolvedAt: at}}}
+	s := search.NewService(store, time.Now)
+	rows, next, err := s.Resolved(t.Context(), syntax.Polymarket, 2, "")
+	if err != nil || len(rows) != 2 || next == "" {
+		t.Fatal(rows, next, err)
+	}
+	for _, cursor := range []string{next, "nonsense", syntax.NewCursor("1", "volume", "1", "1").Encode(), syntax.NewCursor("1", "x", "5").Encode()} {
+		if _, _, err := s.Resolved(t.Context(), syntax.Polymarket, 2, cursor); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []search.Place{{}, {At: at, ID: "2"}, {}, {}, {}}; !slices.Equal(store.places, want) {
+		t.Errorf("places %v", store.places)
+	}
+	if rows, next, err := s.Resolved(t.Context(), syntax.Polymarket, -1, ""); err != nil || len(rows) != 3 || next != "" {
+		t.Error(rows, next, err)
+	}
+}

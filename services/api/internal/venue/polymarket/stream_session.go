@@ -1,0 +1,186 @@
+package polymarket
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+const (
+	dialTimeout  = 10 * time.Second
+	writeTimeout = 5 * time.Second
+	mostFrame    = 8 << 20 // the first one holds the books of all tokens
+)
+
+// Why a connection was given up.
+var (
+	errQuiet  = errors.New("nothing came, not even an answer to a ping")
+	errSilent = errors.New("no price came")
+	errOld    = errors.New("it was old")
+	errIdle   = errors.New("there is nothing to follow")
+)
+
+// session is one connection from beginning to end; it gives the reason of its end.
+func (f *feed) session(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	dialing, stop := context.WithTimeout(ctx, dialTimeout)
+	conn, resp, err := websocket.Dial(dialing, f.url, &websocket.DialOptions{
+		HTTPClient: f.http, HTTPHeader: http.Header{"User-Agent": {"signalcast/1 (market reader)"}}, CompressionMode: websocket.CompressionDisabled,
+	})
+	stop()
+	if resp != nil && resp.Body != nil {
+		_ = resp.Body.Close()
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(mostFrame)
+	frames := make(chan []byte)
+	done := make(chan struct{})
+	defer func() { cancel(nil); <-done }()
+	go func() {
+		defer close(done)
+		for {
+			_, raw, err := conn.Read(ctx)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			select {
+			case frames <- raw:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return f.listen(ctx, conn, frames)
+}
+
+// listen subscribes and reads until the connection ends or is worth nothing any more.
+func (f *feed) listen(ctx context.Context, conn *websocket.Conn, frames <-chan []byte) error {
+	has := f.follows()
+	b := &board{feed: f, twoSided: map[string]bool{}}
+	if err := send(ctx, conn, map[string]any{
+		"type": "market", "assets_ids": slices.Sorted(maps.Keys(has)), "initial_dump": true, "custom_feature_enabled": false,
+	}); err != nil {
+		return err
+	}
+	ping := time.NewTicker(f.pace.ping)
+	defer ping.Stop()
+	quiet, silent := time.NewTimer(f.pace.quiet), time.NewTimer(f.pace.silent)
+	defer quiet.Stop()
+	defer silent.Stop()
+	// Connections that began together must not end together.
+	old := time.NewTimer(f.pace.life - f.pace.life/10 + rand.N(f.pace.life/5+1))
+	defer old.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case raw := <-frames:
+			quiet.Reset(f.pace.quiet)
+			if b.read(raw) {
+				silent.Reset(f.pace.silent)
+			}
+		case <-ping.C:
+			if err := write(ctx, conn, []byte("PING")); err != nil {
+				return err
+			}
+		case <-f.changed:
+			wanted := f.follows()
+			if len(wanted) == 0 {
+				return errIdle
+			}
+			if err := resubscribe(ctx, conn, has, wanted); err != nil {
+				return err
+			}
+			has = wanted
+		case <-quiet.C:
+			return errQuiet
+		case <-silent.C:
+			return errSilent
+		case <-old.C:
+			return errOld
+		}
+	}
+}
+
+// resubscribe tells the venue what is followed from now on.
+func resubscribe(ctx context.Context, conn *websocket.Conn, has, wanted map[string]market.Streamed) error {
+	for _, step := range []struct {
+		operation  string
+		from, less map[string]market.Streamed
+	}{{"unsubscribe", has, wanted}, {"subscribe", wanted, has}} {
+		var tokens []string
+		for t := range step.from {
+			if _, both := step.less[t]; !both {
+				tokens = append(tokens, t)
+			}
+		}
+		if len(tokens) == 0 {
+			continue
+		}
+		slices.Sort(tokens)
+		if err := send(ctx, conn, map[string]any{"operation": step.operation, "assets_ids": tokens}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func send(ctx context.Context, conn *websocket.Conn, message map[string]any) error {
+	raw, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	return write(ctx, conn, raw)
+}
+
+func write(ctx context.Context, conn *websocket.Conn, raw []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return conn.Write(ctx, websocket.MessageText, raw)
+}
+
+// pong is the venue's answer to PING, which is no JSON.
+var pong = []byte("PONG")
+
+// read takes a frame, of one message or a list of them; it says whether there was
+// a price in it, or a book that has none.
+func (b *board) read(raw []byte) bool {
+	raw = bytes.TrimSpace(raw)
+	if bytes.EqualFold(raw, pong) {
+		return false
+	}
+	list := []json.RawMessage{raw}
+	if len(raw) > 0 && raw[0] == '[' {
+		if err := json.Unmarshal(raw, &list); err != nil {
+			b.meter.Dropped(provider, "stream_undecodable")
+			return false
+		}
+	}
+	found := false
+	for _, one := range list {
+		var m message
+		if err := json.Unmarshal(one, &m); err != nil {
+			b.meter.Dropped(provider, "stream_undecodable")
+			continue
+		}
+		if b.take(&m) {
+			found = true
+		}
+	}
+	return found
+}

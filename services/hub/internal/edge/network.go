@@ -1,0 +1,173 @@
+package edge
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/resolution"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+type networkAnswerJSON struct {
+	Market    networkMarketJSON `json:"market"`
+	Crowd     networkCrowdJSON  `json:"crowd"`
+	FetchedAt string            `json:"fetchedAt"`
+}
+
+type networkMarketJSON struct {
+	ID          string       `json:"id"`
+	Provider    string       `json:"provider"`
+	Title       string       `json:"title"`
+	YesPrice    *float64     `json:"yesPrice"`
+	NoPrice     *float64     `json:"noPrice"`
+	Volume      *float64     `json:"volume"`
+	Status      string       `json:"status"`
+	Outcome     *string      `json:"outcome"`
+	EndDate     *string      `json:"endDate"`
+	URL         string       `json:"url"`
+	UpdatedAt   string       `json:"updatedAt"`
+	Resolution  *outcomeJSON `json:"resolution"`
+	Lane        string       `json:"lane"`
+	EventKey    *string      `json:"eventKey"`
+	ClobTokenID *string      `json:"clobTokenId"`
+}
+
+type networkCrowdJSON struct {
+	YesPercent   *int64 `json:"yesPercent"`
+	NoPercent    *int64 `json:"noPercent"`
+	TotalSignals int64  `json:"totalSignals"`
+}
+
+type gapsJSON struct {
+	Markets   []gapJSON `json:"markets"`
+	FetchedAt string    `json:"fetchedAt"`
+}
+
+type gapJSON struct {
+	MarketID     string `json:"marketId"`
+	Title        string `json:"title"`
+	TotalSignals int64  `json:"totalSignals"`
+	YesPercent   int64  `json:"yesPercent"`
+	MarketYesBps int32  `json:"marketYesBps"`
+	GapBps       int64  `json:"gapBps"`
+}
+
+// networkMarket is GET /api/network/market/{marketId}.
+func (s *server) networkMarket(c echo.Context) error {
+	id, err := marketParam(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	m, err := s.markets.Market(ctx, id)
+	if err != nil {
+		return oneThing(err)
+	}
+	record, err := s.resolutions.Outcome(ctx, id)
+	if err != nil {
+		return err
+	}
+	crowd, err := s.reads.Crowd(ctx, id, "")
+	if err != nil {
+		return err
+	}
+	shown := networkAnswerJSON{Market: s.showNetworkMarket(&m, record), Crowd: showNetworkCrowd(crowd), FetchedAt: syntax.Stamp(s.now())}
+	undated := shown
+	undated.FetchedAt = ""
+	return taggedBy(c, shown, undated)
+}
+
+func (s *server) showNetworkMarket(m *market.Market, record *resolution.Outcome) networkMarketJSON {
+	out := networkMarketJSON{
+		ID: string(m.ID), Provider: string(m.Provider), Title: m.Title, Volume: m.VolumeUSD, Status: string(m.Status),
+		Outcome: m.ResolutionValue, EndDate: syntax.StampOrNull(m.EndDate), URL: cmp.Or(m.URL, s.hubURL+"/m/"+string(m.ID)),
+		UpdatedAt: syntax.Stamp(m.UpdatedAt), Lane: string(m.Lane), EventKey: orNull(m.EventKey), ClobTokenID: orNull(m.ClobTokenID),
+	}
+	if m.Yes != nil {
+		yes := syntax.Bps(*m.Yes)
+		no := yes.Of(syntax.No)
+		yesPrice, noPrice := yes.Probability(), no.Probability()
+		out.YesPrice, out.NoPrice = &yesPrice, &noPrice
+	}
+	if record != nil {
+		shown := showOutcome(*record)
+		out.Resolution = &shown
+	}
+	return out
+}
+
+func showNetworkCrowd(crowd signal.Crowd) networkCrowdJSON {
+	out := networkCrowdJSON{TotalSignals: crowd.Yes + crowd.No}
+	if out.TotalSignals > 0 {
+		yes := sharePercent(crowd.Yes, out.TotalSignals)
+		no := 100 - yes
+		out.YesPercent, out.NoPercent = &yes, &no
+	}
+	return out
+}
+
+// errBadMarket leaves a list of one market without it.
+var errBadMarket = errors.New("no market has this id")
+
+// gaps is GET /api/network/crowd.
+func (s *server) gaps(c echo.Context) error {
+	var list []market.Gap
+	id, err := optMarket(c)
+	if err == nil {
+		list, err = s.catalogue.Gaps(c.Request().Context(), id, syntax.Limit(c.QueryParam("limit"), market.DefaultGaps, market.MaxGaps))
+	}
+	if err != nil && !errors.Is(err, errBadMarket) {
+		return err
+	}
+	shown := gapsJSON{Markets: make([]gapJSON, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
+	for i := range list {
+		if g, ok := showGap(&list[i]); ok {
+			shown.Markets = append(shown.Markets, g)
+		}
+	}
+	slices.SortStableFunc(shown.Markets, func(a, b gapJSON) int { return cmp.Compare(abs(b.GapBps), abs(a.GapBps)) })
+	undated := shown
+	undated.FetchedAt = ""
+	return taggedBy(c, shown, undated)
+}
+
+func (s *server) emptyGaps(echo.Context) any {
+	return gapsJSON{Markets: []gapJSON{}, FetchedAt: syntax.Stamp(s.now())}
+}
+
+// optMarket reads a market that need not be named.
+func optMarket(c echo.Context) (syntax.MarketID, error) {
+	raw := c.QueryParam("market")
+	if raw == "" {
+		return "", nil
+	}
+	id, err := syntax.ParseMarketID(raw)
+	if err != nil {
+		return "", errBadMarket
+	}
+	return id, nil
+}
+
+func showGap(g *market.Gap) (gapJSON, bool) {
+	total := g.Yes + g.No
+	if g.Market.Yes == nil || total == 0 {
+		return gapJSON{}, false
+	}
+	yes := sharePercent(g.Yes, total)
+	return gapJSON{
+		MarketID: string(g.Market.ID), Title: g.Market.Title, TotalSignals: total, YesPercent: yes,
+		MarketYesBps: *g.Market.Yes, GapBps: 100*yes - int64(*g.Market.Yes),
+	}, true
+}
+
+func abs(n int64) int64 {
+	if n < 0 {
+		return -n
+	}
+	return n
+}
