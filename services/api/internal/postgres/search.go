@@ -18,11 +18,11 @@ var endOfTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 // ListSearchable reads what is searched of the markets whose row or quote
 // changed since; the zero time is all of them.
 func (s *Store) ListSearchable(ctx context.Context, since time.Time) ([]search.Doc, error) {
-	var from *time.Time
+	name, args := "search_docs", []any(nil)
 	if !since.IsZero() {
-		from = &since
+		name, args = "search_changed", []any{since}
 	}
-	rows, err := s.pool.Query(ctx, query("search_docs"), from)
+	rows, err := s.pool.Query(ctx, query(name), args...)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list searchable: %w", err))
 	}

@@ -61,7 +61,7 @@ func TestSentiment(t *testing.T) {
 func TestListGaps(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for i, price := range []int{3000, 5000, 9900, 5000, 5000} {
+	for i, price := range []int{3000, 3000, 9900, 5000, 5000} {
 		b.venueMarket(fmt.Sprint(i+1), price)
 	}
 	b.nativeMarket("native-aaaaaaaaaaaa", 5000)
@@ -83,9 +83,9 @@ func TestListGaps(t *testing.T) {
 		}
 		return fmt.Sprint(gaps)
 	}
-	// 10000 against 3000; 7500 against 5833; 5000 against 5000. The others are too
+	// 10000 against 3000; 5000 against 3000; 7500 against 5833. The others are too
 	// few, settled, or without a price.
-	if got := list("", 0); got != "[{1 3 0} {native-aaaaaaaaaaaa 3 1} {2 2 2}]" {
+	if got := list("", 0); got != "[{1 3 0} {2 2 2} {native-aaaaaaaaaaaa 3 1}]" {
 		t.Error(got)
 	}
 	if got := list("", 1); got != "[{1 3 0}]" {
