@@ -127,8 +127,15 @@ func TestConditionalReads(t *testing.T) {
 		}
 		n++
 		url := s.base(o.host) + strings.Replace(target(o.path, market), "0199f0a4-0000-7000-8000-00000000ffff", id, 1)
-		if o.path == "/api/resolution/outcome" {
+		switch o.path {
+		case "/api/resolution/outcome":
 			url += "?market=" + market
+		case "/api/polymarket/market-history":
+			url += "?marketId=" + market
+		case "/api/polymarket/market":
+			url += "?id=" + s.venue(t, 0.4)
+		case "/api/polymarket/history":
+			url += "?market_id=" + market
 		}
 		asJSON := with("Accept", "application/json") // of a receipt, which is a page to others
 		for _, form := range []func(tag string) string{
