@@ -276,6 +276,11 @@ func (b *Book) start(e *entry, key string, build Build, now time.Time) *flight {
 		return e.flight
 	}
 	f := &flight{done: make(chan struct{})}
+	if p := e.page.Load(); b.state(e, p, now) == fresh { // a build ended since the caller looked
+		f.page = p
+		close(f.done)
+		return f
+	}
 	if e.failed != nil && now.Before(e.until) {
 		f.err = e.failed
 		close(f.done)
