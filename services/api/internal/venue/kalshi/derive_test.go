@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 type m = map[string]any
@@ -139,13 +140,13 @@ func TestUnknownWordsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.set("/markets/KXRIVER-26OCT31-T4.5", edit(t, m{"status": "finalized", "result": "split"}))
+	b.Set("/markets/KXRIVER-26OCT31-T4.5", edit(t, m{"status": "finalized", "result": "split"}))
 	if _, err := b.adapter.Get(t.Context(), "kalshi-KXRIVER-26OCT31-T4.5"); err != nil {
 		t.Fatal(err)
 	}
 	const name = "venue_unknown_words_total"
-	if b.counted(name, "kalshi", "status", "reviewing") != 3 || b.counted(name, "result", "split") != 1 || b.counted(name, "category", "oddities") != 4 {
-		t.Errorf("%v %v %v", b.counted(name, "reviewing"), b.counted(name, "split"), b.counted(name, "oddities"))
+	if b.Counted(name, "kalshi", "status", "reviewing") != 3 || b.Counted(name, "result", "split") != 1 || b.Counted(name, "category", "oddities") != 4 {
+		t.Errorf("%v %v %v", b.Counted(name, "reviewing"), b.Counted(name, "split"), b.Counted(name, "oddities"))
 	}
 }
 
@@ -182,7 +183,7 @@ func TestEventAndSeriesTellTheLane(t *testing.T) {
 		"Mentions": "CULTURE", "Science and Technology": "TECH", "Climate and Weather": "SCIENCE", "Health": "SCIENCE", "Economics": "ECONOMY",
 		"Financials": "ECONOMY", "Companies": "ECONOMY", "Commodities": "ECONOMY", "Transportation": "OTHER", "Exotics": "OTHER", "": "OTHER",
 	} {
-		b := setup(t, map[string]string{"/markets/KXRIVER-26OCT31-T4.5": sample(t, "market_open.json"), "/events/KXRIVER-26OCT31": event(category)})
+		b := setup(t, map[string]string{"/markets/KXRIVER-26OCT31-T4.5": venuetest.Sample(t, "market_open.json"), "/events/KXRIVER-26OCT31": event(category)})
 		got, err := b.adapter.Get(t.Context(), "kalshi-KXRIVER-26OCT31-T4.5")
 		if err != nil || got.VenueLane != want {
 			t.Errorf("%q: %s %v, want %s", category, got.VenueLane, err, want)
@@ -190,7 +191,7 @@ func TestEventAndSeriesTellTheLane(t *testing.T) {
 	}
 	for tags, want := range map[string]string{`["Music","Awards"]`: "MUSIC", `["Awards"]`: "ENTERTAINMENT", `null`: "ENTERTAINMENT", `[7]`: "ENTERTAINMENT"} {
 		b := setup(t, map[string]string{
-			"/markets/KXRIVER-26OCT31-T4.5": sample(t, "market_open.json"), "/events/KXRIVER-26OCT31": event("Entertainment"),
+			"/markets/KXRIVER-26OCT31-T4.5": venuetest.Sample(t, "market_open.json"), "/events/KXRIVER-26OCT31": event("Entertainment"),
 			"/series/KXRIVER": `{"series":{"tags":` + tags + `}}`,
 		})
 		for range 2 {
@@ -199,7 +200,7 @@ func TestEventAndSeriesTellTheLane(t *testing.T) {
 				t.Errorf("%s: %s %s %v, want %s", tags, got.VenueLane, got.ProofURL, err, want)
 			}
 		}
-		if got := b.paths(); len(got) != 4 || !slices.Contains(got, "/series/KXRIVER") {
+		if got := b.Paths(); len(got) != 4 || !slices.Contains(got, "/series/KXRIVER") {
 			t.Errorf("event and series are to be asked for once: %v", got)
 		}
 	}
@@ -209,20 +210,20 @@ func TestProofOfAResult(t *testing.T) {
 	t.Parallel()
 	const ticker = "KXRIVER-26SEP30-T4.5"
 	answers := map[string]string{
-		"/historical/markets/" + ticker: sample(t, "market_resolved_yes.json"),
+		"/historical/markets/" + ticker: venuetest.Sample(t, "market_resolved_yes.json"),
 		"/events/KXRIVER-26SEP30":       `{"event":{"event_ticker":"KXRIVER-26SEP30","series_ticker":"KXRIVER","category":"World"}}`,
 	}
 	got, err := setup(t, answers).adapter.Get(t.Context(), "kalshi-"+ticker)
 	if err != nil || got.Outcome != "YES" || got.ProofURL != "https://kalshi.com/markets/kxriver" {
 		t.Errorf("without the series: %+v %v", got, err)
 	}
-	answers["/series/KXRIVER"] = sample(t, "series_single.json")
+	answers["/series/KXRIVER"] = venuetest.Sample(t, "series_single.json")
 	b := setup(t, answers)
 	if got, err = b.adapter.Get(t.Context(), "kalshi-"+ticker); err != nil || got.ProofURL != "https://gauge.example.test/readings" {
 		t.Errorf("%q %v", got.ProofURL, err)
 	}
 	want := []string{"/markets/" + ticker, "/historical/markets/" + ticker, "/events/KXRIVER-26SEP30", "/series/KXRIVER"}
-	if asked := b.paths(); !slices.Equal(asked, want) {
+	if asked := b.Paths(); !slices.Equal(asked, want) {
 		t.Errorf("asked %v", asked)
 	}
 	for _, bad := range []string{"javascript:alert(1)", "http://gauge.example.test/", "https:///readings", "https://" + strings.Repeat("x", 500)} {
@@ -244,7 +245,7 @@ func TestAMarketDoesNotWaitForItsEvent(t *testing.T) {
 			<-hold
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(sample(t, "market_open.json")))
+		_, _ = w.Write([]byte(venuetest.Sample(t, "market_open.json")))
 	}))
 	t.Cleanup(func() { close(hold); srv.Close() })
 	a, err := kalshi.New(kalshi.Config{URL: srv.URL, RequestsPerSecond: 1000}, venue.NewMeter(prometheus.NewRegistry()), func() time.Time { return noon })
@@ -260,20 +261,20 @@ func TestAMarketDoesNotWaitForItsEvent(t *testing.T) {
 
 func TestAnEventThatIsMissingIsAskedForOnce(t *testing.T) {
 	t.Parallel()
-	b := setup(t, map[string]string{"/markets/" + river: sample(t, "market_open.json")})
+	b := setup(t, map[string]string{"/markets/" + river: venuetest.Sample(t, "market_open.json")})
 	for range 3 {
 		if got, err := b.adapter.Get(t.Context(), "kalshi-"+river); err != nil || got.VenueLane != "OTHER" || got.ProofURL != "" {
 			t.Errorf("%+v %v", got, err)
 		}
 	}
-	if asked := b.paths(); len(asked) != 4 {
+	if asked := b.Paths(); len(asked) != 4 {
 		t.Errorf("asked %v", asked)
 	}
-	b = setup(t, map[string]string{"/markets/" + river: sample(t, "market_open.json"), "/events/KXRIVER-26OCT31": `{"event":{"event_ticker":"KXOTHER","category":"World"}}`})
+	b = setup(t, map[string]string{"/markets/" + river: venuetest.Sample(t, "market_open.json"), "/events/KXRIVER-26OCT31": `{"event":{"event_ticker":"KXOTHER","category":"World"}}`})
 	if got, err := b.adapter.Get(t.Context(), "kalshi-"+river); err != nil || got.VenueLane != "OTHER" {
 		t.Errorf("the event of another market: %+v %v", got, err)
 	}
-	b.set("/events/KXRIVER-26OCT31", riverEvent)
+	b.Set("/events/KXRIVER-26OCT31", riverEvent)
 	if got, err := b.adapter.Get(t.Context(), "kalshi-"+river); err != nil || got.VenueLane != "WORLD" {
 		t.Errorf("an answer of no use is not kept: %+v %v", got, err)
 	}

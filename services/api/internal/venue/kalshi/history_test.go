@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 const (
@@ -30,22 +31,22 @@ func TestHistorySamples(t *testing.T) {
 		"live": {
 			venue.Market{ID: "kalshi-" + river, EventKey: "KXRIVER-26OCT31"},
 			venue.Week,
-			map[string]string{"/events/KXRIVER-26OCT31": riverEvent, livePath: sample(t, "candlesticks_live.json")},
+			map[string]string{"/events/KXRIVER-26OCT31": riverEvent, livePath: venuetest.Sample(t, "candlesticks_live.json")},
 			live,
 		},
 		"live, series not known": {
-			venue.Market{ID: "kalshi-" + river}, venue.Week, map[string]string{batchPath: sample(t, "candlesticks_batch.json")}, live[:2],
+			venue.Market{ID: "kalshi-" + river}, venue.Week, map[string]string{batchPath: venuetest.Sample(t, "candlesticks_batch.json")}, live[:2],
 		},
 		"no data": {
-			venue.Market{ID: "kalshi-KXLANTERN-27-AQ"}, venue.Week, map[string]string{batchPath: sample(t, "candlesticks_empty.json")}, nil,
+			venue.Market{ID: "kalshi-KXLANTERN-27-AQ"}, venue.Week, map[string]string{batchPath: venuetest.Sample(t, "candlesticks_empty.json")}, nil,
 		},
 		"no data among several": {
-			venue.Market{ID: "kalshi-KXLANTERN-27-AQ"}, venue.Week, map[string]string{batchPath: sample(t, "candlesticks_batch.json")}, nil,
+			venue.Market{ID: "kalshi-KXLANTERN-27-AQ"}, venue.Week, map[string]string{batchPath: venuetest.Sample(t, "candlesticks_batch.json")}, nil,
 		},
 		"archived, found after the live path": {
 			venue.Market{ID: "kalshi-KXRIVER-26SEP30-T4.5", ClosedAt: &old},
 			venue.All,
-			map[string]string{"/historical/markets/KXRIVER-26SEP30-T4.5/candlesticks": sample(t, "candlesticks_historical.json")},
+			map[string]string{"/historical/markets/KXRIVER-26SEP30-T4.5/candlesticks": venuetest.Sample(t, "candlesticks_historical.json")},
 			// An ask of 1 is no offer: the second candle repeats the last trade.
 			[]venue.Point{{T: 1790654400, P: 0.99}, {T: 1790740800, P: 0.99}},
 		},
@@ -61,7 +62,7 @@ func TestHistoryRequests(t *testing.T) {
 	t.Parallel()
 	closed := noon.Add(-40 * 24 * time.Hour)
 	b := setup(t, map[string]string{
-		"/events/KXRIVER-26OCT31": riverEvent, livePath: sample(t, "candlesticks_empty.json"),
+		"/events/KXRIVER-26OCT31": riverEvent, livePath: venuetest.Sample(t, "candlesticks_empty.json"),
 		"/historical/cutoff": `{"market_settled_ts":"2026-07-12T00:00:00Z"}`,
 	})
 	for _, c := range []struct {
@@ -79,7 +80,7 @@ func TestHistoryRequests(t *testing.T) {
 		if _, err := b.adapter.History(t.Context(), m, c.i); err != nil {
 			t.Fatal(err)
 		}
-		if got := b.paths(); got[len(got)-1] != livePath+c.want {
+		if got := b.Paths(); got[len(got)-1] != livePath+c.want {
 			t.Errorf("%s: %v", c.i, got[len(got)-1])
 		}
 	}
@@ -92,7 +93,7 @@ func TestCutoffTellsWhereToLookFirst(t *testing.T) {
 	t.Parallel()
 	before, after := time.Date(2026, 7, 11, 23, 59, 59, 0, time.UTC), time.Date(2026, 7, 12, 0, 0, 0, 0, time.UTC)
 	archive := "/historical/markets/" + river + "/candlesticks"
-	b := setup(t, map[string]string{"/historical/cutoff": sample(t, "historical_cutoff.json"), batchPath: sample(t, "candlesticks_batch.json"), archive: sample(t, "candlesticks_empty.json")})
+	b := setup(t, map[string]string{"/historical/cutoff": venuetest.Sample(t, "historical_cutoff.json"), batchPath: venuetest.Sample(t, "candlesticks_batch.json"), archive: venuetest.Sample(t, "candlesticks_empty.json")})
 	for range 2 {
 		if got, err := b.adapter.History(t.Context(), venue.Market{ID: "kalshi-" + river, ClosedAt: &before}, venue.Day); err != nil || len(got) != 0 {
 			t.Errorf("%v %v", got, err)
@@ -102,18 +103,18 @@ func TestCutoffTellsWhereToLookFirst(t *testing.T) {
 		t.Error(err)
 	}
 	var order []string
-	for _, p := range b.paths() {
+	for _, p := range b.Paths() {
 		p, _, _ = strings.Cut(p, "?")
 		order = append(order, p)
 	}
 	if want := []string{"/historical/cutoff", archive, archive, batchPath}; !slices.Equal(order, want) {
 		t.Errorf("asked %v", order)
 	}
-	delete(b.answers, archive) // settled after the cutoff, though closed before it
+	b.Unset(archive) // settled after the cutoff, though closed before it
 	if _, err := b.adapter.History(t.Context(), venue.Market{ID: "kalshi-" + river, ClosedAt: &before}, venue.Day); err != nil {
 		t.Error(err)
 	}
-	if got := b.paths(); !strings.HasPrefix(got[len(got)-1], batchPath) {
+	if got := b.Paths(); !strings.HasPrefix(got[len(got)-1], batchPath) {
 		t.Errorf("asked %v", got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 func ids(list []venue.Market) string {
@@ -28,7 +29,7 @@ func ids(list []venue.Market) string {
 
 func TestListWalksTheEvents(t *testing.T) {
 	t.Parallel()
-	b := setup(t, map[string]string{"/events": sample(t, "events_page1.json")})
+	b := setup(t, map[string]string{"/events": venuetest.Sample(t, "events_page1.json")})
 	page, next, err := b.adapter.List(t.Context(), "")
 	if err != nil || ids(page) != "KXLANTERN-27-AQ KXLANTERN-27-BR KXLANTERN-27-ZN" || next == "" {
 		t.Fatalf("%s, next %q, %v", ids(page), next, err)
@@ -38,16 +39,16 @@ func TestListWalksTheEvents(t *testing.T) {
 			t.Errorf("%+v", page[i])
 		}
 	}
-	if got := b.paths()[0]; got != "/events?limit=100&status=open&with_nested_markets=true" {
+	if got := b.Paths()[0]; got != "/events?limit=100&status=open&with_nested_markets=true" {
 		t.Errorf("first page asked with %s", got)
 	}
 	_, after, _ := strings.Cut(next, ":")
-	b.set("/events", sample(t, "events_page2_last.json"))
+	b.Set("/events", venuetest.Sample(t, "events_page2_last.json"))
 	page, next, err = b.adapter.List(t.Context(), next)
 	if err != nil || ids(page) != "KXRIVER-26OCT31-T4.5" || next != "" {
 		t.Fatalf("%s, next %q, %v", ids(page), next, err)
 	}
-	if got := b.paths(); got[len(got)-1] != "/events?cursor="+url.QueryEscape(after)+"&limit=100&status=open&with_nested_markets=true" {
+	if got := b.Paths(); got[len(got)-1] != "/events?cursor="+url.QueryEscape(after)+"&limit=100&status=open&with_nested_markets=true" {
 		t.Errorf("second page asked with %v", got)
 	}
 }
@@ -56,8 +57,8 @@ func TestReadsOfOneMarketAgree(t *testing.T) {
 	t.Parallel()
 	const ticker = "KXRIVER-26OCT31-T4.5"
 	b := setup(t, map[string]string{
-		"/events": sample(t, "events_page2_last.json"), "/markets": sample(t, "markets_page1.json"), "/markets/" + ticker: sample(t, "market_open.json"),
-		"/events/KXRIVER-26OCT31": strings.Replace(sample(t, "event_single_nested.json"), "KXLANTERN-27", "KXRIVER-26OCT31", 1),
+		"/events": venuetest.Sample(t, "events_page2_last.json"), "/markets": venuetest.Sample(t, "markets_page1.json"), "/markets/" + ticker: venuetest.Sample(t, "market_open.json"),
+		"/events/KXRIVER-26OCT31": strings.Replace(venuetest.Sample(t, "event_single_nested.json"), "KXLANTERN-27", "KXRIVER-26OCT31", 1),
 	})
 	listed, _, err1 := b.adapter.List(t.Context(), "")
 	quoted, err2 := b.adapter.Quote(t.Context(), []string{"kalshi-" + ticker})
@@ -66,15 +67,15 @@ func TestReadsOfOneMarketAgree(t *testing.T) {
 		t.Fatalf("%d %d %v", len(listed), len(quoted), err)
 	}
 	// The stored row is written whenever one of these differs.
-	if a, b, c := fmt.Sprint(members(t, &listed[0], ""), listed[0].Question, listed[0].Description, listed[0].Tags, listed[0].EventTitle),
-		fmt.Sprint(members(t, &quoted[0], ""), quoted[0].Question, quoted[0].Description, quoted[0].Tags, quoted[0].EventTitle),
-		fmt.Sprint(members(t, &got, ""), got.Question, got.Description, got.Tags, got.EventTitle); a != b || b != c {
+	if a, b, c := fmt.Sprint(venuetest.Members(t, &listed[0], ""), listed[0].Question, listed[0].Description, listed[0].Tags, listed[0].EventTitle),
+		fmt.Sprint(venuetest.Members(t, &quoted[0], ""), quoted[0].Question, quoted[0].Description, quoted[0].Tags, quoted[0].EventTitle),
+		fmt.Sprint(venuetest.Members(t, &got, ""), got.Question, got.Description, got.Tags, got.EventTitle); a != b || b != c {
 		t.Errorf("listed %s\nquoted %s\n   got %s", a, b, c)
 	}
 	if got.VenueLane != "SCIENCE" {
 		t.Errorf("%+v", got)
 	}
-	if asked := b.paths(); len(asked) != 3 {
+	if asked := b.Paths(); len(asked) != 3 {
 		t.Errorf("an event that was listed was asked for: %v", asked)
 	}
 }
@@ -139,7 +140,7 @@ func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
 		t.Errorf("%s, %v", ids(page), err)
 	}
 	const name = "venue_dropped_records_total"
-	if b.counted(name, "undecodable_event") != 2 || b.counted(name, "undecodable") != 1 || b.counted(name, "combination") != 1 {
+	if b.Counted(name, "undecodable_event") != 2 || b.Counted(name, "undecodable") != 1 || b.Counted(name, "combination") != 1 {
 		t.Error("what was dropped is not counted")
 	}
 	for _, garbage := range []string{`{}`, `{"events":null}`, `{"events":{"a":1}}`, `{"events":[5]}`, `{"events":[{"event_ticker":"KXA","markets":[{"ticker":5}]}]}`, `[]`, `{"events":[`} {
@@ -154,14 +155,14 @@ func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
 
 func TestQuoteReadsManyAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setup(t, map[string]string{"/markets": sample(t, "markets_page2_last.json")})
+	b := setup(t, map[string]string{"/markets": venuetest.Sample(t, "markets_page2_last.json")})
 	got, err := b.adapter.Quote(t.Context(), []string{
 		"kalshi-KXLANTERN-27-ZN", "kalshi-KXGRAIN-26NOV-B2.5", "kalshi-KXRIVER-26OCT31-T5.0", "kalshi-KXLANTERN-27-ZN", "7100001", "lmt-x",
 	})
 	if err != nil || ids(got) != "KXGRAIN-26NOV-B2.5 KXLANTERN-27-ZN" { // T5.0 is paused
 		t.Fatalf("%s, %v", ids(got), err)
 	}
-	if asked := b.paths()[0]; asked != "/markets?limit=1000&tickers=KXLANTERN-27-ZN%2CKXGRAIN-26NOV-B2.5%2CKXRIVER-26OCT31-T5.0" {
+	if asked := b.Paths()[0]; asked != "/markets?limit=1000&tickers=KXLANTERN-27-ZN%2CKXGRAIN-26NOV-B2.5%2CKXRIVER-26OCT31-T5.0" {
 		t.Errorf("asked %s", asked)
 	}
 	if got, err = b.adapter.Quote(t.Context(), []string{"kalshi-KXOTHER"}); err != nil || len(got) != 0 {
@@ -174,15 +175,15 @@ func TestQuoteReadsManyAtOnce(t *testing.T) {
 		records = append(records, fmt.Sprintf(`{"ticker":"KX%d","event_ticker":"KXE%d","status":"active","close_time":"2027-01-01T00:00:00Z"}`, i, i))
 	}
 	b = setup(t, map[string]string{"/markets": `{"markets":[` + strings.Join(records, ",") + `]}`})
-	if got, err = b.adapter.Quote(t.Context(), cold); err != nil || len(got) != 30 || len(b.paths()) != 21 {
-		t.Errorf("%d markets after %d requests, %v", len(got), len(b.paths()), err)
+	if got, err = b.adapter.Quote(t.Context(), cold); err != nil || len(got) != 30 || len(b.Paths()) != 21 {
+		t.Errorf("%d markets after %d requests, %v", len(got), len(b.Paths()), err)
 	}
 	b = setup(t, map[string]string{"/markets": `{"markets":[],"cursor":""}`})
 	many := make([]string, 250)
 	for i := range many {
 		many[i] = fmt.Sprintf("kalshi-KX%d", i)
 	}
-	if got, err = b.adapter.Quote(t.Context(), many); err != nil || len(got) != 0 || len(b.paths()) != 3 {
-		t.Errorf("250 markets in %d requests, %v", len(b.paths()), err)
+	if got, err = b.adapter.Quote(t.Context(), many); err != nil || len(got) != 0 || len(b.Paths()) != 3 {
+		t.Errorf("250 markets in %d requests, %v", len(b.Paths()), err)
 	}
 }

@@ -3,17 +3,15 @@ package kalshi_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 // names are the trade API's names of what the venue's website calls otherwise.
@@ -68,18 +66,16 @@ func TestRecordedMarketsSurvive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{t: t, answers: map[string]string{"/events": string(list)}}
+	f := venuetest.New(t, "/trade-api/v2", map[string]string{"/events": string(list)})
 	for ticker, m := range markets {
 		one, err := json.Marshal(map[string]any{"market": m})
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.answers["/markets/"+ticker] = string(one)
+		f.Set("/markets/"+ticker, string(one))
 	}
-	srv := httptest.NewServer(f)
-	defer srv.Close()
 	then := time.Date(2026, 2, 6, 0, 0, 0, 0, time.UTC) // just after the recording
-	a, err := kalshi.New(kalshi.Config{URL: srv.URL + "/trade-api/v2", RequestsPerSecond: 1e5}, venue.NewMeter(prometheus.NewRegistry()), func() time.Time { return then })
+	a, err := kalshi.New(kalshi.Config{URL: f.URL, RequestsPerSecond: 1e5}, f.Meter, func() time.Time { return then })
 	if err != nil {
 		t.Fatal(err)
 	}

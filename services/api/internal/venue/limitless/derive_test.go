@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 type m = map[string]any
@@ -119,7 +120,7 @@ func TestPriceOfARecord(t *testing.T) {
 func TestBookPricesWhatHasNoPrice(t *testing.T) {
 	t.Parallel()
 	const slug = "zed-above-10-on-oct-31-1788264000000"
-	book := sample(t, "orderbook.json")
+	book := venuetest.Sample(t, "orderbook.json")
 	level := func(bid, ask string) string {
 		return `{"bids":[{"price":` + bid + `,"size":1}],"asks":[{"price":` + ask + `,"size":1}],"tokenId":"30761434287848437595941445481689166113189856445749751235124586287345084092951"}`
 	}
@@ -139,7 +140,7 @@ func TestBookPricesWhatHasNoPrice(t *testing.T) {
 		"crossed":          {level("0.5", "0.49"), -1},
 		"ends":             {level("0", "1"), -1},
 		"garbage":          {`[]`, -1},
-		"a pool's answer":  {sample(t, "orderbook_error_amm_400.json"), -1},
+		"a pool's answer":  {venuetest.Sample(t, "orderbook_error_amm_400.json"), -1},
 	} {
 		b := setup(t, map[string]string{"/markets/" + slug: edit(t, m{"prices": nil}), "/markets/" + slug + "/orderbook": c.book})
 		got, err := b.adapter.Get(t.Context(), "lmt-"+slug)
@@ -152,12 +153,12 @@ func TestBookPricesWhatHasNoPrice(t *testing.T) {
 		}
 	}
 	b := setup(t, map[string]string{"/markets/" + slug: edit(t, m{"prices": nil, "tradeType": "amm"})})
-	if _, err := b.adapter.Get(t.Context(), "lmt-"+slug); err != nil || len(b.paths()) != 1 {
-		t.Errorf("a pool has no book: %v %v", b.paths(), err)
+	if _, err := b.adapter.Get(t.Context(), "lmt-"+slug); err != nil || len(b.Paths()) != 1 {
+		t.Errorf("a pool has no book: %v %v", b.Paths(), err)
 	}
 	b = setup(t, map[string]string{"/markets/" + slug: edit(t, nil)})
-	if _, err := b.adapter.Get(t.Context(), "lmt-"+slug); err != nil || len(b.paths()) != 1 {
-		t.Errorf("a market with a price needs no book: %v %v", b.paths(), err)
+	if _, err := b.adapter.Get(t.Context(), "lmt-"+slug); err != nil || len(b.Paths()) != 1 {
+		t.Errorf("a market with a price needs no book: %v %v", b.Paths(), err)
 	}
 }
 
@@ -168,26 +169,26 @@ func TestUnknownWordsAreCounted(t *testing.T) {
 	for _, changes := range []m{
 		{"status": "FAILED"}, {"status": "FAILED"}, {"status": "CREATED"}, {"status": "DRAFT"}, {"marketType": "scalar"}, {"tradeType": "rfq"}, {"status": "RESOLVED", "winningOutcomeIndex": 3},
 	} {
-		b.set("/markets/"+slug, edit(t, changes))
+		b.Set("/markets/"+slug, edit(t, changes))
 		if _, err := b.adapter.Get(t.Context(), "lmt-"+slug); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const name = "venue_unknown_words_total"
-	if b.counted(name, "limitless", "status", "failed") != 2 || b.counted(name, "marketType", "scalar") != 1 ||
-		b.counted(name, "tradeType", "rfq") != 1 || b.counted(name, "winningOutcomeIndex", "3") != 1 || b.counted(name) != 5 {
-		t.Errorf("%v words counted", b.counted(name))
+	if b.Counted(name, "limitless", "status", "failed") != 2 || b.Counted(name, "marketType", "scalar") != 1 ||
+		b.Counted(name, "tradeType", "rfq") != 1 || b.Counted(name, "winningOutcomeIndex", "3") != 1 || b.Counted(name) != 5 {
+		t.Errorf("%v words counted", b.Counted(name))
 	}
 }
 
 func TestWordsOfARecord(t *testing.T) {
 	t.Parallel()
-	got, err := one(t, sample(t, "market_unicode_html.json"))
+	got, err := one(t, venuetest.Sample(t, "market_unicode_html.json"))
 	if err != nil || got.Question != "¿Gana «Ñandú»? – 東京 🎌" || got.Description != "Descripción inventada & con enlace." || got.VolumeUnit != "usd" ||
 		got.ProofURL != "https://limitless.exchange/markets/will-nandu-win-1790000000000" || len(got.ConditionID) != 66 {
 		t.Errorf("%+v %v", got, err)
 	}
-	got, err = one(t, sample(t, "market_resolved_yes.json"))
+	got, err = one(t, venuetest.Sample(t, "market_resolved_yes.json"))
 	if err != nil || got.ProofURL != "https://basescan.org/tx/0x3f723c5841611dbf47ce65b2b2866a462155b74d3ee97547a4c1a58b398d411f" || got.ClosedAt == nil {
 		t.Errorf("%+v %v", got, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 const path = "/markets/x/historical-price"
@@ -25,7 +26,7 @@ func TestHistorySamples(t *testing.T) {
 		"none of the names": {"historical_price_array_group.json", "Somebody else", nil},
 		"no data":           {"historical_price_empty.json", "", nil},
 	} {
-		b := setup(t, map[string]string{path: sample(t, c.file)})
+		b := setup(t, map[string]string{path: venuetest.Sample(t, c.file)})
 		got, err := b.adapter.History(t.Context(), venue.Market{ID: "lmt-x", ClobTokenID: "7", Question: c.question}, venue.All)
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v %v, want %v", name, got, err, c.want)
@@ -36,7 +37,7 @@ func TestHistorySamples(t *testing.T) {
 func TestHistoryRequests(t *testing.T) {
 	t.Parallel()
 	closed := noon.Add(-40 * 24 * time.Hour)
-	b := setup(t, map[string]string{path: sample(t, "historical_price_empty.json")})
+	b := setup(t, map[string]string{path: venuetest.Sample(t, "historical_price_empty.json")})
 	for _, c := range []struct {
 		closed *time.Time
 		i      venue.Interval
@@ -52,7 +53,7 @@ func TestHistoryRequests(t *testing.T) {
 		if _, err := b.adapter.History(t.Context(), venue.Market{ID: "lmt-x", ClosedAt: c.closed}, c.i); err != nil {
 			t.Fatal(err)
 		}
-		if got := b.paths(); got[len(got)-1] != path+c.want {
+		if got := b.Paths(); got[len(got)-1] != path+c.want {
 			t.Errorf("%s: %s", c.i, got[len(got)-1])
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/limitless"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 func ids(list []venue.Market) string {
@@ -29,10 +30,10 @@ func ids(list []venue.Market) string {
 func TestListPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t, map[string]string{
-		"/markets/active?limit=25&page=1":  sample(t, "markets_active_page1.json"),
-		"/markets/active?limit=25&page=2":  sample(t, "markets_active_page2_last.json"),
-		"/markets/active":                  sample(t, "markets_active_empty_page.json"),
-		"/markets/ada-quill-1787000000001": sample(t, "market_group_child.json"),
+		"/markets/active?limit=25&page=1":  venuetest.Sample(t, "markets_active_page1.json"),
+		"/markets/active?limit=25&page=2":  venuetest.Sample(t, "markets_active_page2_last.json"),
+		"/markets/active":                  venuetest.Sample(t, "markets_active_empty_page.json"),
+		"/markets/ada-quill-1787000000001": venuetest.Sample(t, "market_group_child.json"),
 	})
 	page, next, err := b.adapter.List(t.Context(), "")
 	// The third child of the group is resolved.
@@ -55,7 +56,7 @@ func TestListPages(t *testing.T) {
 func TestReadsOfOneMarketAgree(t *testing.T) {
 	t.Parallel()
 	const slug = "ada-quill-1787000000001"
-	b := setup(t, map[string]string{"/markets/active": sample(t, "markets_active_page1.json"), "/markets/" + slug: sample(t, "market_group_child.json")})
+	b := setup(t, map[string]string{"/markets/active": venuetest.Sample(t, "markets_active_page1.json"), "/markets/" + slug: venuetest.Sample(t, "market_group_child.json")})
 	listed, _, err1 := b.adapter.List(t.Context(), "")
 	quoted, err2 := b.adapter.Quote(t.Context(), []string{"lmt-" + slug})
 	got, err3 := b.adapter.Get(t.Context(), "lmt-"+slug)
@@ -64,7 +65,7 @@ func TestReadsOfOneMarketAgree(t *testing.T) {
 		t.Fatalf("%d %d %v", i, len(quoted), err)
 	}
 	show := func(m venue.Market) string {
-		return fmt.Sprint(members(t, &m, ""), m.Question, m.Description, m.Tags, m.EventKey, m.ProofURL, m.ConditionID)
+		return fmt.Sprint(venuetest.Members(t, &m, ""), m.Question, m.Description, m.Tags, m.EventKey, m.ProofURL, m.ConditionID)
 	}
 	if show(listed[i]) != show(quoted[0]) || show(quoted[0]) != show(got) {
 		t.Errorf("listed %s\nquoted %s\n   got %s", show(listed[i]), show(quoted[0]), show(got))
@@ -125,7 +126,7 @@ func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
 	group := `{"slug":"g","title":"t","status":"FUNDED","marketType":"group","markets":[{"slug":5},{"slug":"child","title":"t","status":"FUNDED"},{"slug":"inner","title":"t","status":"FUNDED","marketType":"group"}]}`
 	b := setup(t, map[string]string{"/markets/active": fmt.Sprintf(`{"data":[7,{"slug":5},%s,%s]}`, good, group)})
 	page, _, err := b.adapter.List(t.Context(), "")
-	if err != nil || ids(page) != "child good" || b.counted("venue_dropped_records_total", "undecodable") != 4 {
+	if err != nil || ids(page) != "child good" || b.Counted("venue_dropped_records_total", "undecodable") != 4 {
 		t.Errorf("%s, %v", ids(page), err)
 	}
 	for _, garbage := range []string{`{}`, `{"data":null}`, `{"data":{"slug":1}}`, `{"data":[{"slug":5}]}`, `{"data":[],"totalMarketsCount":{}}`, `[]`, `{"data":[`} {
@@ -138,16 +139,16 @@ func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
 func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
 	t.Parallel()
 	b := setup(t, map[string]string{
-		"/markets/zed-above-10-on-oct-31-1788264000000": sample(t, "market_clob_open.json"),
-		"/markets/locked-question-1790000000004":        sample(t, "market_provisional_locked.json"),
+		"/markets/zed-above-10-on-oct-31-1788264000000": venuetest.Sample(t, "market_clob_open.json"),
+		"/markets/locked-question-1790000000004":        venuetest.Sample(t, "market_provisional_locked.json"),
 		"/markets/broken":                               `{`,
-		"/markets/active?limit=25&page=1":               sample(t, "markets_active_page1.json"),
-		"/markets/active?limit=25&page=2":               sample(t, "markets_active_page2_last.json"),
+		"/markets/active?limit=25&page=1":               venuetest.Sample(t, "markets_active_page1.json"),
+		"/markets/active?limit=25&page=2":               venuetest.Sample(t, "markets_active_page2_last.json"),
 	})
 	few := []string{"lmt-zed-above-10-on-oct-31-1788264000000", "lmt-locked-question-1790000000004", "lmt-broken", "lmt-gone", "lmt-zed-above-10-on-oct-31-1788264000000", "7"}
 	got, err := b.adapter.Quote(t.Context(), few)
-	if err != nil || ids(got) != "zed-above-10-on-oct-31-1788264000000" || len(b.paths()) != 4 {
-		t.Errorf("%s after %v, %v", ids(got), b.paths(), err)
+	if err != nil || ids(got) != "zed-above-10-on-oct-31-1788264000000" || len(b.Paths()) != 4 {
+		t.Errorf("%s after %v, %v", ids(got), b.Paths(), err)
 	}
 	if _, err = b.adapter.Quote(t.Context(), []string{"lmt-broken"}); !errors.Is(err, venue.ErrUnavailable) {
 		t.Errorf("none answered for: %v", err)
@@ -156,10 +157,10 @@ func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
 	for i := range 30 {
 		many = append(many, "lmt-m"+strconv.Itoa(i))
 	}
-	before := len(b.paths())
+	before := len(b.Paths())
 	got, err = b.adapter.Quote(t.Context(), many)
-	if err != nil || ids(got) != "ada-quill-1787000000001 flagged-question-1790000000001" || len(b.paths()) != before+2 {
-		t.Errorf("%s after %v, %v", ids(got), b.paths()[before:], err)
+	if err != nil || ids(got) != "ada-quill-1787000000001 flagged-question-1790000000001" || len(b.Paths()) != before+2 {
+		t.Errorf("%s after %v, %v", ids(got), b.Paths()[before:], err)
 	}
 	var all, children []string
 	for i := range 30 {
@@ -167,10 +168,10 @@ func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
 		children = append(children, fmt.Sprintf(`{"slug":"c%d","title":"t","status":"FUNDED"}`, i))
 	}
 	full := setup(t, map[string]string{"/markets/active": `{"totalMarketsCount":99,"data":[{"slug":"g","title":"t","status":"FUNDED","markets":[` + strings.Join(children, ",") + `]}]}`})
-	if got, err = full.adapter.Quote(t.Context(), all); err != nil || len(got) != 30 || len(full.paths()) != 1 {
-		t.Errorf("a walk goes no further than needed: %d markets after %v, %v", len(got), full.paths(), err)
+	if got, err = full.adapter.Quote(t.Context(), all); err != nil || len(got) != 30 || len(full.Paths()) != 1 {
+		t.Errorf("a walk goes no further than needed: %d markets after %v, %v", len(got), full.Paths(), err)
 	}
-	delete(b.answers, "/markets/active?limit=25&page=2")
+	b.Unset("/markets/active?limit=25&page=2")
 	if _, err = b.adapter.Quote(t.Context(), many); !errors.Is(err, venue.ErrUnavailable) {
 		t.Errorf("a walk that breaks off: %v", err)
 	}

@@ -1,12 +1,16 @@
 package limitless_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
+)
 
 // Until it was listed, a market may be of a group that its own record does not name.
 func TestBeforeItIsListedAnAnswerIsShort(t *testing.T) {
 	t.Parallel()
 	const id, slug = "lmt-ada-quill-1787000000001", "ada-quill-1787000000001"
-	b := setup(t, map[string]string{"/markets/active": sample(t, "markets_active_page1.json"), "/markets/" + slug: sample(t, "market_group_child.json")})
+	b := setup(t, map[string]string{"/markets/active": venuetest.Sample(t, "markets_active_page1.json"), "/markets/" + slug: venuetest.Sample(t, "market_group_child.json")})
 	got, err := b.adapter.Get(t.Context(), id)
 	if err != nil || !got.Short || got.Question != "Ada Quill" || got.EventKey != "" {
 		t.Errorf("got %+v, %v", got, err)

@@ -1,14 +1,12 @@
 package manifold_test
 
 import (
-	"net/http/httptest"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/manifold"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 type m = map[string]any
@@ -97,11 +95,9 @@ func TestRulesOfOutcome(t *testing.T) {
 
 func TestTheWaitIsASetting(t *testing.T) {
 	t.Parallel()
-	f := &fake{t: t, answers: map[string]string{"/market/q7invented18": sample(t, "market_provisional_just_resolved.json")}}
-	srv := httptest.NewServer(f)
-	defer srv.Close()
+	f := venuetest.New(t, "/v0", map[string]string{"/market/q7invented18": venuetest.Sample(t, "market_provisional_just_resolved.json")})
 	for wait, want := range map[time.Duration]string{10 * time.Minute: venue.Resolved, 10*time.Minute + 1: venue.Closed, 0: venue.Closed} {
-		a, err := manifold.New(manifold.Config{URL: srv.URL + "/v0", RequestsPerSecond: 1000, Wait: wait}, venue.NewMeter(prometheus.NewRegistry()), func() time.Time { return noon })
+		a, err := manifold.New(manifold.Config{URL: f.URL, RequestsPerSecond: 1000, Wait: wait}, f.Meter, venuetest.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,13 +139,13 @@ func TestUnknownWordsAreCounted(t *testing.T) {
 		{"outcomeType": "POLL"},
 		{"token": "CASH"},
 	} {
-		b.set("/market/q7invented01", edit(t, changes))
+		b.Set("/market/q7invented01", edit(t, changes))
 		_, _ = b.adapter.Get(t.Context(), "manifold-q7invented01")
 	}
 	const name = "venue_unknown_words_total"
-	if b.counted(name, "manifold", "outcomeType", "RANKED") != 2 || b.counted(name, "mechanism", "dpm-2") != 1 || b.counted(name, "token", "GOLD") != 1 ||
-		b.counted(name, "resolution", "SPLIT") != 1 || b.counted(name) != 5 || b.counted("venue_dropped_records_total", "not_binary") != 4 {
-		t.Errorf("%v words counted", b.counted(name))
+	if b.Counted(name, "manifold", "outcomeType", "RANKED") != 2 || b.Counted(name, "mechanism", "dpm-2") != 1 || b.Counted(name, "token", "GOLD") != 1 ||
+		b.Counted(name, "resolution", "SPLIT") != 1 || b.Counted(name) != 5 || b.Counted("venue_dropped_records_total", "not_binary") != 4 {
+		t.Errorf("%v words counted", b.Counted(name))
 	}
 }
 

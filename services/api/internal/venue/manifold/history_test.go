@@ -14,12 +14,13 @@ import (
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/manifold"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 // both are the two sample pages in one answer.
 func both(t *testing.T) string {
 	t.Helper()
-	one, two := strings.TrimSpace(sample(t, "bets_page1_desc.json")), strings.TrimSpace(sample(t, "bets_page2_last_desc.json"))
+	one, two := strings.TrimSpace(venuetest.Sample(t, "bets_page1_desc.json")), strings.TrimSpace(venuetest.Sample(t, "bets_page2_last_desc.json"))
 	return strings.TrimSuffix(one, "]") + "," + strings.TrimPrefix(two, "[")
 }
 
@@ -43,7 +44,7 @@ func TestHistorySamples(t *testing.T) {
 			t.Errorf("%s: %v %v, want %v", name, got, err, c.want)
 		}
 	}
-	b := setup(t, map[string]string{"/bets": sample(t, "bet_points_unordered.json")})
+	b := setup(t, map[string]string{"/bets": venuetest.Sample(t, "bet_points_unordered.json")})
 	got, err := b.adapter.History(t.Context(), venue.Market{ID: "manifold-x"}, venue.All)
 	if want := []venue.Point{{T: 1788300000, P: 0.4}, {T: 1791500000, P: 0.41}, {T: 1791632000, P: 0.4035}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("rows without an id, in no order: %v %v", got, err)
@@ -66,12 +67,12 @@ func TestBetsArePagedToTheStartOfTheStretch(t *testing.T) {
 		"/bets?before=b1791631601&contractId=x&limit=1000&order=desc": page(1791631600), "/bets?before=b1791630601&contractId=x&limit=1000&order=desc": page(1791630600),
 	})
 	got, err := b.adapter.History(t.Context(), venue.Market{ID: "manifold-x"}, venue.Hour)
-	if err != nil || len(got) != 3601 || got[0].T != 1791630000 || got[3600].T != 1791633600 || len(b.paths()) != 4 {
-		t.Errorf("%d points after %v, %v", len(got), b.paths(), err)
+	if err != nil || len(got) != 3601 || got[0].T != 1791630000 || got[3600].T != 1791633600 || len(b.Paths()) != 4 {
+		t.Errorf("%d points after %v, %v", len(got), b.Paths(), err)
 	}
 	same := setup(t, map[string]string{"/bets": page(1791633600)})
-	if got, err = same.adapter.History(t.Context(), venue.Market{ID: "manifold-x"}, venue.All); err != nil || len(got) != 1000 || len(same.paths()) != 2 {
-		t.Errorf("a page that repeats: %d points after %d requests, %v", len(got), len(same.paths()), err)
+	if got, err = same.adapter.History(t.Context(), venue.Market{ID: "manifold-x"}, venue.All); err != nil || len(got) != 1000 || len(same.Paths()) != 2 {
+		t.Errorf("a page that repeats: %d points after %d requests, %v", len(got), len(same.Paths()), err)
 	}
 	newest, asked := int64(1791633600), 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

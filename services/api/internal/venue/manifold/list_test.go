@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/manifold"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 func ids(list []venue.Market) string {
@@ -53,8 +54,8 @@ func TestListWalksBackInTime(t *testing.T) {
 			break
 		}
 	}
-	if !slices.Equal(seen, []string{"b c", "a b twin", "a"}) || !slices.Equal(b.paths(), []string{first, second, third}) {
-		t.Errorf("%q by %v", seen, b.paths())
+	if !slices.Equal(seen, []string{"b c", "a b twin", "a"}) || !slices.Equal(b.Paths(), []string{first, second, third}) {
+		t.Errorf("%q by %v", seen, b.Paths())
 	}
 }
 
@@ -66,7 +67,7 @@ func TestListSamples(t *testing.T) {
 		"markets_page1.json":              "q7invented01 q7invented02", // one with several answers is left out
 		"markets_page2_last.json":         "",                          // resolved, and a poll
 	} {
-		page, _, err := setup(t, map[string]string{"/search-markets": sample(t, file)}).adapter.List(t.Context(), "")
+		page, _, err := setup(t, map[string]string{"/search-markets": venuetest.Sample(t, file)}).adapter.List(t.Context(), "")
 		if err != nil || ids(page) != want {
 			t.Errorf("%s: %s %v", file, ids(page), err)
 		}
@@ -75,7 +76,7 @@ func TestListSamples(t *testing.T) {
 
 func TestReadsOfOneMarketAgree(t *testing.T) {
 	t.Parallel()
-	b := setup(t, map[string]string{"/search-markets": sample(t, "search_markets_open_binary.json"), "/market/q7invented01": sample(t, "market_open_binary.json")})
+	b := setup(t, map[string]string{"/search-markets": venuetest.Sample(t, "search_markets_open_binary.json"), "/market/q7invented01": venuetest.Sample(t, "market_open_binary.json")})
 	quoted, err1 := b.adapter.Quote(t.Context(), []string{"manifold-q7invented01"})
 	listed, _, err2 := b.adapter.List(t.Context(), "")
 	got, err3 := b.adapter.Get(t.Context(), "manifold-q7invented01")
@@ -84,7 +85,7 @@ func TestReadsOfOneMarketAgree(t *testing.T) {
 		t.Fatalf("%d %d %v", i, len(quoted), err)
 	}
 	show := func(m venue.Market) string {
-		return fmt.Sprint(members(t, &m, ""), m.Question, m.Description, m.Tags, m.ProofURL, m.Slug)
+		return fmt.Sprint(venuetest.Members(t, &m, ""), m.Question, m.Description, m.Tags, m.ProofURL, m.Slug)
 	}
 	if show(listed[i]) != show(quoted[0]) || show(quoted[0]) != show(got) || got.Description == "" {
 		t.Errorf("listed %s\nquoted %s\n   got %s", show(listed[i]), show(quoted[0]), show(got))
@@ -142,7 +143,7 @@ func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, map[string]string{"/search-markets": `[7,{"id":5},` + short("good", 1000) + `,{"id":"x","question":"q","outcomeType":"BINARY"}]`})
 	page, _, err := b.adapter.List(t.Context(), "")
-	if err != nil || ids(page) != "good" || b.counted("venue_dropped_records_total", "undecodable") != 3 {
+	if err != nil || ids(page) != "good" || b.Counted("venue_dropped_records_total", "undecodable") != 3 {
 		t.Errorf("%s, %v", ids(page), err)
 	}
 	for _, garbage := range []string{`{}`, `null`, `{"markets":[]}`, `[{"id":5}]`, `[`} {
@@ -155,14 +156,14 @@ func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
 func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
 	t.Parallel()
 	b := setup(t, map[string]string{
-		"/market/q7invented01": sample(t, "market_open_binary.json"), "/market/q7invented05": sample(t, "market_closed_not_resolved.json"),
-		"/market/broken": `{`, "/market/q7invented14": sample(t, "market_poll.json"),
-		"/search-markets": sample(t, "search_markets_open_binary.json"),
+		"/market/q7invented01": venuetest.Sample(t, "market_open_binary.json"), "/market/q7invented05": venuetest.Sample(t, "market_closed_not_resolved.json"),
+		"/market/broken": `{`, "/market/q7invented14": venuetest.Sample(t, "market_poll.json"),
+		"/search-markets": venuetest.Sample(t, "search_markets_open_binary.json"),
 	})
 	few := []string{"manifold-q7invented01", "manifold-q7invented05", "manifold-q7invented14", "manifold-broken", "manifold-gone", "manifold-q7invented01", "7"}
 	got, err := b.adapter.Quote(t.Context(), few)
-	if err != nil || ids(got) != "q7invented01" || len(b.paths()) != 5 {
-		t.Errorf("%s after %v, %v", ids(got), b.paths(), err)
+	if err != nil || ids(got) != "q7invented01" || len(b.Paths()) != 5 {
+		t.Errorf("%s after %v, %v", ids(got), b.Paths(), err)
 	}
 	if _, err = b.adapter.Quote(t.Context(), []string{"manifold-broken"}); !errors.Is(err, venue.ErrUnavailable) {
 		t.Errorf("none answered for: %v", err)
@@ -171,10 +172,10 @@ func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
 	for i := range 50 {
 		many = append(many, "manifold-m"+strconv.Itoa(i))
 	}
-	before := len(b.paths())
+	before := len(b.Paths())
 	got, err = b.adapter.Quote(t.Context(), many)
-	if err != nil || ids(got) != "q7invented02" || len(b.paths()) != before+2 {
-		t.Errorf("%s after %v, %v", ids(got), b.paths()[before:], err)
+	if err != nil || ids(got) != "q7invented02" || len(b.Paths()) != before+2 {
+		t.Errorf("%s after %v, %v", ids(got), b.Paths()[before:], err)
 	}
 	var all, records []string
 	for i := range 50 {
@@ -182,10 +183,10 @@ func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
 		records = append(records, short("c"+strconv.Itoa(i), int64(5000-i)))
 	}
 	full := setup(t, map[string]string{"/search-markets": "[" + strings.Join(records, ",") + "]"})
-	if got, err = full.adapter.Quote(t.Context(), all); err != nil || len(got) != 50 || len(full.paths()) != 1 {
-		t.Errorf("a walk goes no further than needed: %d markets after %v, %v", len(got), full.paths(), err)
+	if got, err = full.adapter.Quote(t.Context(), all); err != nil || len(got) != 50 || len(full.Paths()) != 1 {
+		t.Errorf("a walk goes no further than needed: %d markets after %v, %v", len(got), full.Paths(), err)
 	}
-	b.set("/search-markets", `{}`)
+	b.Set("/search-markets", `{}`)
 	if _, err = b.adapter.Quote(t.Context(), many); !errors.Is(err, venue.ErrUnavailable) {
 		t.Errorf("a walk that breaks off: %v", err)
 	}

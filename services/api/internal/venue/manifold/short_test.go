@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 // Lists carry no description and no topics.
 func TestAListGivesShortAnswers(t *testing.T) {
 	t.Parallel()
 	const id = "manifold-q7invented01"
-	b := setup(t, map[string]string{"/search-markets": sample(t, "search_markets_open_binary.json"), "/market/q7invented01": sample(t, "market_open_binary.json")})
+	b := setup(t, map[string]string{"/search-markets": venuetest.Sample(t, "search_markets_open_binary.json"), "/market/q7invented01": venuetest.Sample(t, "market_open_binary.json")})
 	find := func() venue.Market {
 		t.Helper()
 		listed, _, err := b.adapter.List(t.Context(), "")
