@@ -28,6 +28,11 @@ func TestEveryStatementPrepares(t *testing.T) {
 			t.Errorf("queries/%s.sql: %v", name, err)
 		}
 	}
+	for need, text := range filingStatements {
+		if _, err := conn.Conn().Prepare(t.Context(), "", text); err != nil {
+			t.Errorf("the filing statement with parts %b: %v", need, err)
+		}
+	}
 }
 
 // The filing statement prices a call exactly as the pure functions say.
