@@ -376,7 +376,8 @@ func (x *ResolvedMarket) GetSignals() int64 {
 
 type ListTilesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Mode          string                 `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"` // resolving24h: a tile for each market that ends within a day; else one for each event
+	Mode          string                 `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"`     // resolving24h: a tile for each market that ends within a day; else one for each event
+	Pinned        []string               `protobuf:"bytes,2,rep,name=pinned,proto3" json:"pinned,omitempty"` // markets whose tiles come first, in this order; not with resolving24h
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -416,6 +417,13 @@ func (x *ListTilesRequest) GetMode() string {
 		return x.Mode
 	}
 	return ""
+}
+
+func (x *ListTilesRequest) GetPinned() []string {
+	if x != nil {
+		return x.Pinned
+	}
+	return nil
 }
 
 type ListTilesResponse struct {
@@ -1281,9 +1289,10 @@ const file_catalogue_v1_catalogue_proto_rawDesc = "" +
 	"\x06volume\x18\x06 \x01(\x01H\x01R\x06volume\x88\x01\x01\x12\x18\n" +
 	"\asignals\x18\a \x01(\x03R\asignalsB\x12\n" +
 	"\x10_close_price_bpsB\t\n" +
-	"\a_volume\"&\n" +
+	"\a_volume\">\n" +
 	"\x10ListTilesRequest\x12\x12\n" +
-	"\x04mode\x18\x01 \x01(\tR\x04mode\"\x83\x01\n" +
+	"\x04mode\x18\x01 \x01(\tR\x04mode\x12\x16\n" +
+	"\x06pinned\x18\x02 \x03(\tR\x06pinned\"\x83\x01\n" +
 	"\x11ListTilesResponse\x123\n" +
 	"\x05tiles\x18\x01 \x03(\v2\x1d.signalcast.catalogue.v1.TileR\x05tiles\x129\n" +
 	"\n" +

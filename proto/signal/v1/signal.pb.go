@@ -1078,6 +1078,7 @@ type ListFeedRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Type          string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"` // recent, beat_crowd, open
 	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	Category      string                 `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"` // programme category of the market; empty: all, used with recent alone
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1124,6 +1125,13 @@ func (x *ListFeedRequest) GetLimit() int32 {
 		return x.Limit
 	}
 	return 0
+}
+
+func (x *ListFeedRequest) GetCategory() string {
+	if x != nil {
+		return x.Category
+	}
+	return ""
 }
 
 type ListFeedResponse struct {
@@ -1564,10 +1572,11 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x11ListEventsRequest\x12\x1b\n" +
 	"\tsignal_id\x18\x01 \x01(\tR\bsignalId\"I\n" +
 	"\x12ListEventsResponse\x123\n" +
-	"\x06events\x18\x01 \x03(\v2\x1b.signalcast.signal.v1.EventR\x06events\";\n" +
+	"\x06events\x18\x01 \x03(\v2\x1b.signalcast.signal.v1.EventR\x06events\"W\n" +
 	"\x0fListFeedRequest\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x14\n" +
-	"\x05limit\x18\x02 \x01(\x05R\x05limit\"J\n" +
+	"\x05limit\x18\x02 \x01(\x05R\x05limit\x12\x1a\n" +
+	"\bcategory\x18\x03 \x01(\tR\bcategory\"J\n" +
 	"\x10ListFeedResponse\x126\n" +
 	"\asignals\x18\x01 \x03(\v2\x1c.signalcast.signal.v1.SignalR\asignals\"^\n" +
 	"\x11ListLedgerRequest\x12\x1b\n" +
