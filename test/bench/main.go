@@ -32,6 +32,7 @@ var sections = []struct {
 	run  func(*bench, context.Context) error
 }{
 	{"reads", (*bench).reads},
+	{"search", (*bench).search},
 	{"write", (*bench).write},
 	{"resolve", (*bench).resolve},
 	{"hop", (*bench).hop},
@@ -61,7 +62,7 @@ func readOptions(args []string) (options, error) {
 	var o options
 	var only, clients, sizes string
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
-	fs.StringVar(&only, "only", "", "sections to run: reads, write, resolve, hop (comma list; empty: all)")
+	fs.StringVar(&only, "only", "", "sections to run: reads, search, write, resolve, hop (comma list; empty: all)")
 	fs.DurationVar(&o.length, "for", 6*time.Second, "length of one measured stretch")
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds; limit and product take turns")
 	fs.DurationVar(&o.quiet, "quiet", 15*time.Second, "longest wait for other work on the machine to pause")
@@ -116,7 +117,7 @@ func measure(ctx context.Context, args []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(b.dir) }()
-	if b.wants("reads") || b.wants("write") || b.wants("resolve") {
+	if slices.ContainsFunc([]string{"reads", "search", "write", "resolve"}, b.wants) {
 		if b.stack, err = startStack(ctx, b.dir); err != nil {
 			return err
 		}
@@ -125,6 +126,11 @@ func measure(ctx context.Context, args []string) error {
 			return fmt.Errorf("fill the database: %w", err)
 		}
 		defer b.seed.close()
+		if b.wants("reads") || b.wants("search") {
+			if err := b.seed.addBook(ctx); err != nil {
+				return fmt.Errorf("fill the catalogue: %w", err)
+			}
+		}
 	}
 	for _, s := range sections {
 		if !b.wants(s.name) {

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -49,8 +48,8 @@ func plainServer(ctx context.Context, args []string) error {
 
 const plainTag = `"plain"`
 
-// startPlain serves the page that nginx has as a file by plainServer, on the same core.
-func (b *bench) startPlain(ctx context.Context) (url string, child *localdb.Child, err error) {
+// startPlain serves a page that nginx has as a file by plainServer, on the same core.
+func (b *bench) startPlain(ctx context.Context, page string) (url string, child *localdb.Child, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", nil, err
@@ -60,7 +59,7 @@ func (b *bench) startPlain(ctx context.Context) (url string, child *localdb.Chil
 		return "", nil, err
 	}
 	addr := fmt.Sprintf("127.0.0.1:%d", port)
-	cmd := pinned(context.Background(), serverCore, self, "plain-server", addr, filepath.Join(b.dir, "nginx", "www", "feed.json"))
+	cmd := pinned(context.Background(), serverCore, self, "plain-server", addr, b.pageFile(page))
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	if child, err = localdb.StartChild(cmd, syscall.SIGTERM); err != nil {
 		return "", nil, err

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,7 +23,12 @@ import (
 // connections that wrk holds open in the read job.
 const connections = "64"
 
-const feedPath = "/api/signals/feed?type=recent&limit=50"
+// pages are the cached pages that are measured; the 304 of the first one, too.
+var pages = []struct{ name, path string }{
+	{"page", "/api/signals/feed?type=recent&limit=50"},
+	{"featured", "/api/polymarket/featured"},
+	{"wire", "/api/wire"},
+}
 
 var nginxConf = template.Must(template.New("nginx").Parse(`daemon off; worker_processes 1; pid {{.Dir}}/nginx.pid; error_log {{.Dir}}/nginx.err;
 {{if .User}}user {{.User}};{{end}}
@@ -38,25 +44,16 @@ http {
 }
 `))
 
-// reads compares the cached feed page, and its 304, with nginx serving the same
-// bytes, and with the library underneath alone. The servers have one core, the load
-// has the other.
+// reads compares each cached page, and the 304 of the first, with nginx serving the
+// same bytes, and with the library underneath alone. The servers have one core, the
+// load has the other.
 func (b *bench) reads(ctx context.Context) error {
 	hub, child, err := b.stack.pinnedHub(ctx)
 	if err != nil {
 		return err
 	}
 	defer child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second)
-	status, page, err := get(ctx, hub+feedPath, nil)
-	if err != nil || status != http.StatusOK {
-		return fmt.Errorf("read the feed: status %d, %w", status, err)
-	}
-	body, err := io.ReadAll(page.Body)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("feed page: %d bytes\n", len(body))
-	limit, nginx, err := b.startNginx(ctx, body)
+	limit, nginx, err := b.startNginx(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,46 +62,96 @@ func (b *bench) reads(ctx context.Context) error {
 	if len(workers) == 0 {
 		return errors.New("nginx has no worker")
 	}
-	plain, server, err := b.startPlain(ctx)
+	for i, page := range pages {
+		if err := b.seed.moved(ctx, hub); err != nil {
+			return err
+		}
+		tag, err := b.copyPage(ctx, page.name, hub+page.path)
+		if err != nil {
+			return err
+		}
+		jobs := []*readJob{
+			{name: "nginx " + page.name, url: limit + "/" + page.name + ".json", pid: workers[0]},
+			{name: page.name, url: hub + page.path, pid: child.PID()},
+		}
+		if i == 0 {
+			jobs = append(jobs, &readJob{name: "304", url: hub + page.path, tag: tag, pid: child.PID()})
+		}
+		if err := b.readPage(ctx, page.name, jobs); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// readJob is one server under load, and what was seen of it.
+type readJob struct {
+	name, url, tag string
+	pid            int
+	seen           []read
+}
+
+func (j *readJob) cpu() []float64  { return each(j.seen, func(r read) float64 { return r.cpu }) }
+func (j *readJob) rate() []float64 { return each(j.seen, func(r read) float64 { return r.rate }) }
+func (j *readJob) tail() []float64 {
+	return each(j.seen, func(r read) float64 { return float64(r.p99.Microseconds()) })
+}
+
+// readPage measures nginx, our page, our 304 when it is asked for, and the bare
+// library, in turns.
+func (b *bench) readPage(ctx context.Context, name string, jobs []*readJob) error {
+	plain, server, err := b.startPlain(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer server.Stop(context.Background(), syscall.SIGTERM, 5*time.Second)
-	var full, again, ref, floor, floorAgain []read
-	tag := page.Header.Get("Etag")
+	floor := &readJob{name: "net/http " + name, url: plain, pid: server.PID()}
+	floorAgain := &readJob{name: "net/http 304", url: plain, tag: plainTag, pid: server.PID()}
+	all := append(slices.Clone(jobs), floor)
+	if len(jobs) == 3 {
+		all = append(all, floorAgain)
+	}
 	for range b.rounds {
-		for _, m := range []struct {
-			name, url, tag string
-			pid            int
-			to             *[]read
-		}{
-			{"nginx", limit, "", workers[0], &ref},
-			{"page", hub + feedPath, "", child.PID(), &full},
-			{"304", hub + feedPath, tag, child.PID(), &again},
-			{"net/http page", plain, "", server.PID(), &floor},
-			{"net/http 304", plain, plainTag, server.PID(), &floorAgain},
-		} {
+		for _, job := range all {
 			b.calm(ctx)
-			r, err := wrk(ctx, m.url, m.tag, m.pid, b.length)
+			r, err := wrk(ctx, job.url, job.tag, job.pid, b.length)
 			if err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
+				return fmt.Errorf("%s: %w", job.name, err)
 			}
-			fmt.Printf("read name=%s rps=%.0f p99=%s server_us_per_req=%.2f\n", m.name, r.rate, r.p99, r.cpu)
-			*m.to = append(*m.to, r)
+			fmt.Printf("read name=%q rps=%.0f p99=%s server_us_per_req=%.2f\n", job.name, r.rate, r.p99, r.cpu)
+			job.seen = append(job.seen, r)
 		}
 	}
-	cpu := func(r read) float64 { return r.cpu }
-	rate := func(r read) float64 { return r.rate }
-	tail := func(r read) float64 { return float64(r.p99.Microseconds()) }
-	b.report.ratio("read page / nginx, cpu", "us", lower, 2.4, each(full, cpu), each(ref, cpu))
-	b.report.ratio("read page / nginx, rate", "per s", higher, 0.42, each(full, rate), each(ref, rate))
-	b.report.ratio("read page / nginx, p99", "us", lower, 3, each(full, tail), each(ref, tail))
-	b.report.ratio("read 304 / nginx full page, cpu", "us", lower, 1.3, each(again, cpu), each(ref, cpu))
-	b.report.ratio("read page / net/http alone, cpu", "us", lower, 0, each(full, cpu), each(floor, cpu))
-	b.report.ratio("read 304 / net/http alone, cpu", "us", lower, 0, each(again, cpu), each(floorAgain, cpu))
-	b.report.ratio("net/http alone, 304 / nginx full page, cpu", "us", lower, 0, each(floorAgain, cpu), each(ref, cpu))
-	return ctx.Err()
+	ref, full := jobs[0], jobs[1]
+	b.report.ratio("read "+name+" / nginx, cpu", "us", lower, 2.4, full.cpu(), ref.cpu())
+	b.report.ratio("read "+name+" / nginx, rate", "per s", higher, 0.42, full.rate(), ref.rate())
+	b.report.ratio("read "+name+" / nginx, p99", "us", lower, 3, full.tail(), ref.tail())
+	b.report.ratio("read "+name+" / net/http alone, cpu", "us", lower, 0, full.cpu(), floor.cpu())
+	if len(jobs) == 3 {
+		again := jobs[2]
+		b.report.ratio("read 304 / nginx full page, cpu", "us", lower, 1.3, again.cpu(), ref.cpu())
+		b.report.ratio("read 304 / net/http alone, cpu", "us", lower, 0, again.cpu(), floorAgain.cpu())
+		b.report.ratio("net/http alone, 304 / nginx full page, cpu", "us", lower, 0, floorAgain.cpu(), ref.cpu())
+	}
+	return nil
 }
+
+// copyPage keeps a page of ours where nginx and the bare library find it, and gives
+// its tag.
+func (b *bench) copyPage(ctx context.Context, name, url string) (tag string, err error) {
+	status, page, err := get(ctx, url, nil)
+	if err != nil || status != http.StatusOK {
+		return "", fmt.Errorf("read %s: status %d, %w", url, status, err)
+	}
+	body, err := io.ReadAll(page.Body)
+	if err != nil {
+		return "", err
+	}
+	fmt.Printf("%s: %d bytes\n", name, len(body))
+	return page.Header.Get("Etag"), os.WriteFile(b.pageFile(name), body, 0o644)
+}
+
+func (b *bench) pageFile(name string) string { return filepath.Join(b.dir, "nginx", "www", name+".json") }
 
 func each[T any](list []T, of func(T) float64) []float64 {
 	out := make([]float64, len(list))
@@ -114,13 +161,13 @@ func each[T any](list []T, of func(T) float64) []float64 {
 	return out
 }
 
-// startNginx serves one body as a file.
-func (b *bench) startNginx(ctx context.Context, body []byte) (url string, child *localdb.Child, err error) {
+// startNginx serves the copied pages as files.
+func (b *bench) startNginx(ctx context.Context) (url string, child *localdb.Child, err error) {
 	dir := filepath.Join(b.dir, "nginx")
 	if err := os.MkdirAll(filepath.Join(dir, "www"), 0o755); err != nil {
 		return "", nil, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "www", "feed.json"), body, 0o644); err != nil {
+	if err := os.WriteFile(b.pageFile("ready"), []byte("{}"), 0o644); err != nil {
 		return "", nil, err
 	}
 	port, err := localdb.FreePort()
@@ -143,8 +190,8 @@ func (b *bench) startNginx(ctx context.Context, body []byte) (url string, child 
 	if child, err = localdb.StartChild(cmd, syscall.SIGTERM); err != nil {
 		return "", nil, err
 	}
-	url = fmt.Sprintf("http://127.0.0.1:%d/feed.json", port)
-	if err := answers(ctx, url); err != nil {
+	url = fmt.Sprintf("http://127.0.0.1:%d", port)
+	if err := answers(ctx, url+"/ready.json"); err != nil {
 		child.Stop(context.Background(), syscall.SIGTERM, time.Second)
 		return "", nil, fmt.Errorf("nginx: %w", err)
 	}
