@@ -51,8 +51,13 @@ const (
 	mostFromWords  = 90
 )
 
-// longest is the number of words in the longest keyword.
-const longest = 4
+const (
+	// longest is the number of words in the longest keyword.
+	longest = 4
+	// shortest is the length of a word from which on an s at its end may be
+	// that of a plural.
+	shortest = 4
+)
 
 // Classify decides by the tags, then by the title, else OTHER.
 func Classify(title string, tags []string) Result {
@@ -141,19 +146,19 @@ func mentions(title string, tags []string, words map[string]bool) (found bool) {
 	return found
 }
 
-// eachPhrase yields every run of one to four words in lower case; a single
-// word that ends in s is yielded without it as well.
+// eachPhrase yields every run of one to four words in lower case; one that ends
+// in s is yielded without it as well, if its last word is not too short for that.
 func eachPhrase(text string, yield func(string)) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&' && r != '$'
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&'
 	})
-	for i, w := range words {
-		yield(w)
-		if single, plural := strings.CutSuffix(w, "s"); plural && len(single) > 3 {
-			yield(single)
-		}
-		for n := 2; n <= longest && i+n <= len(words); n++ {
-			yield(strings.Join(words[i:i+n], " "))
+	for i := range words {
+		for n := 1; n <= longest && i+n <= len(words); n++ {
+			phrase := strings.Join(words[i:i+n], " ")
+			yield(phrase)
+			if single, plural := strings.CutSuffix(phrase, "s"); plural && len(words[i+n-1]) > shortest {
+				yield(single)
+			}
 		}
 	}
 }

@@ -76,9 +76,16 @@ func TestTableIsWhole(t *testing.T) {
 				t.Errorf("tag %q of %s cannot be reached", tag, e.lane)
 			}
 		}
-		for w := range set(e.strong + "," + e.plain + "," + e.faint) {
-			if got, _ := byTitle(w); got == syntax.LaneOther {
-				t.Errorf("word %q of %s is never found", w, e.lane)
+		seen := map[string]bool{}
+		for _, column := range e.columns() {
+			for w := range set(column.words) {
+				if got, _ := byTitle(w); got == syntax.LaneOther {
+					t.Errorf("word %q of %s is never found", w, e.lane)
+				}
+				if seen[w] {
+					t.Errorf("word %q stands twice in %s", w, e.lane)
+				}
+				seen[w] = true
 			}
 		}
 	}
