@@ -15,6 +15,4 @@ for name in POSTGRES_PASSWORD API_DB_PASSWORD HUB_DB_PASSWORD CLOCK_DB_PASSWORD 
 	echo "$name=$(secret)"
 done
 echo "HUB_URL=${HUB_URL:-}"
-echo "API_URL=${API_URL:-}"
-echo "CLOCK_URL=${CLOCK_URL:-}"
 echo "IDP_PROVIDERS=${IDP_PROVIDERS:-}"

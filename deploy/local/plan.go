@@ -101,8 +101,7 @@ func (in inputs) service(name, schema string) (program, error) {
 		"ENV":       "development",
 		"HTTP_ADDR": in.addr(name), "METRICS_ADDR": in.addr(name + ".metrics"),
 		"DATABASE_URL": database, "REDIS_URL": in.redis, "LINK_SECRET": in.secrets.Link,
-		"HUB_URL": in.url("hub"), "API_URL": in.url("api"), "CLOCK_URL": in.url("clock"),
-		"API_ADDR": in.addr("api.grpc"), "REPLICAS": "1", "INSTANCE_NONCE": in.nonce,
+		"HUB_URL": in.url("hub"), "API_ADDR": in.addr("api.grpc"), "REPLICAS": "1", "INSTANCE_NONCE": in.nonce,
 		"RATE_LIMIT_ANON": in.or("RATE_LIMIT_ANON", "600"), "TRUSTED_PROXIES": in.or("TRUSTED_PROXIES", ""),
 		"LOG_LEVEL": in.or("LOG_LEVEL", "info"),
 	}
@@ -120,13 +119,14 @@ func (in inputs) api() (program, error) {
 	p.env["VENUE_A_SLUG"] = "polymarket"
 	p.env["POLYMARKET_GAMMA_URL"] = in.url("venues") + "/gamma"
 	p.env["POLYMARKET_CLOB_URL"] = in.url("venues") + "/clob"
+	p.env["POLYMARKET_WS_URL"] = "ws://" + in.addr("venues") + "/ws/market"
 	p.env["KALSHI_URL"] = in.url("venues") + "/kalshi/trade-api/v2"
 	p.env["LIMITLESS_URL"] = in.url("venues") + "/limitless"
 	p.env["MANIFOLD_URL"] = in.url("venues") + "/manifold/v0"
 	p.env["MANIFOLD_WAIT"] = in.or("MANIFOLD_WAIT", "1s") // nobody waits for the simulator's mind to change
 	p.env["VENUE_RPS"] = in.or("VENUE_RPS", "2000")       // the simulator has no limit to respect
 	p.env["RESOLUTION_GRACE"] = in.or("RESOLUTION_GRACE", "0s")
-	p.env["SOCIAL_SOURCE"] = in.or("SOCIAL_SOURCE", "farcaster")
+	p.env["MOVEMENT_EVERY"] = in.or("MOVEMENT_EVERY", "10s") // who tries it out wants to see something move
 	return p, err
 }
 

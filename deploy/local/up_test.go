@@ -69,7 +69,7 @@ func checkEnvironments(t *testing.T, s stack) {
 	hub, second, api := environ(t, s.Hub), environ(t, s.Hubs[0]), environ(t, s.API)
 	for name, want := range map[string]string{
 		"RATE_LIMIT_ANON": "0", "REPLICAS": "2", "ADMIN_SECRET": s.AdminSecret, "CRON_SECRET": s.CronSecret,
-		"HUB_URL": s.Hub, "API_URL": s.API, "CLOCK_URL": s.Clock, "REDIS_URL": s.RedisURL, "ENV": "development",
+		"HUB_URL": s.Hub, "REDIS_URL": s.RedisURL, "ENV": "development",
 		"IDP_LOGIN_URL": s.IDP + "/login", "API_ADDR": api["GRPC_ADDR"], "LINK_SECRET": api["LINK_SECRET"],
 	} {
 		if hub[name] != want || second[name] != want {
@@ -79,6 +79,7 @@ func checkEnvironments(t *testing.T, s stack) {
 	for name, want := range map[string]string{
 		"RESOLUTION_GRACE": "0s", "RESOLVE_CHUNK": "1000", "PRICE_TOLERANCE_BPS": "1", "VENUE_RPS": "2000", "REPLICAS": "1",
 		"POLYMARKET_GAMMA_URL": s.Venues + "/gamma", "POLYMARKET_CLOB_URL": s.Venues + "/clob",
+		"POLYMARKET_WS_URL": strings.Replace(s.Venues, "http", "ws", 1) + "/ws/market", "MOVEMENT_EVERY": "10s", "HUB_URL": s.Hub,
 		"KALSHI_URL": s.Venues + "/kalshi/trade-api/v2", "LIMITLESS_URL": s.Venues + "/limitless", "MANIFOLD_URL": s.Venues + "/manifold/v0",
 	} {
 		if api[name] != want {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/stats"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 const (
@@ -47,10 +48,14 @@ func Dial(cfg DialConfig) (*grpc.ClientConn, error) {
 	if c.unavailable == nil {
 		c.unavailable = ErrUnavailable
 	}
+	pause := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 800 * time.Millisecond}
+	if teeth.Bites("C8") {
+		pause.BaseDelay, pause.MaxDelay = 8*time.Second, 8*time.Second
+	}
 	options := append([]grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 800 * time.Millisecond},
+			Backoff:           pause,
 			MinConnectTimeout: time.Second,
 		}),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 3 * time.Second, PermitWithoutStream: true}),

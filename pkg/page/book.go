@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Build makes the body of a page. Its context lives as long as the book
@@ -272,7 +274,7 @@ func (b *Book) start(e *entry, key string, build Build, now time.Time) *flight {
 	if build != nil {
 		e.build = build
 	}
-	if e.flight != nil {
+	if e.flight != nil && !teeth.Bites("C7") {
 		return e.flight
 	}
 	f := &flight{done: make(chan struct{})}

@@ -56,7 +56,8 @@ func TestReceiptAndMarketPages(t *testing.T) {
 			picture(t, b, "receipt.png")
 		}
 		b.press("h1 a", "article.market")
-		shows(t, b, "main", "Ostrava gauge", "Resolved NO", "@mara_k", "+31", "0% YES of 5", "Signalcast")
+		b.whole("/m/" + market)
+		shows(t, b, "main", "Ostrava gauge", "Resolved NO", "@mara_k", "+31", "Crowd, 5 calls 0%", "Signalcast", "manual, gauge office")
 		b.fits("the market")
 		b.clean("the market")
 		for _, path := range []string{"/receipts/" + wide, "/m/" + long, "/receipts/" + open1, "/m/" + disputed} {
@@ -64,6 +65,7 @@ func TestReceiptAndMarketPages(t *testing.T) {
 			b.fits(path)
 			b.clean(path)
 		}
+		b.whole("/m/" + disputed)
 		shows(t, b, "main", "Disputed: why why")
 		b.visit(s.Hub+"/", http.StatusOK) // leads to /dev
 		shows(t, b, "main", "Operator keys")
@@ -79,7 +81,7 @@ func TestReceiptAndMarketPages(t *testing.T) {
 	json := get(t, s.Hub+"/receipts/"+id, with("Accept", "application/json")).is(http.StatusOK)
 	json.has(obj{"id": id, "status": "won", "resolution.outcome": "NO", "events.0.type": "confidence"})
 	get(t, s.Hub+"/receipts/0199f0a4-0000-7000-8000-00000000ffff", with("Accept", "application/json")).fails(http.StatusNotFound, "not_found")
-	headersOfPages(t, s, "/receipts/"+id, "/m/"+market, "/dev")
+	headersOfPages(t, s, "/receipts/"+id, "/m/"+market, "/markets", "/markets?q=gauge&lane=science", "/dev")
 }
 
 // headersOfPages holds the pages to their policy.

@@ -26,7 +26,7 @@ var subjects = map[string]map[string][]string{
 	"api": {
 		"resolve": {"score", "signal", "market"},
 		"board":   {"signal", "operator"},
-		"oracle":  {"signal", "operator"},
+		"oracle":  {"signal", "operator", "wire"},
 		"signal":  {"market"},
 		"wire":    {"market"},
 		"live":    {"feed"}, // it hands on what the feed defines

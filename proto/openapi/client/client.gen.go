@@ -63,6 +63,27 @@ func (e BroadcastBoardWindow) Valid() bool {
 	}
 }
 
+// Defines values for ClipStatus.
+const (
+	ClipStatusFailed     ClipStatus = "failed"
+	ClipStatusProcessing ClipStatus = "processing"
+	ClipStatusReady      ClipStatus = "ready"
+)
+
+// Valid indicates whether the value is a known member of the ClipStatus enum.
+func (e ClipStatus) Valid() bool {
+	switch e {
+	case ClipStatusFailed:
+		return true
+	case ClipStatusProcessing:
+		return true
+	case ClipStatusReady:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for False.
 const (
 	FalseFalse False = false
@@ -72,6 +93,21 @@ const (
 func (e False) Valid() bool {
 	switch e {
 	case FalseFalse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FashionFeedType.
+const (
+	Fashion FashionFeedType = "fashion"
+)
+
+// Valid indicates whether the value is a known member of the FashionFeedType enum.
+func (e FashionFeedType) Valid() bool {
+	switch e {
+	case Fashion:
 		return true
 	default:
 		return false
@@ -228,6 +264,24 @@ func (e MarketStatus) Valid() bool {
 	}
 }
 
+// Defines values for MoveDirection.
+const (
+	Down MoveDirection = "down"
+	Up   MoveDirection = "up"
+)
+
+// Valid indicates whether the value is a known member of the MoveDirection enum.
+func (e MoveDirection) Valid() bool {
+	switch e {
+	case Down:
+		return true
+	case Up:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for OperatorTier.
 const (
 	OperatorTierAutomated   OperatorTier = "automated"
@@ -264,6 +318,27 @@ func (e OperatorType) Valid() bool {
 	case OperatorTypeHuman:
 		return true
 	case OperatorTypeSystemBot:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OracleTilesSource.
+const (
+	OracleTilesSourceCache  OracleTilesSource = "cache"
+	OracleTilesSourceEmpty  OracleTilesSource = "empty"
+	OracleTilesSourceOracle OracleTilesSource = "oracle"
+)
+
+// Valid indicates whether the value is a known member of the OracleTilesSource enum.
+func (e OracleTilesSource) Valid() bool {
+	switch e {
+	case OracleTilesSourceCache:
+		return true
+	case OracleTilesSourceEmpty:
+		return true
+	case OracleTilesSourceOracle:
 		return true
 	default:
 		return false
@@ -467,13 +542,13 @@ func (e SentimentLabel) Valid() bool {
 
 // Defines values for SentimentMomentumWindow.
 const (
-	N24H SentimentMomentumWindow = "24h"
+	SentimentMomentumWindowN24H SentimentMomentumWindow = "24h"
 )
 
 // Valid indicates whether the value is a known member of the SentimentMomentumWindow enum.
 func (e SentimentMomentumWindow) Valid() bool {
 	switch e {
-	case N24H:
+	case SentimentMomentumWindowN24H:
 		return true
 	default:
 		return false
@@ -648,6 +723,27 @@ func (e SignalStatus) Valid() bool {
 	}
 }
 
+// Defines values for SituationCriticality.
+const (
+	Critical SituationCriticality = "Critical"
+	Elevated SituationCriticality = "Elevated"
+	Routine  SituationCriticality = "Routine"
+)
+
+// Valid indicates whether the value is a known member of the SituationCriticality enum.
+func (e SituationCriticality) Valid() bool {
+	switch e {
+	case Critical:
+		return true
+	case Elevated:
+		return true
+	case Routine:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for True.
 const (
 	TrueTrue True = true
@@ -684,9 +780,99 @@ func (e Verdict) Valid() bool {
 	}
 }
 
+// Defines values for WireWindow.
+const (
+	WireWindowN15M WireWindow = "15m"
+	WireWindowN1H  WireWindow = "1h"
+	WireWindowN24H WireWindow = "24h"
+	WireWindowN6H  WireWindow = "6h"
+)
+
+// Valid indicates whether the value is a known member of the WireWindow enum.
+func (e WireWindow) Valid() bool {
+	switch e {
+	case WireWindowN15M:
+		return true
+	case WireWindowN1H:
+		return true
+	case WireWindowN24H:
+		return true
+	case WireWindowN6H:
+		return true
+	default:
+		return false
+	}
+}
+
+// Airable defines model for Airable.
+type Airable struct {
+	Count   int `json:"count"`
+	Markets []struct {
+		// Category Key of its lane in the programme.
+		Category *string `json:"category"`
+
+		// EndDate Examples: 2026-09-18T12:00:00.000Z
+		EndDate Time `json:"endDate"`
+
+		// EndsInMs From `updatedAt` on.
+		EndsInMs int      `json:"endsInMs"`
+		Lane     Lane     `json:"lane"`
+		MarketID string   `json:"marketId"`
+		Provider Provider `json:"provider"`
+		Route    string   `json:"route"`
+		Streams  int      `json:"streams"`
+		Takes    int      `json:"takes"`
+		Title    string   `json:"title"`
+
+		// Volume USD.
+		Volume *float32 `json:"volume"`
+		YesBps Bps      `json:"yesBps"`
+	} `json:"markets"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
+
 // AppendedEvent defines model for AppendedEvent.
 type AppendedEvent struct {
 	Event SignalEvent `json:"event"`
+}
+
+// Attention defines model for Attention.
+type Attention struct {
+	Components struct {
+		Move    Probability `json:"move"`
+		Signals Probability `json:"signals"`
+		Takes   Probability `json:"takes"`
+		Viewers Probability `json:"viewers"`
+		Volume  Probability `json:"volume"`
+	} `json:"components"`
+	MarketID   string `json:"marketId"`
+	Percentile int    `json:"percentile"`
+	Rank       int    `json:"rank"`
+	Score      int    `json:"score"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
+
+// AttentionHistory defines model for AttentionHistory.
+type AttentionHistory struct {
+	MarketID string `json:"marketId"`
+	Points   []struct {
+		Score int `json:"score"`
+
+		// T Unix seconds.
+		T int `json:"t"`
+	} `json:"points"`
+}
+
+// AttentionTop defines model for AttentionTop.
+type AttentionTop struct {
+	Markets []TitledAttention `json:"markets"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // Bps defines model for Bps.
@@ -770,6 +956,32 @@ type Classify struct {
 	OperatorType *OperatorType `json:"operatorType,omitempty"`
 }
 
+// Clip defines model for Clip.
+type Clip struct {
+	Boosted bool `json:"boosted"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time               `json:"createdAt"`
+	CreatedBy Handle             `json:"createdBy"`
+	DurationS *int               `json:"durationS"`
+	Handle    Handle             `json:"handle"`
+	ID        openapi_types.UUID `json:"id"`
+	MarketID  string             `json:"marketId"`
+	ReadyAt   *time.Time         `json:"readyAt"`
+
+	// Stance The operator's own call on the market.
+	Stance       *Side      `json:"stance"`
+	Status       ClipStatus `json:"status"`
+	ThumbnailURL *string    `json:"thumbnailUrl"`
+
+	// URL null until it is ready.
+	URL   *string `json:"url"`
+	Views int     `json:"views"`
+}
+
+// ClipStatus defines model for Clip.Status.
+type ClipStatus string
+
 // ClockProgram defines model for ClockProgram.
 type ClockProgram struct {
 	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
@@ -823,6 +1035,9 @@ type CrowdGaps struct {
 	} `json:"markets"`
 }
 
+// Delta defines model for Delta.
+type Delta = float32
+
 // Dispute defines model for Dispute.
 type Dispute struct {
 	Disputed *bool `json:"disputed,omitempty"`
@@ -854,8 +1069,45 @@ type Error struct {
 	AdditionalProperties map[string]interface{} `json:"-"`
 }
 
+// ExternalSignals defines model for ExternalSignals.
+type ExternalSignals struct {
+	Count   int `json:"count"`
+	Signals []struct {
+		Attention int `json:"attention"`
+
+		// AttentionDelta Within the last hour; 0 where it is not known.
+		AttentionDelta int      `json:"attentionDelta"`
+		Lane           Lane     `json:"lane"`
+		MarketID       string   `json:"marketId"`
+		Provider       Provider `json:"provider"`
+		Rank           int      `json:"rank"`
+		Title          string   `json:"title"`
+
+		// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+		UpdatedAt Time   `json:"updatedAt"`
+		URL       string `json:"url"`
+
+		// Volume24H USD.
+		Volume24H *float32 `json:"volume24h"`
+		YesPct    *float32 `json:"yesPct"`
+	} `json:"signals"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
+
 // False defines model for False.
 type False bool
+
+// FashionFeed defines model for FashionFeed.
+type FashionFeed struct {
+	Count   int             `json:"count"`
+	Signals []FeedSignal    `json:"signals"`
+	Type    FashionFeedType `json:"type"`
+}
+
+// FashionFeedType defines model for FashionFeed.Type.
+type FashionFeedType string
 
 // Feed defines model for Feed.
 type Feed struct {
@@ -1037,6 +1289,9 @@ type KeyTier string
 // Lane defines model for Lane.
 type Lane string
 
+// LaneAsked The filter that applied; null: none.
+type LaneAsked = Lane
+
 // LedgerSignal defines model for LedgerSignal.
 type LedgerSignal struct {
 	Callsign   *string `json:"callsign"`
@@ -1090,6 +1345,13 @@ type Market struct {
 
 // MarketVolumeUnit defines model for Market.VolumeUnit.
 type MarketVolumeUnit string
+
+// MarketClips defines model for MarketClips.
+type MarketClips struct {
+	Clips    []Clip `json:"clips"`
+	Count    int    `json:"count"`
+	MarketID string `json:"marketId"`
+}
 
 // MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 //
@@ -1151,6 +1413,11 @@ type MarketRows struct {
 // MarketStatus defines model for MarketStatus.
 type MarketStatus string
 
+// MarketStreams defines model for MarketStreams.
+type MarketStreams struct {
+	Streams []Stream `json:"streams"`
+}
+
 // MintedKey defines model for MintedKey.
 type MintedKey struct {
 	ID openapi_types.UUID `json:"id"`
@@ -1161,6 +1428,41 @@ type MintedKey struct {
 	Permissions []Permission `json:"permissions"`
 	Tier        KeyTier      `json:"tier"`
 }
+
+// Move defines model for Move.
+type Move struct {
+	Delta Delta `json:"delta"`
+
+	// DetectedAt Examples: 2026-09-18T12:00:00.000Z
+	DetectedAt      Time          `json:"detectedAt"`
+	Direction       MoveDirection `json:"direction"`
+	EventKey        *string       `json:"eventKey"`
+	FromProbability Probability   `json:"fromProbability"`
+
+	// ID Examples: wire:24h:polymarket:701122
+	ID   string `json:"id"`
+	Lane Lane   `json:"lane"`
+
+	// MarketID Examples: polymarket:701122
+	MarketID WireMarketID `json:"marketId"`
+
+	// Outcome The label of YES.
+	Outcome       string      `json:"outcome"`
+	Provider      Provider    `json:"provider"`
+	Signals       int         `json:"signals"`
+	Title         string      `json:"title"`
+	ToProbability Probability `json:"toProbability"`
+	URL           string      `json:"url"`
+
+	// Volume USD.
+	Volume float32 `json:"volume"`
+
+	// Volume24H USD.
+	Volume24H *float32 `json:"volume24h"`
+}
+
+// MoveDirection defines model for Move.Direction.
+type MoveDirection string
 
 // NativeMarket defines model for NativeMarket.
 type NativeMarket struct {
@@ -1218,6 +1520,13 @@ type NativeMarkets struct {
 	Markets []NativeMarket `json:"markets"`
 }
 
+// NetworkCrowd defines model for NetworkCrowd.
+type NetworkCrowd struct {
+	NoPercent    *int `json:"noPercent"`
+	TotalSignals int  `json:"totalSignals"`
+	YesPercent   *int `json:"yesPercent"`
+}
+
 // NetworkMarket defines model for NetworkMarket.
 type NetworkMarket struct {
 	ClobTokenID *string      `json:"clobTokenId"`
@@ -1245,11 +1554,7 @@ type NetworkMarket struct {
 
 // NetworkMarketAnswer defines model for NetworkMarketAnswer.
 type NetworkMarketAnswer struct {
-	Crowd struct {
-		NoPercent    *int `json:"noPercent"`
-		TotalSignals int  `json:"totalSignals"`
-		YesPercent   *int `json:"yesPercent"`
-	} `json:"crowd"`
+	Crowd NetworkCrowd `json:"crowd"`
 
 	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
 	FetchedAt Time          `json:"fetchedAt"`
@@ -1277,6 +1582,52 @@ type OperatorTier string
 // OperatorType defines model for OperatorType.
 type OperatorType string
 
+// OracleMarket defines model for OracleMarket.
+type OracleMarket struct {
+	Attention  *Attention    `json:"attention"`
+	Crowd      NetworkCrowd  `json:"crowd"`
+	Market     NetworkMarket `json:"market"`
+	Resolution *Outcome      `json:"resolution"`
+}
+
+// OracleTile defines model for OracleTile.
+type OracleTile struct {
+	Attention int        `json:"attention"`
+	EndsAt    *time.Time `json:"endsAt"`
+
+	// ID Slug of the event; of the market where a tile is one market.
+	ID          string  `json:"id"`
+	ImageURL    *string `json:"imageUrl"`
+	Label       string  `json:"label"`
+	Lane        Lane    `json:"lane"`
+	MarketCount int     `json:"marketCount"`
+	MarketID    string  `json:"marketId"`
+	Move24HBps  *int    `json:"move24hBps"`
+
+	// Route `/m/<id>` of the market that stands for the tile.
+	Route   string `json:"route"`
+	Tagline string `json:"tagline"`
+
+	// TopMarket Title of that market.
+	TopMarket string   `json:"topMarket"`
+	TopYesPct *float32 `json:"topYesPct"`
+
+	// TotalVol24H USD, of all its markets.
+	TotalVol24H float32 `json:"totalVol24h"`
+}
+
+// OracleTiles defines model for OracleTiles.
+type OracleTiles struct {
+	Featured []OracleTile      `json:"featured"`
+	Source   OracleTilesSource `json:"source"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
+
+// OracleTilesSource defines model for OracleTiles.Source.
+type OracleTilesSource string
+
 // Outcome defines model for Outcome.
 type Outcome struct {
 	DisputeReason *string    `json:"disputeReason"`
@@ -1297,6 +1648,49 @@ type OutcomeAnswer struct {
 
 // Permission defines model for Permission.
 type Permission string
+
+// Pin defines model for Pin.
+type Pin struct {
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time `json:"createdAt"`
+
+	// Label null: the tile keeps its own.
+	Label    *string `json:"label"`
+	MarketID string  `json:"marketId"`
+	Position int     `json:"position"`
+
+	// Tagline null: the tile keeps its own.
+	Tagline *string `json:"tagline"`
+}
+
+// PinKept defines model for PinKept.
+type PinKept struct {
+	Ok  True `json:"ok"`
+	Pin Pin  `json:"pin"`
+}
+
+// PinSet defines model for PinSet.
+type PinSet struct {
+	Label *string `json:"label,omitempty"`
+
+	// MarketID A market of the primary venue.
+	//
+	// Examples: 701122
+	MarketID string `json:"marketId"`
+
+	// Position The lowest first; within one position the oldest.
+	Position *int    `json:"position,omitempty"`
+	Tagline  *string `json:"tagline,omitempty"`
+}
+
+// Pins defines model for Pins.
+type Pins struct {
+	Count int   `json:"count"`
+	Pins  []Pin `json:"pins"`
+}
+
+// Probability defines model for Probability.
+type Probability = float32
 
 // Program defines model for Program.
 type Program struct {
@@ -1362,6 +1756,14 @@ type RelatedMarket struct {
 
 // RelatedMarketRelation defines model for RelatedMarket.Relation.
 type RelatedMarketRelation string
+
+// Removed defines model for Removed.
+type Removed struct {
+	Ok True `json:"ok"`
+
+	// Removed There was something to remove.
+	Removed bool `json:"removed"`
+}
 
 // ResolvedRow defines model for ResolvedRow.
 type ResolvedRow struct {
@@ -1742,6 +2144,94 @@ type SignedIn struct {
 	} `json:"user"`
 }
 
+// Situation defines model for Situation.
+type Situation struct {
+	Criticality SituationCriticality `json:"criticality"`
+
+	// DetectedAt Examples: 2026-09-18T12:00:00.000Z
+	DetectedAt Time    `json:"detectedAt"`
+	EventKey   *string `json:"eventKey"`
+	Headline   string  `json:"headline"`
+
+	// ID Examples: sit:24h:polymarket:ostrava-flood
+	ID   string `json:"id"`
+	Lane Lane   `json:"lane"`
+
+	// LeadMarketID Examples: polymarket:701122
+	LeadMarketID WireMarketID `json:"leadMarketId"`
+
+	// MarketCount All that moved.
+	MarketCount    int               `json:"marketCount"`
+	Markets        []SituationMarket `json:"markets"`
+	PeakDelta      Delta             `json:"peakDelta"`
+	Provider       Provider          `json:"provider"`
+	SituationScore int               `json:"situationScore"`
+
+	// URL Of the event, `/s/{eventKey}`; of the market where it has none.
+	URL string `json:"url"`
+
+	// Volume USD, of all that moved.
+	Volume float32 `json:"volume"`
+}
+
+// SituationCriticality defines model for Situation.Criticality.
+type SituationCriticality string
+
+// SituationMarket defines model for SituationMarket.
+type SituationMarket struct {
+	Delta           Delta       `json:"delta"`
+	FromProbability Probability `json:"fromProbability"`
+
+	// MarketID Examples: polymarket:701122
+	MarketID      WireMarketID `json:"marketId"`
+	Outcome       string       `json:"outcome"`
+	Title         string       `json:"title"`
+	ToProbability Probability  `json:"toProbability"`
+	URL           string       `json:"url"`
+
+	// Volume USD.
+	Volume float32 `json:"volume"`
+}
+
+// Situations defines model for Situations.
+type Situations struct {
+	Count int `json:"count"`
+
+	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
+	GeneratedAt Time `json:"generatedAt"`
+
+	// Lane The filter that applied; null: none.
+	Lane       *LaneAsked  `json:"lane"`
+	Situations []Situation `json:"situations"`
+	Window     WireWindow  `json:"window"`
+}
+
+// Stream defines model for Stream.
+type Stream struct {
+	Handle Handle `json:"handle"`
+
+	// Label Empty when none was given.
+	Label string `json:"label"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time   `json:"updatedAt"`
+	URL       string `json:"url"`
+}
+
+// StreamBind defines model for StreamBind.
+type StreamBind struct {
+	Label *string `json:"label,omitempty"`
+
+	// URL HLS playback: the path ends in `.m3u8`. No user, no fragment, ASCII. The operators of the service may allow some hosts only.
+	URL string `json:"url"`
+}
+
+// StreamBound defines model for StreamBound.
+type StreamBound struct {
+	Ok     True   `json:"ok"`
+	Stream Stream `json:"stream"`
+}
+
 // Tile defines model for Tile.
 type Tile struct {
 	EndsAt *time.Time `json:"endsAt"`
@@ -1769,6 +2259,25 @@ type Tile struct {
 
 // Time Examples: 2026-09-18T12:00:00.000Z
 type Time = time.Time
+
+// TitledAttention defines model for TitledAttention.
+type TitledAttention struct {
+	Components struct {
+		Move    Probability `json:"move"`
+		Signals Probability `json:"signals"`
+		Takes   Probability `json:"takes"`
+		Viewers Probability `json:"viewers"`
+		Volume  Probability `json:"volume"`
+	} `json:"components"`
+	MarketID   string `json:"marketId"`
+	Percentile int    `json:"percentile"`
+	Rank       int    `json:"rank"`
+	Score      int    `json:"score"`
+	Title      string `json:"title"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
 
 // True defines model for True.
 type True bool
@@ -1827,6 +2336,25 @@ type WhoAmI struct {
 	Tier OperatorTier `json:"tier"`
 }
 
+// Wire defines model for Wire.
+type Wire struct {
+	Count int `json:"count"`
+
+	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
+	GeneratedAt Time   `json:"generatedAt"`
+	Items       []Move `json:"items"`
+
+	// Lane The filter that applied; null: none.
+	Lane   *LaneAsked `json:"lane"`
+	Window WireWindow `json:"window"`
+}
+
+// WireMarketID Examples: polymarket:701122
+type WireMarketID = string
+
+// WireWindow defines model for WireWindow.
+type WireWindow string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -1840,6 +2368,9 @@ type LaneFilter = string
 //
 // Examples: 701122
 type MarketPath = MarketID
+
+// PageLimit defines model for PageLimit.
+type PageLimit = int
 
 // Preset Examples: default, hot, resolving, close
 type Preset = string
@@ -1859,9 +2390,37 @@ type WithLanes = string
 // Failed The form of every error; each one may carry further members.
 type Failed = Error
 
+// UnpinMarketParams defines parameters for UnpinMarket.
+type UnpinMarketParams struct {
+	// MarketID A market of the primary venue.
+	MarketID MarketID `form:"marketId" json:"marketId"`
+}
+
 // ResolveSignals200JSONResponseBody defines parameters for ResolveSignals.
 type ResolveSignals200JSONResponseBody struct {
 	union json.RawMessage
+}
+
+// ListAttentionHistoryParams defines parameters for ListAttentionHistory.
+type ListAttentionHistoryParams struct {
+	// MarketID Market id.
+	MarketID MarketID `form:"marketId" json:"marketId"`
+
+	// Window How far back; an unknown value is `24h`.
+	Window *string `form:"window,omitempty" json:"window,omitempty"`
+}
+
+// GetAttentionParams defines parameters for GetAttention.
+type GetAttentionParams struct {
+	// MarketID Market id.
+	MarketID MarketID `form:"marketId" json:"marketId"`
+}
+
+// ListAttentionParams defines parameters for ListAttention.
+type ListAttentionParams struct {
+	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+	Limit *PageLimit  `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // SignInJSONBody defines parameters for SignIn.
@@ -1890,12 +2449,29 @@ type RevokeKeyParams struct {
 	ID openapi_types.UUID `form:"id" json:"id"`
 }
 
+// ListFashionSignalsParams defines parameters for ListFashionSignals.
+type ListFashionSignalsParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListMarketClipsParams defines parameters for ListMarketClips.
+type ListMarketClipsParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListMarketSignalsParams defines parameters for ListMarketSignals.
 type ListMarketSignalsParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListAirableParams defines parameters for ListAirable.
+type ListAirableParams struct {
+	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListCrowdGapsParams defines parameters for ListCrowdGaps.
@@ -1960,6 +2536,11 @@ type ListBroadcastBoardParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
 	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListOracleTilesParams defines parameters for ListOracleTiles.
+type ListOracleTilesParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListTilesParams defines parameters for ListTiles.
@@ -2048,6 +2629,16 @@ type ListSignalFeedParams struct {
 	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListSituationsParams defines parameters for ListSituations.
+type ListSituationsParams struct {
+	// Window How far back; an unknown value is `24h`.
+	Window *string `form:"window,omitempty" json:"window,omitempty"`
+
+	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListFeedParams defines parameters for ListFeed.
 type ListFeedParams struct {
 	// Types Comma list of event types; unknown ones are ignored.
@@ -2068,10 +2659,27 @@ type ListFeedParams struct {
 	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListExternalSignalsParams defines parameters for ListExternalSignals.
+type ListExternalSignalsParams struct {
+	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+	Limit *PageLimit  `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListScoreBoardParams defines parameters for ListScoreBoard.
 type ListScoreBoardParams struct {
 	// Operators `human` leaves automated operators out. An unknown value is the default.
 	Operators *string `form:"operators,omitempty" json:"operators,omitempty"`
+
+	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListMovesParams defines parameters for ListMoves.
+type ListMovesParams struct {
+	// Window How far back; an unknown value is `24h`.
+	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
 	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
@@ -2138,6 +2746,9 @@ type CreateNativeMarketJSONRequestBody = NativeMarketDraft
 // ClassifyOperatorJSONRequestBody defines body for ClassifyOperator for application/json ContentType.
 type ClassifyOperatorJSONRequestBody = Classify
 
+// PinMarketJSONRequestBody defines body for PinMarket for application/json ContentType.
+type PinMarketJSONRequestBody = PinSet
+
 // ResolveSignalsJSONRequestBody defines body for ResolveSignals for application/json ContentType.
 type ResolveSignalsJSONRequestBody = Force
 
@@ -2146,6 +2757,9 @@ type SignInJSONRequestBody = SignInJSONBody
 
 // MintKeyJSONRequestBody defines body for MintKey for application/json ContentType.
 type MintKeyJSONRequestBody = KeyMint
+
+// BindStreamJSONRequestBody defines body for BindStream for application/json ContentType.
+type BindStreamJSONRequestBody = StreamBind
 
 // FileSignalJSONRequestBody defines body for FileSignal for application/json ContentType.
 type FileSignalJSONRequestBody = SignalDraft
@@ -2677,6 +3291,34 @@ type ClientInterface interface {
 	// Corresponds with POST /api/admin/operators (the `ClassifyOperator` operationId).
 	ClassifyOperator(ctx context.Context, body ClassifyOperatorJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// UnpinMarket Take a market from the front of the heatmap
+	//
+	// Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
+	UnpinMarket(ctx context.Context, params *UnpinMarketParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPins What stands in front of the heatmap
+	//
+	// Corresponds with GET /api/admin/pins (the `ListPins` operationId).
+	ListPins(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PinMarketWithBody Put a market in front of the heatmap
+	//
+	// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/admin/pins (the `PinMarket` operationId).
+	PinMarketWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PinMarket Put a market in front of the heatmap
+	//
+	// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/admin/pins (the `PinMarket` operationId).
+	PinMarket(ctx context.Context, body PinMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ScanByCron Scan the venues (cron alias)
 	//
 	// The same as POST without a body.
@@ -2701,6 +3343,25 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/admin/resolve-signals (the `ResolveSignals` operationId).
 	ResolveSignals(ctx context.Context, body ResolveSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAttentionHistory The attention of one market over time
+	//
+	// An unknown market has no points; without one the answer is 400.
+	//
+	// Corresponds with GET /api/aura/history (the `ListAttentionHistory` operationId).
+	ListAttentionHistory(ctx context.Context, params *ListAttentionHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAttention The attention of one market
+	//
+	// `score` is 100 times the weighed sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
+	//
+	// Corresponds with GET /api/aura/score (the `GetAttention` operationId).
+	GetAttention(ctx context.Context, params *GetAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAttention Scores of the markets with the most attention
+	//
+	// Corresponds with GET /api/aura/top (the `ListAttention` operationId).
+	ListAttention(ctx context.Context, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SignOut Sign out
 	//
@@ -2771,12 +3432,22 @@ type ClientInterface interface {
 	// Corresponds with GET /api/dev/whoami (the `WhoAmI` operationId).
 	WhoAmI(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListFashionSignals Calls on markets of the programme category fashion, newest first
+	//
+	// Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
+	ListFashionSignals(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetMarket One market
 	//
 	// A market that is not held yet is read from its venue first.
 	//
 	// Corresponds with GET /api/m/{marketId} (the `GetMarket` operationId).
 	GetMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMarketClips Clips of a market that can be watched, newest first
+	//
+	// Corresponds with GET /api/m/{marketId}/clips (the `ListMarketClips` operationId).
+	ListMarketClips(ctx context.Context, marketID MarketPath, params *ListMarketClipsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetCrowd What the crowd called
 	//
@@ -2806,6 +3477,45 @@ type ClientInterface interface {
 	// Corresponds with GET /api/m/{marketId}/signals (the `ListMarketSignals` operationId).
 	ListMarketSignals(ctx context.Context, marketID MarketPath, params *ListMarketSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// UnbindStream Take the caller's stream from a market
+	//
+	// A second time it answers that there was nothing to remove.
+	//
+	// Corresponds with DELETE /api/m/{marketId}/streams (the `UnbindStream` operationId).
+	UnbindStream(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMarketStreams Streams that operators have bound to a market, newest first
+	//
+	// At most 100. The addresses are those that the operators gave; this service never opens them.
+	//
+	// Corresponds with GET /api/m/{marketId}/streams (the `ListMarketStreams` operationId).
+	ListMarketStreams(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BindStreamWithBody Bind a stream to a market
+	//
+	// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
+	BindStreamWithBody(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BindStream Bind a stream to a market
+	//
+	// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
+	BindStream(ctx context.Context, marketID MarketPath, body BindStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAirable Markets that may be put on the air, the soonest end first
+	//
+	// Open, with a price, and with more than ten minutes to go. A market whose end is past can still be `open` at its venue; none of those is here.
+	//
+	// Corresponds with GET /api/markets/airable (the `ListAirable` operationId).
+	ListAirable(ctx context.Context, params *ListAirableParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListCrowdGaps Where the crowd and the market differ
 	//
 	// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
@@ -2832,9 +3542,17 @@ type ClientInterface interface {
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListOracleTiles The tiles of the heatmap by attention alone
+	//
+	// Without pins, each with its attention.
+	//
+	// Corresponds with GET /api/oracle/featured (the `ListOracleTiles` operationId).
+	ListOracleTiles(ctx context.Context, params *ListOracleTilesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListTiles The heatmap of the primary venue
 	//
-	// One tile for each event, by the attention that its busiest market has; that market stands for the tile. With
+	// One tile for each event, by the attention that its busiest market has; that market stands for the tile. Pinned markets
+	// come first, under words of their own where they have any; a heatmap that could not read its pins says so in `X-Degraded`. With
 	// `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
 	// at most 40 tiles.
 	//
@@ -2986,6 +3704,14 @@ type ClientInterface interface {
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
 	AppendSignalEvent(ctx context.Context, id SignalPath, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListSituations The stories behind the moves
+	//
+	// One situation for each event with markets that moved; a market without an event stands alone. The highest score first,
+	// then the largest change. `markets` has at most 12, the lead first. Here `marketId` is `<provider>:<id>`.
+	//
+	// Corresponds with GET /api/situations (the `ListSituations` operationId).
+	ListSituations(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// MintAgentKeyWithBody Mint a key with the older prefix
 	//
 	// The same family of keys as `/api/dev/keys`; kept for older clients.
@@ -3016,12 +3742,34 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetOracleMarket One market with its attention, its crowd and its outcome
+	//
+	// `attention` is null where the market is not open or not measured yet.
+	//
+	// Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
+	GetOracleMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListExternalSignals Markets by attention
+	//
+	// Open markets only, measured every 60 seconds.
+	//
+	// Corresponds with GET /api/v1/signals/external (the `ListExternalSignals` operationId).
+	ListExternalSignals(ctx context.Context, params *ListExternalSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListScoreBoard Operators by score
 	//
 	// This route shows the provider's raw subject in `privyId`.
 	//
 	// Corresponds with GET /api/v1/signals/leaderboard (the `ListScoreBoard` operationId).
 	ListScoreBoard(ctx context.Context, params *ListScoreBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMoves Where belief moved
+	//
+	// One row for each open market whose price of YES went at least one point within the window, with at least 1,000 USD of
+	// volume: the largest change first, then by volume. Here `marketId` is `<provider>:<id>`.
+	//
+	// Corresponds with GET /api/wire (the `ListMoves` operationId).
+	ListMoves(ctx context.Context, params *ListMovesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetDocsOpenapi This document, at its second address
 	//
@@ -3151,6 +3899,74 @@ func (c *Client) ClassifyOperator(ctx context.Context, body ClassifyOperatorJSON
 	return c.Client.Do(req)
 }
 
+// UnpinMarket Take a market from the front of the heatmap
+//
+// Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
+func (c *Client) UnpinMarket(ctx context.Context, params *UnpinMarketParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUnpinMarketRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPins What stands in front of the heatmap
+//
+// Corresponds with GET /api/admin/pins (the `ListPins` operationId).
+func (c *Client) ListPins(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPinsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PinMarketWithBody Put a market in front of the heatmap
+//
+// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/admin/pins (the `PinMarket` operationId).
+func (c *Client) PinMarketWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPinMarketRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PinMarket Put a market in front of the heatmap
+//
+// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/admin/pins (the `PinMarket` operationId).
+func (c *Client) PinMarket(ctx context.Context, body PinMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPinMarketRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ScanByCron Scan the venues (cron alias)
 //
 // The same as POST without a body.
@@ -3196,6 +4012,55 @@ func (c *Client) ResolveSignalsWithBody(ctx context.Context, contentType string,
 // Corresponds with POST /api/admin/resolve-signals (the `ResolveSignals` operationId).
 func (c *Client) ResolveSignals(ctx context.Context, body ResolveSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResolveSignalsRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAttentionHistory The attention of one market over time
+//
+// An unknown market has no points; without one the answer is 400.
+//
+// Corresponds with GET /api/aura/history (the `ListAttentionHistory` operationId).
+func (c *Client) ListAttentionHistory(ctx context.Context, params *ListAttentionHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAttentionHistoryRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAttention The attention of one market
+//
+// `score` is 100 times the weighed sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
+//
+// Corresponds with GET /api/aura/score (the `GetAttention` operationId).
+func (c *Client) GetAttention(ctx context.Context, params *GetAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAttentionRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAttention Scores of the markets with the most attention
+//
+// Corresponds with GET /api/aura/top (the `ListAttention` operationId).
+func (c *Client) ListAttention(ctx context.Context, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAttentionRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3365,6 +4230,21 @@ func (c *Client) WhoAmI(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 	return c.Client.Do(req)
 }
 
+// ListFashionSignals Calls on markets of the programme category fashion, newest first
+//
+// Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
+func (c *Client) ListFashionSignals(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListFashionSignalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetMarket One market
 //
 // A market that is not held yet is read from its venue first.
@@ -3372,6 +4252,21 @@ func (c *Client) WhoAmI(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 // Corresponds with GET /api/m/{marketId} (the `GetMarket` operationId).
 func (c *Client) GetMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetMarketRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMarketClips Clips of a market that can be watched, newest first
+//
+// Corresponds with GET /api/m/{marketId}/clips (the `ListMarketClips` operationId).
+func (c *Client) ListMarketClips(ctx context.Context, marketID MarketPath, params *ListMarketClipsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMarketClipsRequest(c.Server, marketID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3450,6 +4345,95 @@ func (c *Client) ListMarketSignals(ctx context.Context, marketID MarketPath, par
 	return c.Client.Do(req)
 }
 
+// UnbindStream Take the caller's stream from a market
+//
+// A second time it answers that there was nothing to remove.
+//
+// Corresponds with DELETE /api/m/{marketId}/streams (the `UnbindStream` operationId).
+func (c *Client) UnbindStream(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUnbindStreamRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMarketStreams Streams that operators have bound to a market, newest first
+//
+// At most 100. The addresses are those that the operators gave; this service never opens them.
+//
+// Corresponds with GET /api/m/{marketId}/streams (the `ListMarketStreams` operationId).
+func (c *Client) ListMarketStreams(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMarketStreamsRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BindStreamWithBody Bind a stream to a market
+//
+// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
+func (c *Client) BindStreamWithBody(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBindStreamRequestWithBody(c.Server, marketID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BindStream Bind a stream to a market
+//
+// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
+func (c *Client) BindStream(ctx context.Context, marketID MarketPath, body BindStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBindStreamRequest(c.Server, marketID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAirable Markets that may be put on the air, the soonest end first
+//
+// Open, with a price, and with more than ten minutes to go. A market whose end is past can still be `open` at its venue; none of those is here.
+//
+// Corresponds with GET /api/markets/airable (the `ListAirable` operationId).
+func (c *Client) ListAirable(ctx context.Context, params *ListAirableParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAirableRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListCrowdGaps Where the crowd and the market differ
 //
 // Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
@@ -3516,9 +4500,27 @@ func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBo
 	return c.Client.Do(req)
 }
 
+// ListOracleTiles The tiles of the heatmap by attention alone
+//
+// Without pins, each with its attention.
+//
+// Corresponds with GET /api/oracle/featured (the `ListOracleTiles` operationId).
+func (c *Client) ListOracleTiles(ctx context.Context, params *ListOracleTilesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOracleTilesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListTiles The heatmap of the primary venue
 //
-// One tile for each event, by the attention that its busiest market has; that market stands for the tile. With
+// One tile for each event, by the attention that its busiest market has; that market stands for the tile. Pinned markets
+// come first, under words of their own where they have any; a heatmap that could not read its pins says so in `X-Degraded`. With
 // `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
 // at most 40 tiles.
 //
@@ -3860,6 +4862,24 @@ func (c *Client) AppendSignalEvent(ctx context.Context, id SignalPath, body Appe
 	return c.Client.Do(req)
 }
 
+// ListSituations The stories behind the moves
+//
+// One situation for each event with markets that moved; a market without an event stands alone. The highest score first,
+// then the largest change. `markets` has at most 12, the lead first. Here `marketId` is `<provider>:<id>`.
+//
+// Corresponds with GET /api/situations (the `ListSituations` operationId).
+func (c *Client) ListSituations(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSituationsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // MintAgentKeyWithBody Mint a key with the older prefix
 //
 // The same family of keys as `/api/dev/keys`; kept for older clients.
@@ -3918,6 +4938,40 @@ func (c *Client) ListFeed(ctx context.Context, params *ListFeedParams, reqEditor
 	return c.Client.Do(req)
 }
 
+// GetOracleMarket One market with its attention, its crowd and its outcome
+//
+// `attention` is null where the market is not open or not measured yet.
+//
+// Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
+func (c *Client) GetOracleMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOracleMarketRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListExternalSignals Markets by attention
+//
+// Open markets only, measured every 60 seconds.
+//
+// Corresponds with GET /api/v1/signals/external (the `ListExternalSignals` operationId).
+func (c *Client) ListExternalSignals(ctx context.Context, params *ListExternalSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListExternalSignalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListScoreBoard Operators by score
 //
 // This route shows the provider's raw subject in `privyId`.
@@ -3925,6 +4979,24 @@ func (c *Client) ListFeed(ctx context.Context, params *ListFeedParams, reqEditor
 // Corresponds with GET /api/v1/signals/leaderboard (the `ListScoreBoard` operationId).
 func (c *Client) ListScoreBoard(ctx context.Context, params *ListScoreBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListScoreBoardRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMoves Where belief moved
+//
+// One row for each open market whose price of YES went at least one point within the window, with at least 1,000 USD of
+// volume: the largest change first, then by volume. Here `marketId` is `<provider>:<id>`.
+//
+// Corresponds with GET /api/wire (the `ListMoves` operationId).
+func (c *Client) ListMoves(ctx context.Context, params *ListMovesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMovesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4160,6 +5232,123 @@ func NewClassifyOperatorRequestWithBody(server string, contentType string, body 
 	return req, nil
 }
 
+// NewUnpinMarketRequest constructs an http.Request for the UnpinMarket method
+func NewUnpinMarketRequest(server string, params *UnpinMarketParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/admin/pins")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "marketId", params.MarketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListPinsRequest constructs an http.Request for the ListPins method
+func NewListPinsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/admin/pins")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPinMarketRequest calls the generic PinMarket builder with application/json body
+func NewPinMarketRequest(server string, body PinMarketJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPinMarketRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPinMarketRequestWithBody constructs an http.Request for the PinMarket method, with any body, and a specified content type
+func NewPinMarketRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/admin/pins")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewScanByCronRequest constructs an http.Request for the ScanByCron method
 func NewScanByCronRequest(server string) (*http.Request, error) {
 	var err error
@@ -4223,6 +5412,184 @@ func NewResolveSignalsRequestWithBody(server string, contentType string, body io
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListAttentionHistoryRequest constructs an http.Request for the ListAttentionHistory method
+func NewListAttentionHistoryRequest(server string, params *ListAttentionHistoryParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/aura/history")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "marketId", params.MarketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Window != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "window", *params.Window, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetAttentionRequest constructs an http.Request for the GetAttention method
+func NewGetAttentionRequest(server string, params *GetAttentionParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/aura/score")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "marketId", params.MarketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListAttentionRequest constructs an http.Request for the ListAttention method
+func NewListAttentionRequest(server string, params *ListAttentionParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/aura/top")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -4516,6 +5883,60 @@ func NewWhoAmIRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewListFashionSignalsRequest constructs an http.Request for the ListFashionSignals method
+func NewListFashionSignalsRequest(server string, params *ListFashionSignalsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/fashion/signals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetMarketRequest constructs an http.Request for the GetMarket method
 func NewGetMarketRequest(server string, marketID MarketPath) (*http.Request, error) {
 	var err error
@@ -4540,6 +5961,67 @@ func NewGetMarketRequest(server string, marketID MarketPath) (*http.Request, err
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListMarketClipsRequest constructs an http.Request for the ListMarketClips method
+func NewListMarketClipsRequest(server string, marketID MarketPath, params *ListMarketClipsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/m/%s/clips", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4702,6 +6184,187 @@ func NewListMarketSignalsRequest(server string, marketID MarketPath, params *Lis
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUnbindStreamRequest constructs an http.Request for the UnbindStream method
+func NewUnbindStreamRequest(server string, marketID MarketPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/m/%s/streams", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListMarketStreamsRequest constructs an http.Request for the ListMarketStreams method
+func NewListMarketStreamsRequest(server string, marketID MarketPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/m/%s/streams", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewBindStreamRequest calls the generic BindStream builder with application/json body
+func NewBindStreamRequest(server string, marketID MarketPath, body BindStreamJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewBindStreamRequestWithBody(server, marketID, "application/json", bodyReader)
+}
+
+// NewBindStreamRequestWithBody constructs an http.Request for the BindStream method, with any body, and a specified content type
+func NewBindStreamRequestWithBody(server string, marketID MarketPath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/m/%s/streams", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListAirableRequest constructs an http.Request for the ListAirable method
+func NewListAirableRequest(server string, params *ListAirableParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/markets/airable")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5074,6 +6737,60 @@ func NewListBroadcastBoardRequest(server string, params *ListBroadcastBoardParam
 			}
 
 		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListOracleTilesRequest constructs an http.Request for the ListOracleTiles method
+func NewListOracleTilesRequest(server string, params *ListOracleTilesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/oracle/featured")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
 
 		if params.Limit != nil {
 
@@ -5957,6 +7674,84 @@ func NewAppendSignalEventRequestWithBody(server string, id SignalPath, contentTy
 	return req, nil
 }
 
+// NewListSituationsRequest constructs an http.Request for the ListSituations method
+func NewListSituationsRequest(server string, params *ListSituationsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/situations")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Window != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "window", *params.Window, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewMintAgentKeyRequest calls the generic MintAgentKey builder with application/json body
 func NewMintAgentKeyRequest(server string, body MintAgentKeyJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -6123,6 +7918,106 @@ func NewListFeedRequest(server string, params *ListFeedParams) (*http.Request, e
 	return req, nil
 }
 
+// NewGetOracleMarketRequest constructs an http.Request for the GetOracleMarket method
+func NewGetOracleMarketRequest(server string, marketID MarketPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/oracle/markets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListExternalSignalsRequest constructs an http.Request for the ListExternalSignals method
+func NewListExternalSignalsRequest(server string, params *ListExternalSignalsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/signals/external")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListScoreBoardRequest constructs an http.Request for the ListScoreBoard method
 func NewListScoreBoardRequest(server string, params *ListScoreBoardParams) (*http.Request, error) {
 	var err error
@@ -6154,6 +8049,84 @@ func NewListScoreBoardRequest(server string, params *ListScoreBoardParams) (*htt
 		if params.Operators != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "operators", *params.Operators, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListMovesRequest constructs an http.Request for the ListMoves method
+func NewListMovesRequest(server string, params *ListMovesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/wire")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Window != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "window", *params.Window, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -6719,6 +8692,38 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/admin/operators (the `ClassifyOperator` operationId).
 	ClassifyOperatorWithResponse(ctx context.Context, body ClassifyOperatorJSONRequestBody, reqEditors ...RequestEditorFn) (*ClassifyOperatorResponse, error)
 
+	// UnpinMarketWithResponse Take a market from the front of the heatmap
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
+	UnpinMarketWithResponse(ctx context.Context, params *UnpinMarketParams, reqEditors ...RequestEditorFn) (*UnpinMarketResponse, error)
+
+	// ListPinsWithResponse What stands in front of the heatmap
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/admin/pins (the `ListPins` operationId).
+	ListPinsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListPinsResponse, error)
+
+	// PinMarketWithBodyWithResponse Put a market in front of the heatmap
+	//
+	// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/pins (the `PinMarket` operationId).
+	PinMarketWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PinMarketResponse, error)
+
+	// PinMarketWithResponse Put a market in front of the heatmap
+	//
+	// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/pins (the `PinMarket` operationId).
+	PinMarketWithResponse(ctx context.Context, body PinMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*PinMarketResponse, error)
+
 	// ScanByCronWithResponse Scan the venues (cron alias)
 	//
 	// The same as POST without a body.
@@ -6745,6 +8750,31 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/admin/resolve-signals (the `ResolveSignals` operationId).
 	ResolveSignalsWithResponse(ctx context.Context, body ResolveSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*ResolveSignalsResponse, error)
+
+	// ListAttentionHistoryWithResponse The attention of one market over time
+	//
+	// An unknown market has no points; without one the answer is 400.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/aura/history (the `ListAttentionHistory` operationId).
+	ListAttentionHistoryWithResponse(ctx context.Context, params *ListAttentionHistoryParams, reqEditors ...RequestEditorFn) (*ListAttentionHistoryResponse, error)
+
+	// GetAttentionWithResponse The attention of one market
+	//
+	// `score` is 100 times the weighed sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/aura/score (the `GetAttention` operationId).
+	GetAttentionWithResponse(ctx context.Context, params *GetAttentionParams, reqEditors ...RequestEditorFn) (*GetAttentionResponse, error)
+
+	// ListAttentionWithResponse Scores of the markets with the most attention
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/aura/top (the `ListAttention` operationId).
+	ListAttentionWithResponse(ctx context.Context, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*ListAttentionResponse, error)
 
 	// SignOutWithResponse Sign out
 	//
@@ -6825,6 +8855,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/dev/whoami (the `WhoAmI` operationId).
 	WhoAmIWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*WhoAmIResponse, error)
 
+	// ListFashionSignalsWithResponse Calls on markets of the programme category fashion, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
+	ListFashionSignalsWithResponse(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*ListFashionSignalsResponse, error)
+
 	// GetMarketWithResponse One market
 	//
 	// A market that is not held yet is read from its venue first.
@@ -6833,6 +8870,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/m/{marketId} (the `GetMarket` operationId).
 	GetMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetMarketResponse, error)
+
+	// ListMarketClipsWithResponse Clips of a market that can be watched, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/m/{marketId}/clips (the `ListMarketClips` operationId).
+	ListMarketClipsWithResponse(ctx context.Context, marketID MarketPath, params *ListMarketClipsParams, reqEditors ...RequestEditorFn) (*ListMarketClipsResponse, error)
 
 	// GetCrowdWithResponse What the crowd called
 	//
@@ -6870,6 +8914,51 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/m/{marketId}/signals (the `ListMarketSignals` operationId).
 	ListMarketSignalsWithResponse(ctx context.Context, marketID MarketPath, params *ListMarketSignalsParams, reqEditors ...RequestEditorFn) (*ListMarketSignalsResponse, error)
 
+	// UnbindStreamWithResponse Take the caller's stream from a market
+	//
+	// A second time it answers that there was nothing to remove.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/m/{marketId}/streams (the `UnbindStream` operationId).
+	UnbindStreamWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*UnbindStreamResponse, error)
+
+	// ListMarketStreamsWithResponse Streams that operators have bound to a market, newest first
+	//
+	// At most 100. The addresses are those that the operators gave; this service never opens them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/m/{marketId}/streams (the `ListMarketStreams` operationId).
+	ListMarketStreamsWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*ListMarketStreamsResponse, error)
+
+	// BindStreamWithBodyWithResponse Bind a stream to a market
+	//
+	// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
+	BindStreamWithBodyWithResponse(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BindStreamResponse, error)
+
+	// BindStreamWithResponse Bind a stream to a market
+	//
+	// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
+	BindStreamWithResponse(ctx context.Context, marketID MarketPath, body BindStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*BindStreamResponse, error)
+
+	// ListAirableWithResponse Markets that may be put on the air, the soonest end first
+	//
+	// Open, with a price, and with more than ten minutes to go. A market whose end is past can still be `open` at its venue; none of those is here.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/markets/airable (the `ListAirable` operationId).
+	ListAirableWithResponse(ctx context.Context, params *ListAirableParams, reqEditors ...RequestEditorFn) (*ListAirableResponse, error)
+
 	// ListCrowdGapsWithResponse Where the crowd and the market differ
 	//
 	// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
@@ -6904,9 +8993,19 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoardWithResponse(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*ListBroadcastBoardResponse, error)
 
+	// ListOracleTilesWithResponse The tiles of the heatmap by attention alone
+	//
+	// Without pins, each with its attention.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/oracle/featured (the `ListOracleTiles` operationId).
+	ListOracleTilesWithResponse(ctx context.Context, params *ListOracleTilesParams, reqEditors ...RequestEditorFn) (*ListOracleTilesResponse, error)
+
 	// ListTilesWithResponse The heatmap of the primary venue
 	//
-	// One tile for each event, by the attention that its busiest market has; that market stands for the tile. With
+	// One tile for each event, by the attention that its busiest market has; that market stands for the tile. Pinned markets
+	// come first, under words of their own where they have any; a heatmap that could not read its pins says so in `X-Degraded`. With
 	// `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
 	// at most 40 tiles.
 	//
@@ -7080,6 +9179,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
 	AppendSignalEventWithResponse(ctx context.Context, id SignalPath, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
 
+	// ListSituationsWithResponse The stories behind the moves
+	//
+	// One situation for each event with markets that moved; a market without an event stands alone. The highest score first,
+	// then the largest change. `markets` has at most 12, the lead first. Here `marketId` is `<provider>:<id>`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/situations (the `ListSituations` operationId).
+	ListSituationsWithResponse(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*ListSituationsResponse, error)
+
 	// MintAgentKeyWithBodyWithResponse Mint a key with the older prefix
 	//
 	// The same family of keys as `/api/dev/keys`; kept for older clients.
@@ -7112,6 +9221,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeedWithResponse(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*ListFeedResponse, error)
 
+	// GetOracleMarketWithResponse One market with its attention, its crowd and its outcome
+	//
+	// `attention` is null where the market is not open or not measured yet.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
+	GetOracleMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetOracleMarketResponse, error)
+
+	// ListExternalSignalsWithResponse Markets by attention
+	//
+	// Open markets only, measured every 60 seconds.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/signals/external (the `ListExternalSignals` operationId).
+	ListExternalSignalsWithResponse(ctx context.Context, params *ListExternalSignalsParams, reqEditors ...RequestEditorFn) (*ListExternalSignalsResponse, error)
+
 	// ListScoreBoardWithResponse Operators by score
 	//
 	// This route shows the provider's raw subject in `privyId`.
@@ -7120,6 +9247,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/signals/leaderboard (the `ListScoreBoard` operationId).
 	ListScoreBoardWithResponse(ctx context.Context, params *ListScoreBoardParams, reqEditors ...RequestEditorFn) (*ListScoreBoardResponse, error)
+
+	// ListMovesWithResponse Where belief moved
+	//
+	// One row for each open market whose price of YES went at least one point within the window, with at least 1,000 USD of
+	// volume: the largest change first, then by volume. Here `marketId` is `<provider>:<id>`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/wire (the `ListMoves` operationId).
+	ListMovesWithResponse(ctx context.Context, params *ListMovesParams, reqEditors ...RequestEditorFn) (*ListMovesResponse, error)
 
 	// GetDocsOpenapiWithResponse This document, at its second address
 	//
@@ -7291,6 +9428,150 @@ func (r ClassifyOperatorResponse) ContentType() string {
 	return ""
 }
 
+type UnpinMarketResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Removed
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UnpinMarketResponse) GetJSON200() *Removed {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UnpinMarketResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UnpinMarketResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UnpinMarketResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UnpinMarketResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UnpinMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListPinsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Pins
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPinsResponse) GetJSON200() *Pins {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListPinsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPinsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPinsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPinsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPinsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PinMarketResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PinKept
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PinMarketResponse) GetJSON200() *PinKept {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r PinMarketResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PinMarketResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PinMarketResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PinMarketResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PinMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ScanByCronResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -7381,6 +9662,150 @@ func (r ResolveSignalsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ResolveSignalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListAttentionHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AttentionHistory
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAttentionHistoryResponse) GetJSON200() *AttentionHistory {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListAttentionHistoryResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAttentionHistoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAttentionHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAttentionHistoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAttentionHistoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetAttentionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Attention
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAttentionResponse) GetJSON200() *Attention {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetAttentionResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAttentionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAttentionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAttentionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAttentionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListAttentionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AttentionTop
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAttentionResponse) GetJSON200() *AttentionTop {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListAttentionResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAttentionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAttentionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAttentionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAttentionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7723,6 +10148,54 @@ func (r WhoAmIResponse) ContentType() string {
 	return ""
 }
 
+type ListFashionSignalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FashionFeed
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListFashionSignalsResponse) GetJSON200() *FashionFeed {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListFashionSignalsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListFashionSignalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListFashionSignalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListFashionSignalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListFashionSignalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetMarketResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -7765,6 +10238,54 @@ func (r GetMarketResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListMarketClipsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MarketClips
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListMarketClipsResponse) GetJSON200() *MarketClips {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListMarketClipsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListMarketClipsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMarketClipsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMarketClipsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListMarketClipsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7963,6 +10484,198 @@ func (r ListMarketSignalsResponse) ContentType() string {
 	return ""
 }
 
+type UnbindStreamResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Removed
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UnbindStreamResponse) GetJSON200() *Removed {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UnbindStreamResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UnbindStreamResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UnbindStreamResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UnbindStreamResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UnbindStreamResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListMarketStreamsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MarketStreams
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListMarketStreamsResponse) GetJSON200() *MarketStreams {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListMarketStreamsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListMarketStreamsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMarketStreamsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMarketStreamsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListMarketStreamsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type BindStreamResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StreamBound
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r BindStreamResponse) GetJSON200() *StreamBound {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r BindStreamResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r BindStreamResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r BindStreamResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r BindStreamResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r BindStreamResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListAirableResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Airable
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAirableResponse) GetJSON200() *Airable {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListAirableResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAirableResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAirableResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAirableResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAirableResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListCrowdGapsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -8149,6 +10862,54 @@ func (r ListBroadcastBoardResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListBroadcastBoardResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListOracleTilesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OracleTiles
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListOracleTilesResponse) GetJSON200() *OracleTiles {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListOracleTilesResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListOracleTilesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListOracleTilesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListOracleTilesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListOracleTilesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8875,6 +11636,54 @@ func (r AppendSignalEventResponse) ContentType() string {
 	return ""
 }
 
+type ListSituationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Situations
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSituationsResponse) GetJSON200() *Situations {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListSituationsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSituationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSituationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSituationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSituationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type MintAgentKeyResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -8971,6 +11780,102 @@ func (r ListFeedResponse) ContentType() string {
 	return ""
 }
 
+type GetOracleMarketResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OracleMarket
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOracleMarketResponse) GetJSON200() *OracleMarket {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOracleMarketResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOracleMarketResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOracleMarketResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOracleMarketResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOracleMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListExternalSignalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ExternalSignals
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListExternalSignalsResponse) GetJSON200() *ExternalSignals {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListExternalSignalsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListExternalSignalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListExternalSignalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListExternalSignalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListExternalSignalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListScoreBoardResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -9013,6 +11918,54 @@ func (r ListScoreBoardResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListScoreBoardResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListMovesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Wire
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListMovesResponse) GetJSON200() *Wire {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListMovesResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListMovesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMovesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMovesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListMovesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9500,6 +12453,62 @@ func (c *ClientWithResponses) ClassifyOperatorWithResponse(ctx context.Context, 
 	return ParseClassifyOperatorResponse(rsp)
 }
 
+// UnpinMarketWithResponse Take a market from the front of the heatmap
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
+func (c *ClientWithResponses) UnpinMarketWithResponse(ctx context.Context, params *UnpinMarketParams, reqEditors ...RequestEditorFn) (*UnpinMarketResponse, error) {
+	rsp, err := c.UnpinMarket(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUnpinMarketResponse(rsp)
+}
+
+// ListPinsWithResponse What stands in front of the heatmap
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/admin/pins (the `ListPins` operationId).
+func (c *ClientWithResponses) ListPinsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListPinsResponse, error) {
+	rsp, err := c.ListPins(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPinsResponse(rsp)
+}
+
+// PinMarketWithBodyWithResponse Put a market in front of the heatmap
+//
+// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/pins (the `PinMarket` operationId).
+func (c *ClientWithResponses) PinMarketWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PinMarketResponse, error) {
+	rsp, err := c.PinMarketWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePinMarketResponse(rsp)
+}
+
+// PinMarketWithResponse Put a market in front of the heatmap
+//
+// A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/pins (the `PinMarket` operationId).
+func (c *ClientWithResponses) PinMarketWithResponse(ctx context.Context, body PinMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*PinMarketResponse, error) {
+	rsp, err := c.PinMarket(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePinMarketResponse(rsp)
+}
+
 // ScanByCronWithResponse Scan the venues (cron alias)
 //
 // The same as POST without a body.
@@ -9543,6 +12552,49 @@ func (c *ClientWithResponses) ResolveSignalsWithResponse(ctx context.Context, bo
 		return nil, err
 	}
 	return ParseResolveSignalsResponse(rsp)
+}
+
+// ListAttentionHistoryWithResponse The attention of one market over time
+//
+// An unknown market has no points; without one the answer is 400.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/aura/history (the `ListAttentionHistory` operationId).
+func (c *ClientWithResponses) ListAttentionHistoryWithResponse(ctx context.Context, params *ListAttentionHistoryParams, reqEditors ...RequestEditorFn) (*ListAttentionHistoryResponse, error) {
+	rsp, err := c.ListAttentionHistory(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAttentionHistoryResponse(rsp)
+}
+
+// GetAttentionWithResponse The attention of one market
+//
+// `score` is 100 times the weighed sum of `components`: volume of the day .30, move of the day .25, calls of the day .20, viewers .15, takes of the day .10.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/aura/score (the `GetAttention` operationId).
+func (c *ClientWithResponses) GetAttentionWithResponse(ctx context.Context, params *GetAttentionParams, reqEditors ...RequestEditorFn) (*GetAttentionResponse, error) {
+	rsp, err := c.GetAttention(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAttentionResponse(rsp)
+}
+
+// ListAttentionWithResponse Scores of the markets with the most attention
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/aura/top (the `ListAttention` operationId).
+func (c *ClientWithResponses) ListAttentionWithResponse(ctx context.Context, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*ListAttentionResponse, error) {
+	rsp, err := c.ListAttention(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAttentionResponse(rsp)
 }
 
 // SignOutWithResponse Sign out
@@ -9678,6 +12730,19 @@ func (c *ClientWithResponses) WhoAmIWithResponse(ctx context.Context, reqEditors
 	return ParseWhoAmIResponse(rsp)
 }
 
+// ListFashionSignalsWithResponse Calls on markets of the programme category fashion, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
+func (c *ClientWithResponses) ListFashionSignalsWithResponse(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*ListFashionSignalsResponse, error) {
+	rsp, err := c.ListFashionSignals(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListFashionSignalsResponse(rsp)
+}
+
 // GetMarketWithResponse One market
 //
 // A market that is not held yet is read from its venue first.
@@ -9691,6 +12756,19 @@ func (c *ClientWithResponses) GetMarketWithResponse(ctx context.Context, marketI
 		return nil, err
 	}
 	return ParseGetMarketResponse(rsp)
+}
+
+// ListMarketClipsWithResponse Clips of a market that can be watched, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/m/{marketId}/clips (the `ListMarketClips` operationId).
+func (c *ClientWithResponses) ListMarketClipsWithResponse(ctx context.Context, marketID MarketPath, params *ListMarketClipsParams, reqEditors ...RequestEditorFn) (*ListMarketClipsResponse, error) {
+	rsp, err := c.ListMarketClips(ctx, marketID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMarketClipsResponse(rsp)
 }
 
 // GetCrowdWithResponse What the crowd called
@@ -9753,6 +12831,81 @@ func (c *ClientWithResponses) ListMarketSignalsWithResponse(ctx context.Context,
 	return ParseListMarketSignalsResponse(rsp)
 }
 
+// UnbindStreamWithResponse Take the caller's stream from a market
+//
+// A second time it answers that there was nothing to remove.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/m/{marketId}/streams (the `UnbindStream` operationId).
+func (c *ClientWithResponses) UnbindStreamWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*UnbindStreamResponse, error) {
+	rsp, err := c.UnbindStream(ctx, marketID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUnbindStreamResponse(rsp)
+}
+
+// ListMarketStreamsWithResponse Streams that operators have bound to a market, newest first
+//
+// At most 100. The addresses are those that the operators gave; this service never opens them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/m/{marketId}/streams (the `ListMarketStreams` operationId).
+func (c *ClientWithResponses) ListMarketStreamsWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*ListMarketStreamsResponse, error) {
+	rsp, err := c.ListMarketStreams(ctx, marketID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMarketStreamsResponse(rsp)
+}
+
+// BindStreamWithBodyWithResponse Bind a stream to a market
+//
+// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
+func (c *ClientWithResponses) BindStreamWithBodyWithResponse(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BindStreamResponse, error) {
+	rsp, err := c.BindStreamWithBody(ctx, marketID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBindStreamResponse(rsp)
+}
+
+// BindStreamWithResponse Bind a stream to a market
+//
+// One binding for each operator and market; a later one takes the place of the one before. The handle is the caller's. The address is never opened here.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
+func (c *ClientWithResponses) BindStreamWithResponse(ctx context.Context, marketID MarketPath, body BindStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*BindStreamResponse, error) {
+	rsp, err := c.BindStream(ctx, marketID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBindStreamResponse(rsp)
+}
+
+// ListAirableWithResponse Markets that may be put on the air, the soonest end first
+//
+// Open, with a price, and with more than ten minutes to go. A market whose end is past can still be `open` at its venue; none of those is here.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/markets/airable (the `ListAirable` operationId).
+func (c *ClientWithResponses) ListAirableWithResponse(ctx context.Context, params *ListAirableParams, reqEditors ...RequestEditorFn) (*ListAirableResponse, error) {
+	rsp, err := c.ListAirable(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAirableResponse(rsp)
+}
+
 // ListCrowdGapsWithResponse Where the crowd and the market differ
 //
 // Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
@@ -9811,9 +12964,25 @@ func (c *ClientWithResponses) ListBroadcastBoardWithResponse(ctx context.Context
 	return ParseListBroadcastBoardResponse(rsp)
 }
 
+// ListOracleTilesWithResponse The tiles of the heatmap by attention alone
+//
+// Without pins, each with its attention.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/oracle/featured (the `ListOracleTiles` operationId).
+func (c *ClientWithResponses) ListOracleTilesWithResponse(ctx context.Context, params *ListOracleTilesParams, reqEditors ...RequestEditorFn) (*ListOracleTilesResponse, error) {
+	rsp, err := c.ListOracleTiles(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListOracleTilesResponse(rsp)
+}
+
 // ListTilesWithResponse The heatmap of the primary venue
 //
-// One tile for each event, by the attention that its busiest market has; that market stands for the tile. With
+// One tile for each event, by the attention that its busiest market has; that market stands for the tile. Pinned markets
+// come first, under words of their own where they have any; a heatmap that could not read its pins says so in `X-Degraded`. With
 // `mode=resolving24h` one for each market that ends within 24 hours, the soonest first. Markets that can be called on,
 // at most 40 tiles.
 //
@@ -10101,6 +13270,22 @@ func (c *ClientWithResponses) AppendSignalEventWithResponse(ctx context.Context,
 	return ParseAppendSignalEventResponse(rsp)
 }
 
+// ListSituationsWithResponse The stories behind the moves
+//
+// One situation for each event with markets that moved; a market without an event stands alone. The highest score first,
+// then the largest change. `markets` has at most 12, the lead first. Here `marketId` is `<provider>:<id>`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/situations (the `ListSituations` operationId).
+func (c *ClientWithResponses) ListSituationsWithResponse(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*ListSituationsResponse, error) {
+	rsp, err := c.ListSituations(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSituationsResponse(rsp)
+}
+
 // MintAgentKeyWithBodyWithResponse Mint a key with the older prefix
 //
 // The same family of keys as `/api/dev/keys`; kept for older clients.
@@ -10150,6 +13335,36 @@ func (c *ClientWithResponses) ListFeedWithResponse(ctx context.Context, params *
 	return ParseListFeedResponse(rsp)
 }
 
+// GetOracleMarketWithResponse One market with its attention, its crowd and its outcome
+//
+// `attention` is null where the market is not open or not measured yet.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
+func (c *ClientWithResponses) GetOracleMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetOracleMarketResponse, error) {
+	rsp, err := c.GetOracleMarket(ctx, marketID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOracleMarketResponse(rsp)
+}
+
+// ListExternalSignalsWithResponse Markets by attention
+//
+// Open markets only, measured every 60 seconds.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/signals/external (the `ListExternalSignals` operationId).
+func (c *ClientWithResponses) ListExternalSignalsWithResponse(ctx context.Context, params *ListExternalSignalsParams, reqEditors ...RequestEditorFn) (*ListExternalSignalsResponse, error) {
+	rsp, err := c.ListExternalSignals(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListExternalSignalsResponse(rsp)
+}
+
 // ListScoreBoardWithResponse Operators by score
 //
 // This route shows the provider's raw subject in `privyId`.
@@ -10163,6 +13378,22 @@ func (c *ClientWithResponses) ListScoreBoardWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseListScoreBoardResponse(rsp)
+}
+
+// ListMovesWithResponse Where belief moved
+//
+// One row for each open market whose price of YES went at least one point within the window, with at least 1,000 USD of
+// volume: the largest change first, then by volume. Here `marketId` is `<provider>:<id>`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/wire (the `ListMoves` operationId).
+func (c *ClientWithResponses) ListMovesWithResponse(ctx context.Context, params *ListMovesParams, reqEditors ...RequestEditorFn) (*ListMovesResponse, error) {
+	rsp, err := c.ListMoves(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMovesResponse(rsp)
 }
 
 // GetDocsOpenapiWithResponse This document, at its second address
@@ -10358,6 +13589,105 @@ func ParseClassifyOperatorResponse(rsp *http.Response) (*ClassifyOperatorRespons
 	return response, nil
 }
 
+// ParseUnpinMarketResponse parses an HTTP response from a UnpinMarketWithResponse call
+func ParseUnpinMarketResponse(rsp *http.Response) (*UnpinMarketResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UnpinMarketResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Removed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListPinsResponse parses an HTTP response from a ListPinsWithResponse call
+func ParseListPinsResponse(rsp *http.Response) (*ListPinsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPinsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Pins
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePinMarketResponse parses an HTTP response from a PinMarketWithResponse call
+func ParsePinMarketResponse(rsp *http.Response) (*PinMarketResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PinMarketResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PinKept
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseScanByCronResponse parses an HTTP response from a ScanByCronWithResponse call
 func ParseScanByCronResponse(rsp *http.Response) (*ScanByCronResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -10407,6 +13737,105 @@ func ParseResolveSignalsResponse(rsp *http.Response) (*ResolveSignalsResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest ResolveSignals200JSONResponseBody
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListAttentionHistoryResponse parses an HTTP response from a ListAttentionHistoryWithResponse call
+func ParseListAttentionHistoryResponse(rsp *http.Response) (*ListAttentionHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAttentionHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AttentionHistory
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetAttentionResponse parses an HTTP response from a GetAttentionWithResponse call
+func ParseGetAttentionResponse(rsp *http.Response) (*GetAttentionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAttentionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Attention
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListAttentionResponse parses an HTTP response from a ListAttentionWithResponse call
+func ParseListAttentionResponse(rsp *http.Response) (*ListAttentionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAttentionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AttentionTop
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -10655,6 +14084,39 @@ func ParseWhoAmIResponse(rsp *http.Response) (*WhoAmIResponse, error) {
 	return response, nil
 }
 
+// ParseListFashionSignalsResponse parses an HTTP response from a ListFashionSignalsWithResponse call
+func ParseListFashionSignalsResponse(rsp *http.Response) (*ListFashionSignalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListFashionSignalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FashionFeed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetMarketResponse parses an HTTP response from a GetMarketWithResponse call
 func ParseGetMarketResponse(rsp *http.Response) (*GetMarketResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -10671,6 +14133,39 @@ func ParseGetMarketResponse(rsp *http.Response) (*GetMarketResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Market
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListMarketClipsResponse parses an HTTP response from a ListMarketClipsWithResponse call
+func ParseListMarketClipsResponse(rsp *http.Response) (*ListMarketClipsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMarketClipsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MarketClips
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -10820,6 +14315,138 @@ func ParseListMarketSignalsResponse(rsp *http.Response) (*ListMarketSignalsRespo
 	return response, nil
 }
 
+// ParseUnbindStreamResponse parses an HTTP response from a UnbindStreamWithResponse call
+func ParseUnbindStreamResponse(rsp *http.Response) (*UnbindStreamResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UnbindStreamResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Removed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListMarketStreamsResponse parses an HTTP response from a ListMarketStreamsWithResponse call
+func ParseListMarketStreamsResponse(rsp *http.Response) (*ListMarketStreamsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMarketStreamsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MarketStreams
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseBindStreamResponse parses an HTTP response from a BindStreamWithResponse call
+func ParseBindStreamResponse(rsp *http.Response) (*BindStreamResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &BindStreamResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StreamBound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListAirableResponse parses an HTTP response from a ListAirableWithResponse call
+func ParseListAirableResponse(rsp *http.Response) (*ListAirableResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAirableResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Airable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListCrowdGapsResponse parses an HTTP response from a ListCrowdGapsWithResponse call
 func ParseListCrowdGapsResponse(rsp *http.Response) (*ListCrowdGapsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -10935,6 +14562,39 @@ func ParseListBroadcastBoardResponse(rsp *http.Response) (*ListBroadcastBoardRes
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest BroadcastBoard
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListOracleTilesResponse parses an HTTP response from a ListOracleTilesWithResponse call
+func ParseListOracleTilesResponse(rsp *http.Response) (*ListOracleTilesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListOracleTilesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OracleTiles
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -11447,6 +15107,39 @@ func ParseAppendSignalEventResponse(rsp *http.Response) (*AppendSignalEventRespo
 	return response, nil
 }
 
+// ParseListSituationsResponse parses an HTTP response from a ListSituationsWithResponse call
+func ParseListSituationsResponse(rsp *http.Response) (*ListSituationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSituationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Situations
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseMintAgentKeyResponse parses an HTTP response from a MintAgentKeyWithResponse call
 func ParseMintAgentKeyResponse(rsp *http.Response) (*MintAgentKeyResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -11513,6 +15206,72 @@ func ParseListFeedResponse(rsp *http.Response) (*ListFeedResponse, error) {
 	return response, nil
 }
 
+// ParseGetOracleMarketResponse parses an HTTP response from a GetOracleMarketWithResponse call
+func ParseGetOracleMarketResponse(rsp *http.Response) (*GetOracleMarketResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOracleMarketResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OracleMarket
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListExternalSignalsResponse parses an HTTP response from a ListExternalSignalsWithResponse call
+func ParseListExternalSignalsResponse(rsp *http.Response) (*ListExternalSignalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListExternalSignalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ExternalSignals
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListScoreBoardResponse parses an HTTP response from a ListScoreBoardWithResponse call
 func ParseListScoreBoardResponse(rsp *http.Response) (*ListScoreBoardResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -11529,6 +15288,39 @@ func ParseListScoreBoardResponse(rsp *http.Response) (*ListScoreBoardResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest ScoreBoard
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListMovesResponse parses an HTTP response from a ListMovesWithResponse call
+func ParseListMovesResponse(rsp *http.Response) (*ListMovesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMovesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Wire
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

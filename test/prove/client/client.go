@@ -18,7 +18,6 @@ import (
 type Client struct {
 	lanes []*http.Client
 	next  atomic.Uint64
-	sent  atomic.Int64
 }
 
 // lanes of a Client: at 600 requests a minute and address, room for 4,000 a second.
@@ -42,9 +41,6 @@ func New() *Client {
 	}
 	return c
 }
-
-// Sent is how many requests were sent so far.
-func (c *Client) Sent() int64 { return c.sent.Load() }
 
 // Close gives up the idle connections.
 func (c *Client) Close() {
@@ -81,7 +77,6 @@ const (
 // Do sends a request from the next address.
 func (c *Client) Do(ctx context.Context, r Request) Answer {
 	lane := c.lanes[c.next.Add(1)%uint64(len(c.lanes))]
-	c.sent.Add(1)
 	if r.Timeout == 0 {
 		r.Timeout = patience
 	}

@@ -27,6 +27,10 @@ const (
 type Venue struct {
 	World  *world.World
 	Switch *Switch
+	// Line is the switch of its websocket and Sockets counts what is connected
+	// there; nil at a venue without one.
+	Line    *Switch
+	Sockets func() (open, ever int, follows []int64)
 	// Spell and Read turn a market's number into the id that our API uses for
 	// it and back.
 	Spell func(id int64) string
@@ -42,6 +46,7 @@ func Handler(venues map[string]Venue) http.Handler {
 	mux.HandleFunc("POST /sim/{venue}/markets", c.with(c.create))
 	mux.HandleFunc("POST /sim/{venue}/markets/{id}", c.with(c.change))
 	mux.HandleFunc("POST /sim/{venue}/fault", c.with(c.fault))
+	mux.HandleFunc("GET /sim/{venue}/sockets", c.with(c.sockets))
 	mux.HandleFunc("/sim/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "not_found", "no such control route")
 	})
@@ -169,16 +174,26 @@ func (in createBody) draft(now time.Time) (d world.Draft, err error) {
 	return d, nil
 }
 
+// The parts of a venue that can fail alone.
+const (
+	onReads   = "reads"
+	onSockets = "sockets"
+)
+
 func (c control) fault(v Venue, _ *http.Request, body []byte) (int, any, error) {
 	var in struct {
 		Mode    Mode     `json:"mode"`
 		Seconds *float64 `json:"seconds"`
+		On      string   `json:"on"`
 	}
 	if err := decode(body, &in); err != nil {
 		return 0, nil, err
 	}
 	if !in.Mode.Known() {
 		return 0, nil, bad("mode must be none, refuse, hang, slow, garbage or 429")
+	}
+	if in.On != "" && in.On != onReads && (in.On != onSockets || v.Line == nil) {
+		return 0, nil, bad("on must be reads, or sockets at a venue that has them, or left out for both")
 	}
 	var d time.Duration
 	if in.Mode != None {
@@ -187,8 +202,26 @@ func (c control) fault(v Venue, _ *http.Request, body []byte) (int, any, error) 
 		}
 		d = time.Duration(*in.Seconds * float64(time.Second))
 	}
-	v.Switch.Set(in.Mode, d)
+	if in.On != onSockets {
+		v.Switch.Set(in.Mode, d)
+	}
+	if in.On != onReads && v.Line != nil {
+		v.Line.Set(in.Mode, d)
+	}
 	return http.StatusOK, map[string]any{"mode": in.Mode, "seconds": d.Seconds()}, nil
+}
+
+// sockets tells who is connected to the venue's websocket.
+func (c control) sockets(v Venue, _ *http.Request, _ []byte) (int, any, error) {
+	if v.Sockets == nil {
+		return 0, nil, &refusal{http.StatusNotFound, "not_found", "this venue has no websocket here"}
+	}
+	open, ever, follows := v.Sockets()
+	markets := make([]string, len(follows))
+	for i, id := range follows {
+		markets[i] = v.Spell(id)
+	}
+	return http.StatusOK, map[string]any{"open": open, "ever": ever, "markets": markets}, nil
 }
 
 // decode refuses unknown members: a misspelt one would silently do nothing.

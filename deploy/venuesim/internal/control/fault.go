@@ -83,31 +83,55 @@ func (s *Switch) read() (mode Mode, left time.Duration, changed <-chan struct{},
 	return s.mode, left, s.changed, s.turn
 }
 
+// Mode is the way in which the venue fails now.
+func (s *Switch) Mode() Mode {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mode == None || !s.now().Before(s.until) {
+		return None
+	}
+	return s.mode
+}
+
 // Wrap puts the switch in front of a venue.
 func (s *Switch) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mode, left, changed, turn := s.read()
 		switch mode {
-		case Refuse:
-			hangUp(w)
 		case Hang:
 			if pause(r, left, changed) {
 				next.ServeHTTP(w, r)
 			}
-		case Slow:
-			if pause(r, SlowBy, nil) {
-				next.ServeHTTP(w, r)
-			}
 		case Garbage:
 			spoil(w, r, next, turn)
-		case Limited:
-			w.Header().Set("Content-Type", s.limited.contentType)
-			w.WriteHeader(http.StatusTooManyRequests)
-			_, _ = w.Write([]byte(s.limited.body))
-		case None:
-			next.ServeHTTP(w, r)
+		default:
+			s.pass(w, r, next, mode)
 		}
 	})
+}
+
+// WrapUpgrade puts the switch in front of a websocket: one that hangs or tells
+// garbage takes connections first.
+func (s *Switch) WrapUpgrade(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.pass(w, r, next, s.Mode()) })
+}
+
+// pass fails in the ways that are those of requests and of connections alike.
+func (s *Switch) pass(w http.ResponseWriter, r *http.Request, next http.Handler, mode Mode) {
+	switch mode {
+	case Refuse:
+		hangUp(w)
+	case Limited:
+		w.Header().Set("Content-Type", s.limited.contentType)
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = w.Write([]byte(s.limited.body))
+	case Slow:
+		if pause(r, SlowBy, nil) {
+			next.ServeHTTP(w, r)
+		}
+	default:
+		next.ServeHTTP(w, r)
+	}
 }
 
 // hangUp resets the connection without a byte of an answer.
@@ -141,6 +165,17 @@ var wrongTypes = []byte(`{"id":{"n":7},"markets":{"id":[1]},"events":"none","nex
 	`"market":["x"],"event":4,"series":"s","cursor":{"c":1},"candlesticks":"none","data":{"d":1},"totalMarketsCount":[2],"prices":7}`)
 
 const htmlPage = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>"
+
+// Spoiled is a message that is not the one expected, each time of another form.
+func (s *Switch) Spoiled() []byte {
+	switch _, _, _, turn := s.read(); turn % 3 {
+	case 1:
+		return wrongTypes[:len(wrongTypes)/2]
+	case 2:
+		return []byte(htmlPage)
+	}
+	return wrongTypes
+}
 
 // spoil answers 200 with something that is not the answer.
 func spoil(w http.ResponseWriter, r *http.Request, next http.Handler, turn int) {

@@ -22,33 +22,14 @@ type Rules struct {
 	Forms map[string][]world.Verdict
 	// Payout allows an INVALID that pays another share than half.
 	Payout bool
+	// Unpaid is the one of Forms that names no share.
+	Unpaid string
 	// Undisputed tells a venue at which no result is challenged.
 	Undisputed bool
 }
 
-var void = []world.Verdict{world.Invalid}
-
-// The rules of each venue.
-var (
-	Polymarket = Rules{Outcomes: true}
-	Kalshi     = Rules{
-		Words: map[string]world.State{
-			"initialized": world.Open, "active": world.Open, "inactive": world.Open, "closed": world.Closed,
-			"determined": world.Proposed, "amended": world.Proposed, "disputed": world.Disputed, "finalized": world.Resolved,
-		},
-		Forms:  map[string][]world.Verdict{"scalar": void, "void": void, "blank": {world.Yes, world.No, world.Invalid}},
-		Payout: true,
-	}
-	Limitless = Rules{
-		Kinds: []string{"clob", "amm"},
-		Words: map[string]world.State{
-			"DRAFT": world.Open, "FUNDED": world.Open, "FUNDED_FLAGGED": world.Open, "LOCKED": world.Proposed,
-			"DISPUTED": world.Disputed, "RESOLVED": world.Resolved,
-		},
-		Forms: map[string][]world.Verdict{"even": void, "none": {world.Yes, world.No, world.Invalid}},
-	}
-	Manifold = Rules{Forms: map[string][]world.Verdict{"CANCEL": void, "MKT": void}, Payout: true, Undisputed: true}
-)
+// Void is the outcomes that a way of telling can have that names no winner.
+var Void = []world.Verdict{world.Invalid}
 
 func (r Rules) draft(in createBody) error {
 	if in.Outcomes != nil && !r.Outcomes {
@@ -91,7 +72,7 @@ func (r Rules) change(in changeBody) error {
 			return bad("resolution %s does not tell outcome %q", in.Resolution, in.Outcome)
 		}
 	}
-	if in.Payout != nil && (!r.Payout || in.Outcome != world.Invalid || in.Resolution == "CANCEL") {
+	if in.Payout != nil && (!r.Payout || in.Outcome != world.Invalid || in.Resolution != "" && in.Resolution == r.Unpaid) {
 		return bad("payout goes with outcome INVALID, at venues that can pay a share")
 	}
 	return nil

@@ -127,7 +127,7 @@ func written(list []candle, as func(candle) map[string]any) []map[string]any {
 }
 
 func (s *Service) liveCandles(w http.ResponseWriter, r *http.Request) {
-	m, ok := s.find(r.PathValue("ticker"))
+	m, ok := s.Find(r.PathValue("ticker"))
 	if !ok || s.archived(&m) || seriesTicker(&m) != r.PathValue("series") {
 		notFound(w)
 		return
@@ -136,7 +136,7 @@ func (s *Service) liveCandles(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Service) oldCandles(w http.ResponseWriter, r *http.Request) {
-	m, ok := s.find(r.PathValue("ticker"))
+	m, ok := s.Find(r.PathValue("ticker"))
 	if !ok || !s.archived(&m) {
 		notFound(w)
 		return
@@ -173,7 +173,7 @@ func (s *Service) batchCandles(w http.ResponseWriter, r *http.Request) {
 	}
 	out, total := []map[string]any{}, 0
 	for _, key := range tickers {
-		m, found := s.find(key)
+		m, found := s.Find(key)
 		if !found || s.archived(&m) {
 			continue
 		}

@@ -18,7 +18,7 @@ const (
 // Service answers for the venue. It is safe for concurrent use.
 type Service struct {
 	world  *world.World
-	kept   reply.Kept[row]
+	kept   reply.Kept[int64]
 	events reply.Kept[int64]
 }
 
@@ -80,7 +80,7 @@ func (s *Service) oneMarket(w http.ResponseWriter, r *http.Request) {
 		reply.JSON(w, http.StatusOK, map[string]any{"market": k})
 		return
 	}
-	m, ok := s.find(r.PathValue("ticker"))
+	m, ok := s.Find(r.PathValue("ticker"))
 	if !ok || s.archived(&m) {
 		notFound(w)
 		return
@@ -89,7 +89,7 @@ func (s *Service) oneMarket(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Service) oldMarket(w http.ResponseWriter, r *http.Request) {
-	m, ok := s.find(r.PathValue("ticker"))
+	m, ok := s.Find(r.PathValue("ticker"))
 	if !ok || !s.archived(&m) {
 		notFound(w)
 		return

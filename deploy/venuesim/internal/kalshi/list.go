@@ -26,10 +26,6 @@ var queryWords = map[string][]string{
 	"closed": {wordClosed, wordDetermined, wordDisputed, wordAmended}, "settled": {wordFinalized},
 }
 
-// row is a market's place in a listing: newest first, combinations, whose
-// numbers are below zero, last.
-type row struct{ id int64 }
-
 // wanted reads the status filter; nil is no filter.
 func wanted(v url.Values) (words []string, fault string) {
 	text := v.Get("status")
@@ -167,28 +163,24 @@ func (s *Service) selected(v url.Values, words []string) (ids []int64, fault str
 	}
 	eventKey, seriesKey, plain := v.Get("event_ticker"), v.Get("series_ticker"), v.Get("mve_filter") == "exclude"
 	key := strings.Join([]string{v.Get("status"), eventKey, seriesKey, v.Get("mve_filter")}, " ")
-	rows := s.kept.Get(s.world, key, func() (out []row) {
+	// Newest first; combinations, whose numbers are below zero, last.
+	return s.kept.Get(s.world, key, func() (out []int64) {
 		now := s.world.Now()
 		s.world.Range(func(m world.Market) bool {
 			if (words == nil || slices.Contains(words, word(&m, now))) && (eventKey == "" || eventTicker(&m) == eventKey) &&
 				(seriesKey == "" || seriesTicker(&m) == seriesKey) && !s.archived(&m) {
-				out = append(out, row{m.ID})
+				out = append(out, m.ID)
 			}
 			return true
 		})
 		if !plain && eventKey == "" && seriesKey == "" && (words == nil || slices.Contains(words, wordActive)) {
 			for i := range int64(combos) {
-				out = append(out, row{-i - 1})
+				out = append(out, -i-1)
 			}
 		}
-		slices.SortFunc(out, func(a, b row) int { return int(b.id - a.id) })
+		slices.SortFunc(out, func(a, b int64) int { return int(b - a) })
 		return out
-	})
-	ids = make([]int64, len(rows))
-	for i, r := range rows {
-		ids[i] = r.id
-	}
-	return ids, ""
+	}), ""
 }
 
 // named finds markets by their tickers; those that are not live are left out.
@@ -200,7 +192,7 @@ func (s *Service) named(tickers, words []string) (ids []int64, fault string) {
 	for _, key := range tickers {
 		if n, ok := s.combinationNumber(key); ok && (words == nil || slices.Contains(words, wordActive)) {
 			ids = append(ids, -n)
-		} else if m, ok := s.find(key); ok && !s.archived(&m) && (words == nil || slices.Contains(words, word(&m, now))) {
+		} else if m, ok := s.Find(key); ok && !s.archived(&m) && (words == nil || slices.Contains(words, word(&m, now))) {
 			ids = append(ids, m.ID)
 		}
 	}

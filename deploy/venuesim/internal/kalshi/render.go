@@ -9,26 +9,6 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// The venue's words of a market's state.
-const (
-	wordInitialized = "initialized"
-	wordActive      = "active"
-	wordInactive    = "inactive"
-	wordClosed      = "closed"
-	wordDetermined  = "determined"
-	wordDisputed    = "disputed"
-	wordAmended     = "amended"
-	wordFinalized   = "finalized"
-)
-
-// The venue's ways of telling a result that is neither yes nor no, and the one
-// in which only the value tells it.
-const (
-	formScalar = "scalar"
-	formVoid   = "void"
-	formBlank  = "blank"
-)
-
 const fineTime = "2006-01-02T15:04:05.999999Z"
 
 // word is the venue's word of where a market stands.
@@ -76,7 +56,7 @@ func settlement(m *world.Market) (result string, value world.Micros, told bool) 
 			value = 240_000
 		}
 		if form == "" && m.Odd("void", 3) {
-			form = formBlank
+			form = FormBlank
 		}
 	}
 	if m.Payout != nil {
@@ -88,7 +68,7 @@ func settlement(m *world.Market) (result string, value world.Micros, told bool) 
 	switch form {
 	case formVoid:
 		result = formVoid
-	case formBlank:
+	case FormBlank:
 		return "", value, m.Verdict != world.Invalid || m.Payout != nil
 	}
 	return result, value, true

@@ -75,27 +75,11 @@ func lastNumber(s string) (int64, bool) {
 	return n, err == nil && n > 0
 }
 
-// Spell gives our id of a market.
-func (s *Service) Spell(id int64) string {
-	m, ok := s.world.Get(id)
-	if !ok {
-		return ""
-	}
-	return "kalshi-" + ticker(&m)
-}
+// Key is the venue's own key of a market.
+func (s *Service) Key(m *world.Market) string { return ticker(m) }
 
-// Read finds the number behind our id of a market.
-func (s *Service) Read(text string) (int64, bool) {
-	key, ok := strings.CutPrefix(text, "kalshi-")
-	if !ok {
-		return 0, false
-	}
-	m, ok := s.find(key)
-	return m.ID, ok
-}
-
-// find finds a market by its ticker, live or archived. Case counts.
-func (s *Service) find(key string) (world.Market, bool) {
+// Find finds a market by its ticker, live or archived. Case counts.
+func (s *Service) Find(key string) (world.Market, bool) {
 	if m, ok := s.world.Recorded(key); ok {
 		return m, m.Key == key
 	}

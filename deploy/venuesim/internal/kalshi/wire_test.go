@@ -3,7 +3,6 @@ package kalshi_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -28,14 +27,14 @@ func setup() *bench {
 	return b
 }
 
-// ticker is the venue's key of a market, by way of our id.
+// ticker is the venue's key of a market.
 func (b *bench) ticker(t *testing.T, id int64) string {
 	t.Helper()
-	key, ok := strings.CutPrefix(b.venue.Spell(id), "kalshi-")
+	m, ok := b.World.Get(id)
 	if !ok {
-		t.Fatalf("market %d is spelt %q", id, b.venue.Spell(id))
+		t.Fatalf("there is no market %d", id)
 	}
-	return key
+	return b.venue.Key(&m)
 }
 
 func (b *bench) market(t *testing.T, id int64) map[string]any {

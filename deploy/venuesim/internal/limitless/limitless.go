@@ -74,27 +74,11 @@ func groupSlug(first *world.Market) string {
 	return world.Slug(first.Event.Title, 60) + "-g" + strconv.FormatInt(first.Event.Head, 10)
 }
 
-// Spell gives our id of a market.
-func (s *Service) Spell(id int64) string {
-	m, ok := s.world.Get(id)
-	if !ok {
-		return ""
-	}
-	return "lmt-" + key(&m)
-}
+// Key is the venue's own key of a market.
+func (s *Service) Key(m *world.Market) string { return key(m) }
 
-// Read finds the number behind our id of a market.
-func (s *Service) Read(text string) (int64, bool) {
-	slug, ok := strings.CutPrefix(text, "lmt-")
-	if !ok {
-		return 0, false
-	}
-	m, ok := s.find(slug)
-	return m.ID, ok
-}
-
-// find finds a single market by its slug.
-func (s *Service) find(slug string) (world.Market, bool) {
+// Find finds a single market by its slug.
+func (s *Service) Find(slug string) (world.Market, bool) {
 	if m, ok := s.world.Recorded(slug); ok {
 		return m, m.Key == slug
 	}
@@ -184,7 +168,7 @@ func (s *Service) rows(trade string) (out []row) {
 
 func (s *Service) one(w http.ResponseWriter, r *http.Request) {
 	slug := r.PathValue("slug")
-	if m, ok := s.find(slug); ok {
+	if m, ok := s.Find(slug); ok {
 		reply.JSON(w, http.StatusOK, s.render(&m))
 		return
 	}

@@ -65,7 +65,7 @@ func window(v url.Values, now int64) (from, to int64, fault string) {
 // history answers with one line for a market and a list of lines for a group.
 func (s *Service) history(w http.ResponseWriter, r *http.Request) {
 	slug := r.PathValue("slug")
-	m, single := s.find(slug)
+	m, single := s.Find(slug)
 	list := []world.Market{m}
 	if !single {
 		list = s.members(slug)
@@ -127,7 +127,7 @@ func dot(ms int64, p world.Micros, scale float64, n int) point {
 // orderbook has the YES side only; a pool has no book.
 func (s *Service) orderbook(w http.ResponseWriter, r *http.Request) {
 	slug := r.PathValue("slug")
-	m, ok := s.find(slug)
+	m, ok := s.Find(slug)
 	switch {
 	case !ok && len(s.members(slug)) == 0:
 		notFound(w, noMarket)

@@ -12,21 +12,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// The venue's words of a market's state.
 const (
-	wordDraft    = "DRAFT"
-	wordFunded   = "FUNDED"
-	wordFlagged  = "FUNDED_FLAGGED"
-	wordLocked   = "LOCKED"
-	wordDisputed = "DISPUTED"
-	wordResolved = "RESOLVED"
-)
-
-const (
-	kindPool = "amm"
-	kindBook = "clob"
-	// formNone is a result that the venue calls resolved without saying who won.
-	formNone = "none"
 	// silence is how long some results come without a winner.
 	silence  = time.Minute
 	fineTime = "2006-01-02T15:04:05.000Z"
@@ -118,7 +104,7 @@ func (s *Service) market(m *world.Market) market {
 	} else {
 		l.book(m)
 	}
-	if l.Status == wordDraft || m.Odd("unpriced", 60) && !m.Patched {
+	if l.Status == wordDraft || l.Status == wordCreated || m.Odd("unpriced", 60) && !m.Patched {
 		l.Prices, l.TradePrices = nil, nil
 	}
 	if l.Status == wordResolved {
@@ -196,7 +182,7 @@ func (l *market) book(m *world.Market) {
 // settle tells the result: who won, or that both sides are paid the same.
 func (s *Service) settle(l *market, m *world.Market) {
 	late := m.Odd("silent", 5) && s.world.Now().Sub(m.ChangedAt) < silence
-	if m.Form == formNone || !m.Patched && late {
+	if m.Form == FormNone || !m.Patched && late {
 		return
 	}
 	index := 0
@@ -235,7 +221,7 @@ func (s *Service) group(list []world.Market) any {
 		switch w := word(m); {
 		case active(m, now):
 			l.Status = wordFunded
-		case w != wordResolved && w != wordDraft && l.Status != wordFunded:
+		case w != wordResolved && w != wordDraft && w != wordCreated && l.Status != wordFunded:
 			l.Status = wordLocked
 		}
 		l.Markets = append(l.Markets, s.render(m))

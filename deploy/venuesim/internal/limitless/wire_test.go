@@ -27,14 +27,14 @@ func setup() *bench {
 	return b
 }
 
-// slug is the venue's key of a market, by way of our id.
+// slug is the venue's key of a market.
 func (b *bench) slug(t *testing.T, id int64) string {
 	t.Helper()
-	key, ok := strings.CutPrefix(b.venue.Spell(id), "lmt-")
+	m, ok := b.World.Get(id)
 	if !ok {
-		t.Fatalf("market %d is spelt %q", id, b.venue.Spell(id))
+		t.Fatalf("there is no market %d", id)
 	}
-	return key
+	return b.venue.Key(&m)
 }
 
 func (b *bench) market(t *testing.T, id int64) map[string]any {

@@ -37,14 +37,14 @@ func (s *Service) bets(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := []bet{}
-	m, ok := s.find(v.Get("contractId"))
+	m, ok := s.Find(v.Get("contractId"))
 	if !ok || kind(&m) != kindBinary {
 		reply.JSON(w, http.StatusOK, out)
 		return
 	}
 	moments := s.moments(&m)
 	end := len(moments)
-	if text, known := strings.CutPrefix(v.Get("before"), s.contract(&m)+"x"); known {
+	if text, known := strings.CutPrefix(v.Get("before"), s.Key(&m)+"x"); known {
 		if at, err := strconv.ParseInt(text, 36, 64); err == nil {
 			if i, found := slices.BinarySearch(moments, at); found {
 				end = i
@@ -100,7 +100,7 @@ func (s *Service) bet(m *world.Market, before, at int64) bet {
 	from, to := m.Path(before).Float(), m.Path(at).Float()
 	ms := at * 1000
 	b := bet{
-		ID: s.contract(m) + "x" + strconv.FormatInt(at, 36), UserID: "u2Invented0000000000", ContractID: s.contract(m), CreatedTime: ms, UpdatedTime: ms + 1000,
+		ID: s.Key(m) + "x" + strconv.FormatInt(at, 36), UserID: "u2Invented0000000000", ContractID: s.Key(m), CreatedTime: ms, UpdatedTime: ms + 1000,
 		Amount: 10, Outcome: "YES", Shares: 24.1, ProbBefore: from, ProbAfter: to, Fees: fees{PlatformFee: 0.1}, IsFilled: true, OrderAmount: 10,
 		Fills: []fill{{Amount: 10, Shares: 24.1, Timestamp: ms}}, Visibility: "public",
 	}

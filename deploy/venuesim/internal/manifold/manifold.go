@@ -75,9 +75,9 @@ func unknown(w http.ResponseWriter, v url.Values, known ...string) bool {
 	return true
 }
 
-// contract is the id of a market: letters of a check, then its number, so that
-// it can be read without a table. A recorded one has its own.
-func (s *Service) contract(m *world.Market) string {
+// Key is the id of a market: letters of a check, then its number, so that it can
+// be read without a table. A recorded one has its own.
+func (s *Service) Key(m *world.Market) string {
 	if m.Key != "" {
 		return m.Key
 	}
@@ -98,8 +98,8 @@ func (s *Service) spell(id int64) string {
 	return string(out[:])
 }
 
-// find finds a market by its id, in whatever state. Case counts.
-func (s *Service) find(key string) (world.Market, bool) {
+// Find finds a market by its id, in whatever state. Case counts.
+func (s *Service) Find(key string) (world.Market, bool) {
 	if m, ok := s.world.Recorded(key); ok {
 		return m, m.Key == key
 	}
@@ -118,30 +118,11 @@ func (s *Service) find(key string) (world.Market, bool) {
 	return m, ok && m.Key == "" && s.spell(id) == key
 }
 
-// Spell gives our id of a market.
-func (s *Service) Spell(id int64) string {
-	m, ok := s.world.Get(id)
-	if !ok {
-		return ""
-	}
-	return "manifold-" + s.contract(&m)
-}
-
-// Read finds the number behind our id of a market.
-func (s *Service) Read(text string) (int64, bool) {
-	key, ok := strings.CutPrefix(text, "manifold-")
-	if !ok {
-		return 0, false
-	}
-	m, ok := s.find(key)
-	return m.ID, ok
-}
-
 func (s *Service) one(w http.ResponseWriter, r *http.Request) {
 	if unknown(w, r.URL.Query(), "lite") {
 		return
 	}
-	m, ok := s.find(r.PathValue("id"))
+	m, ok := s.Find(r.PathValue("id"))
 	if !ok {
 		notFound(w)
 		return

@@ -11,8 +11,6 @@ import (
 const (
 	kindBinary = "BINARY"
 	kindPoll   = "POLL"
-	formShare  = "MKT"
-	formCancel = "CANCEL"
 	user       = "inventeduser"
 	// farAway is a close time that some creators give, beyond year 9999.
 	farAway = int64(4_102_444_800_000_000)
@@ -69,7 +67,7 @@ func created(m *world.Market) int64 {
 func (s *Service) short(m *world.Market) short {
 	now := s.world.Now().UnixMilli()
 	c := short{
-		ID: s.contract(m), CreatorID: "u1Invented0000000000", CreatorUsername: user, CreatorName: "Invented User", CreatedTime: created(m),
+		ID: s.Key(m), CreatorID: "u1Invented0000000000", CreatorUsername: user, CreatorName: "Invented User", CreatedTime: created(m),
 		CreatorAvatarURL: "https://assets.example.test/a.png", Question: m.YesQuestion(), Slug: m.Slug, URL: "https://manifold.markets/" + user + "/" + m.Slug,
 		OutcomeType: kind(m), Mechanism: "none", UniqueBettorCount: 41, LastUpdatedTime: now, LastBetTime: min(now, m.Until(s.world.Now()).UnixMilli()),
 		LastCommentTime: created(m), Token: "MANA",

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/reply"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
@@ -40,7 +41,7 @@ func (s *Service) clobMarket(w http.ResponseWriter, r *http.Request) {
 	m, ok := s.world.Find(condition)
 	if s.books != nil && !m.Patched {
 		if raw, recorded := s.books.Book(condition); recorded {
-			answer(w, http.StatusOK, raw)
+			reply.JSON(w, http.StatusOK, raw)
 			return
 		}
 	}
@@ -48,7 +49,7 @@ func (s *Service) clobMarket(w http.ResponseWriter, r *http.Request) {
 		clobFail(w, http.StatusNotFound, "market not found")
 		return
 	}
-	answer(w, http.StatusOK, s.record(&m))
+	reply.JSON(w, http.StatusOK, s.record(&m))
 }
 
 func (s *Service) record(m *world.Market) clobMarket {
@@ -122,7 +123,7 @@ func digits(s string) bool {
 
 func (s *Service) midpoint(w http.ResponseWriter, r *http.Request) {
 	if _, p, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
-		answer(w, http.StatusOK, map[string]string{"mid": p.String()})
+		reply.JSON(w, http.StatusOK, map[string]string{"mid": p.String()})
 	}
 }
 
@@ -141,7 +142,7 @@ func (s *Service) midpoints(w http.ResponseWriter, r *http.Request) {
 			out[item.TokenID] = p.String()
 		}
 	}
-	answer(w, http.StatusOK, out)
+	reply.JSON(w, http.StatusOK, out)
 }
 
 func (s *Service) price(w http.ResponseWriter, r *http.Request) {
@@ -155,14 +156,14 @@ func (s *Service) price(w http.ResponseWriter, r *http.Request) {
 		if side == "SELL" {
 			bid = ask
 		}
-		answer(w, http.StatusOK, map[string]string{"price": bid.String()})
+		reply.JSON(w, http.StatusOK, map[string]string{"price": bid.String()})
 	}
 }
 
 func (s *Service) lastTrade(w http.ResponseWriter, r *http.Request) {
 	if _, p, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
 		_, ask := world.Quote(p)
-		answer(w, http.StatusOK, map[string]string{"price": ask.String(), "side": "BUY"})
+		reply.JSON(w, http.StatusOK, map[string]string{"price": ask.String(), "side": "BUY"})
 	}
 }
 
@@ -172,23 +173,35 @@ func (s *Service) book(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	bid, ask := world.Quote(p)
-	b := clobBook{
-		Market: m.ConditionID, AssetID: token, Timestamp: strconv.FormatInt(s.world.Now().UnixMilli(), 10),
-		Bids: []clobLevel{}, Asks: []clobLevel{}, MinOrderSize: "5", TickSize: tick.String(), NegRisk: m.NegRisk, LastTradePrice: ask.String(),
-	}
+	b := sides(token, p)
+	reply.JSON(w, http.StatusOK, clobBook{
+		Market: m.ConditionID, AssetID: token, Timestamp: strconv.FormatInt(s.world.Now().UnixMilli(), 10), Hash: b.hash,
+		Bids: b.bids, Asks: b.asks, MinOrderSize: "5", TickSize: tick.String(), NegRisk: m.NegRisk, LastTradePrice: b.ask.String(),
+	})
+}
+
+// quoted is the book of a token whose price is p.
+type quoted struct {
+	bids, asks []clobLevel // the worst price comes first
+	bid, ask   world.Micros
+	hash       string
+}
+
+func sides(token string, p world.Micros) quoted {
+	b := quoted{bids: []clobLevel{}, asks: []clobLevel{}}
+	b.bid, b.ask = world.Quote(p)
 	sum := sha1.Sum([]byte(token + p.String()))
-	b.Hash = hex.EncodeToString(sum[:])
-	step := max(ask-bid, tick)
+	b.hash = hex.EncodeToString(sum[:])
+	step := max(b.ask-b.bid, tick)
 	for i := range world.Micros(levels) {
-		far := levels - 1 - i // the worst price comes first
+		far := levels - 1 - i
 		size := strconv.Itoa(100 + int(sum[i])*int(far+1))
-		if price := bid - far*step; price > 0 {
-			b.Bids = append(b.Bids, clobLevel{price.Fixed(), size})
+		if price := b.bid - far*step; price > 0 {
+			b.bids = append(b.bids, clobLevel{price.Fixed(), size})
 		}
-		if price := ask + far*step; price < world.One {
-			b.Asks = append(b.Asks, clobLevel{price.Fixed(), size})
+		if price := b.ask + far*step; price < world.One {
+			b.asks = append(b.asks, clobLevel{price.Fixed(), size})
 		}
 	}
-	answer(w, http.StatusOK, b)
+	return b
 }

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/reply"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
@@ -15,14 +15,12 @@ type Books interface {
 	Book(conditionID string) (json.RawMessage, bool)
 }
 
-// Service answers for both read services of the venue.
+// Service answers for the read services and the market channel of the venue. It
+// is safe for concurrent use.
 type Service struct {
 	world *world.World
 	books Books
-
-	mu    sync.Mutex
-	stamp string
-	kept  map[string][]row
+	kept  reply.Kept[row]
 }
 
 // New builds the venue over a world; books may be nil.
@@ -51,7 +49,7 @@ func (s *Service) keyset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rows, next := page(s.listing(q), q)
-	answer(w, http.StatusOK, struct {
+	reply.JSON(w, http.StatusOK, struct {
 		Markets []any  `json:"markets"`
 		Next    string `json:"next_cursor,omitempty"`
 	}{s.objects(rows, q.withTags), next})
@@ -73,7 +71,7 @@ func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Deprecation", "@1777593600")
 	w.Header().Set("Sunset", "Fri, 01 May 2026 00:00:00 GMT")
 	rows, _ := page(s.listing(q), q)
-	answer(w, http.StatusOK, s.objects(rows, q.withTags))
+	reply.JSON(w, http.StatusOK, s.objects(rows, q.withTags))
 }
 
 func (s *Service) objects(rows []row, withTags bool) []any {
@@ -115,7 +113,7 @@ func (s *Service) single(w http.ResponseWriter, r *http.Request, m world.Market)
 		invalid(w, err.Error())
 		return
 	}
-	answer(w, http.StatusOK, s.market(&m, withTags, true))
+	reply.JSON(w, http.StatusOK, s.market(&m, withTags, true))
 }
 
 // events lists events with their markets inside, ordered by their first market.
@@ -136,7 +134,7 @@ func (s *Service) events(w http.ResponseWriter, r *http.Request) {
 			out = append(out, e)
 		}
 	}
-	answer(w, http.StatusOK, struct {
+	reply.JSON(w, http.StatusOK, struct {
 		Events []gammaEvent `json:"events"`
 		Next   string       `json:"next_cursor,omitempty"`
 	}{out, next})
@@ -200,5 +198,5 @@ func (s *Service) oneEvent(w http.ResponseWriter, r *http.Request) {
 		notFound(w, "id")
 		return
 	}
-	answer(w, http.StatusOK, e)
+	reply.JSON(w, http.StatusOK, e)
 }

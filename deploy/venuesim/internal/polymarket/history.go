@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/reply"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
@@ -56,7 +57,7 @@ func (s *Service) history(w http.ResponseWriter, r *http.Request) {
 			points = s.points(&m, i, win, now)
 		}
 	}
-	answer(w, http.StatusOK, struct {
+	reply.JSON(w, http.StatusOK, struct {
 		History []historyPoint `json:"history"`
 	}{points})
 }

@@ -20,8 +20,6 @@ const (
 	legacyLimit = 500
 	usualLimit  = 20
 	maxOffset   = 2000
-	listingAge  = 10 // seconds that a sorted listing is kept, as an edge cache would
-	keptListing = 16
 )
 
 // orders are the words of the order parameter and what each sorts by.
@@ -164,43 +162,28 @@ func readCursor(c string, q query) (*row, error) {
 	return &row{key, id}, nil
 }
 
-// listing sorts what a query matches; it is kept a few seconds, because every
-// page of a walk asks for the same one.
+// listing sorts what a query matches.
 func (s *Service) listing(q query) []row {
-	stamp := fmt.Sprintf("%d/%d", s.world.Version(), s.world.Now().Unix()/listingAge)
-	s.mu.Lock()
-	if s.stamp != stamp || len(s.kept) >= keptListing {
-		s.stamp, s.kept = stamp, map[string][]row{}
-	}
-	rows, ok := s.kept[q.cacheKey]
-	s.mu.Unlock()
-	if ok {
-		return rows
-	}
-	key := orders[q.order]
-	take := func(m world.Market) bool {
-		if q.match(&m) {
-			rows = append(rows, row{key(&m), m.ID})
-		}
-		return true
-	}
-	if q.hasDirect {
-		for _, k := range q.direct {
-			if m, found := s.lookUp(k); found {
-				take(m)
+	return s.kept.Get(s.world, q.cacheKey, func() (rows []row) {
+		key := orders[q.order]
+		take := func(m world.Market) bool {
+			if q.match(&m) {
+				rows = append(rows, row{key(&m), m.ID})
 			}
+			return true
 		}
-	} else {
-		s.world.Range(take)
-	}
-	slices.SortFunc(rows, q.less)
-	rows = slices.Compact(rows)
-	s.mu.Lock()
-	if s.stamp == stamp {
-		s.kept[q.cacheKey] = rows
-	}
-	s.mu.Unlock()
-	return rows
+		if q.hasDirect {
+			for _, k := range q.direct {
+				if m, found := s.lookUp(k); found {
+					take(m)
+				}
+			}
+		} else {
+			s.world.Range(take)
+		}
+		slices.SortFunc(rows, q.less)
+		return slices.Compact(rows)
+	})
 }
 
 // page cuts one answer out of a listing; next is empty on the last one.
@@ -220,6 +203,18 @@ func page(rows []row, q query) (out []row, next string) {
 		next = writeCursor(out[len(out)-1], q)
 	}
 	return out, next
+}
+
+// Key is the venue's own key of a market.
+func (s *Service) Key(m *world.Market) string { return strconv.FormatInt(m.ID, 10) }
+
+// Find finds a market by its number.
+func (s *Service) Find(key string) (world.Market, bool) {
+	id, err := strconv.ParseInt(key, 10, 64)
+	if err != nil {
+		return world.Market{}, false
+	}
+	return s.world.Get(id)
 }
 
 // lookUp finds by number, condition id, token or slug.

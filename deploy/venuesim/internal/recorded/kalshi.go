@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/kalshi"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
@@ -41,11 +42,6 @@ type kalshiEvent struct {
 	Markets   []json.RawMessage `json:"markets"`
 }
 
-var kalshiStates = map[string]world.State{
-	"initialized": world.Open, "active": world.Open, "inactive": world.Open, "closed": world.Closed, "determined": world.Proposed,
-	"amended": world.Proposed, "disputed": world.Disputed, "finalized": world.Resolved,
-}
-
 func takeKalshi(w *Wire, raw []byte) bool {
 	var box struct {
 		Events  []kalshiEvent     `json:"events"`
@@ -80,11 +76,11 @@ func takeKalshi(w *Wire, raw []byte) bool {
 // addKalshi takes one market, with the event that it came in, if it came in one.
 func addKalshi(w *Wire, raw json.RawMessage, e world.Event, category string) bool {
 	var o kalshiMarket
-	if json.Unmarshal(raw, &o) != nil || kalshiStates[o.Status] == "" || o.Ticker+o.TickerName == "" {
+	if json.Unmarshal(raw, &o) != nil || kalshi.Rules.Words[o.Status] == "" || o.Ticker+o.TickerName == "" {
 		return false
 	}
 	m := world.Market{
-		Key: o.Ticker, Question: o.Title, Description: o.Rules, GroupTitle: o.YesSubTitle, Category: category, State: kalshiStates[o.Status],
+		Key: o.Ticker, Question: o.Title, Description: o.Rules, GroupTitle: o.YesSubTitle, Category: category, State: kalshi.Rules.Words[o.Status],
 		Word: o.Status, Start: instant(o.OpenTime), End: instant(o.CloseTime), Volume: amount(o.Volume), Volume24h: amount(o.Volume24h),
 		Price: kalshiPrice(o), NegRisk: e.NegRisk, Raw: raw,
 	}
@@ -131,7 +127,7 @@ func kalshiVerdict(m *world.Market, o kalshiMarket) {
 	default:
 		m.Verdict, m.Form = world.Invalid, o.Result
 		if o.Result == "" {
-			m.Form = "blank"
+			m.Form = kalshi.FormBlank
 		}
 	}
 }

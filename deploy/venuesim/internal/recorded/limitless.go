@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/limitless"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
@@ -33,11 +34,6 @@ type limitlessMarket struct {
 	} `json:"tokens"`
 }
 
-var limitlessStates = map[string]world.State{
-	"DRAFT": world.Open, "CREATED": world.Open, "FUNDED": world.Open, "FUNDED_FLAGGED": world.Open, "LOCKED": world.Proposed,
-	"DISPUTED": world.Disputed, "RESOLVED": world.Resolved,
-}
-
 func takeLimitless(w *Wire, raw []byte) bool {
 	var box struct {
 		Data []json.RawMessage `json:"data"`
@@ -57,7 +53,7 @@ func takeLimitless(w *Wire, raw []byte) bool {
 
 func addLimitless(w *Wire, raw json.RawMessage, e world.Event) bool {
 	var o limitlessMarket
-	if json.Unmarshal(raw, &o) != nil || o.Slug == "" || o.TradeType == "" || limitlessStates[o.Status] == "" {
+	if json.Unmarshal(raw, &o) != nil || o.Slug == "" || o.TradeType == "" || limitless.Rules.Words[o.Status] == "" {
 		return false
 	}
 	if len(o.Markets) > 0 {
@@ -69,7 +65,7 @@ func addLimitless(w *Wire, raw json.RawMessage, e world.Event) bool {
 		return taken
 	}
 	m := world.Market{
-		Key: o.Slug, Slug: o.Slug, Question: o.Title, Description: o.Description, State: limitlessStates[o.Status], Word: o.Status, Kind: o.TradeType,
+		Key: o.Slug, Slug: o.Slug, Question: o.Title, Description: o.Description, State: limitless.Rules.Words[o.Status], Word: o.Status, Kind: o.TradeType,
 		Start: instant(o.CreatedAt), End: millis(o.Expiration), Volume: amount(o.Volume), Liquidity: amount(o.Liquidity),
 		ConditionID: o.ConditionID, Price: limitlessPrice(o.Prices), Raw: raw,
 	}
@@ -95,7 +91,7 @@ func addLimitless(w *Wire, raw json.RawMessage, e world.Event) bool {
 	case o.Winner == nil && len(o.Payouts) == 2 && o.Payouts[0] == o.Payouts[1]:
 		m.Verdict = world.Invalid
 	case o.Winner == nil:
-		m.Form = "none"
+		m.Form = limitless.FormNone
 	case *o.Winner == 0:
 		m.Verdict = world.Yes
 	default:

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -99,7 +98,11 @@ func (s *Set) take(raw []byte) bool {
 	case box.ConditionID != "":
 		return s.addBook(raw)
 	case len(box.Data) > 0:
-		return !slices.ContainsFunc(box.Data, func(r json.RawMessage) bool { return !s.addBook(r) })
+		taken := false
+		for _, r := range box.Data { // new markets have no condition yet
+			taken = s.addBook(r) || taken
+		}
+		return taken
 	case len(box.History) > 0:
 		s.histories = append(s.histories, box.History)
 		return true

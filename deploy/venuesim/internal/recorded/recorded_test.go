@@ -26,7 +26,7 @@ func TestFilesAreRecognisedByTheirForm(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a-list.json", "["+market+","+strings.NewReplacer(`"41"`, `"42"`, "0xab41", "0xab42", "ferry", "barge", "411", "421", "412", "422", "0.25", "0.31", "0.75", "0.69").Replace(market)+"]")
 	write(t, dir, "b-envelope.json", `{"markets":[`+market+`],"next_cursor":"x"}`)
-	write(t, dir, "c-book.json", `{"data":[{"condition_id":"0xab41","tokens":[],"mark":7}],"next_cursor":"LTE="}`)
+	write(t, dir, "c-book.json", `{"data":[{"condition_id":"","tokens":[]},{"condition_id":"0xab41","tokens":[],"mark":7}],"next_cursor":"LTE="}`)
 	write(t, dir, "d-history.json", `{"history":[{"t":1767312000,"p":0.2},{"t":1767315600,"p":0.25}]}`)
 	write(t, dir, "e-other.json", `[{"ticker_name":"NOT-OURS"}]`)
 	write(t, dir, "notes.txt", "not read")

@@ -3,7 +3,8 @@ package server
 import (
 	"io"
 	"net/http"
-	"strconv"
+	"strings"
+	"time"
 
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/control"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/kalshi"
@@ -11,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/manifold"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/polymarket"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/recorded"
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/socket"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/universe"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
@@ -24,12 +26,15 @@ const (
 	manifoldSize  = 1400
 )
 
-// player is what each venue can do.
+// player is what each venue can do. The ids of our API are its keys behind a prefix.
 type player interface {
 	Handler() http.Handler
-	Spell(id int64) string
-	Read(text string) (int64, bool)
+	Key(m *world.Market) string
+	Find(key string) (world.Market, bool)
 }
+
+// channel is what a venue with a websocket can do beyond that.
+type channel interface{ Stream() socket.Session }
 
 // Handler builds every venue; note gets a line for each recorded file left out.
 // A venue of which the recorded files hold nothing plays invented markets.
@@ -46,42 +51,85 @@ func Handler(c Config, note func(string)) (http.Handler, error) {
 		rw.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(rw, `{"ok":true}`)
 	})
-	venues := map[string]control.Venue{"polymarket": primary(c, lib, mux)}
-	add := func(name string, w *world.World, p player, rules control.Rules, limited string) {
-		sw := control.NewSwitch(c.Now).Limiting(limited)
-		mux.Handle("/"+name+"/", sw.Wrap(p.Handler()))
-		venues[name] = control.Venue{World: w, Switch: sw, Spell: p.Spell, Read: p.Read, Rules: rules}
-	}
-	w := secondary(c, lib.Kalshi, kalshiSize, 'K')
-	add("kalshi", w, kalshi.New(w), control.Kalshi, `{"error":"too many requests"}`)
+	s := &stage{mux: mux, now: c.Now, venues: map[string]control.Venue{}}
+	w, books := primary(c, lib)
+	s.add(seat{name: "polymarket", paths: []string{"/gamma/", "/clob/"}, socket: "/ws/market", rules: control.Rules{Outcomes: true}}, w, polymarket.New(w, books))
+	w = secondary(c, lib.Kalshi, kalshiSize, 'K')
+	s.add(seat{name: "kalshi", prefix: "kalshi-", rules: kalshi.Rules, limited: `{"error":"too many requests"}`}, w, kalshi.New(w))
 	w = secondary(c, lib.Limitless, limitlessSize, 'L')
-	add("limitless", w, limitless.New(w), control.Limitless, `{"statusCode":429,"message":"ThrottlerException: Too Many Requests"}`)
+	s.add(seat{
+		name: "limitless", prefix: "lmt-", rules: limitless.Rules, limited: `{"statusCode":429,"message":"ThrottlerException: Too Many Requests"}`,
+	}, w, limitless.New(w))
 	w = secondary(c, lib.Manifold, manifoldSize, 'M')
-	add("manifold", w, manifold.New(w), control.Manifold, `{"message":"Too many requests"}`)
-	mux.Handle("/sim/", control.Handler(venues))
+	s.add(seat{
+		name: "manifold", prefix: "manifold-", socket: "/manifold/ws", rules: manifold.Rules, limited: `{"message":"Too many requests"}`,
+	}, w, manifold.New(w))
+	mux.Handle("/sim/", control.Handler(s.venues))
 	return mux, nil
 }
 
-// primary plays Polymarket, whose two services stand at two paths.
-func primary(c Config, lib *recorded.Library, mux *http.ServeMux) control.Venue {
-	var source world.Source = universe.New(c.Seed)
-	var books polymarket.Books
+// stage is where the venues are put up.
+type stage struct {
+	mux    *http.ServeMux
+	now    func() time.Time
+	venues map[string]control.Venue
+}
+
+// seat is where one venue stands.
+type seat struct {
+	name, prefix string   // of our ids
+	paths        []string // /name/ when none are given
+	socket       string   // path of the websocket of a player that is a channel
+	rules        control.Rules
+	limited      string // its JSON for mode 429; empty for the network's own word
+}
+
+func (s *stage) add(at seat, w *world.World, p player) {
+	gate := func() *control.Switch {
+		sw := control.NewSwitch(s.now)
+		if at.limited != "" {
+			sw.Limiting(at.limited)
+		}
+		return sw
+	}
+	v := control.Venue{World: w, Switch: gate(), Rules: at.rules}
+	v.Spell = func(id int64) string {
+		m, ok := w.Get(id)
+		if !ok {
+			return ""
+		}
+		return at.prefix + p.Key(&m)
+	}
+	v.Read = func(text string) (int64, bool) {
+		key, ok := strings.CutPrefix(text, at.prefix)
+		if !ok {
+			return 0, false
+		}
+		m, ok := p.Find(key)
+		return m.ID, ok
+	}
+	if len(at.paths) == 0 {
+		at.paths = []string{"/" + at.name + "/"}
+	}
+	reads := v.Switch.Wrap(p.Handler())
+	for _, path := range at.paths {
+		s.mux.Handle(path, reads)
+	}
+	if speaks, ok := p.(channel); ok {
+		v.Line = gate()
+		sockets := socket.New(v.Line, speaks.Stream)
+		v.Sockets = sockets.Count
+		s.mux.Handle("GET "+at.socket, sockets)
+	}
+	s.venues[at.name] = v
+}
+
+// primary is the world of Polymarket and what was recorded of its order books.
+func primary(c Config, lib *recorded.Library) (*world.World, polymarket.Books) {
 	if lib.Polymarket != nil {
-		source, books = lib.Polymarket, lib.Polymarket
+		return world.New(lib.Polymarket, c.Seed, c.Now), lib.Polymarket
 	}
-	w := world.New(source, c.Seed, c.Now)
-	sw := control.NewSwitch(c.Now)
-	venue := sw.Wrap(polymarket.New(w, books).Handler())
-	mux.Handle("/gamma/", venue)
-	mux.Handle("/clob/", venue)
-	return control.Venue{
-		World: w, Switch: sw, Rules: control.Polymarket,
-		Spell: func(id int64) string { return strconv.FormatInt(id, 10) },
-		Read: func(text string) (int64, bool) {
-			id, err := strconv.ParseInt(text, 10, 64)
-			return id, err == nil
-		},
-	}
+	return world.New(universe.New(c.Seed), c.Seed, c.Now), nil
 }
 
 // secondary is the world of another venue: what was recorded of it, else a

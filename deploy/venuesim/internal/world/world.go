@@ -26,8 +26,8 @@ const FirstCreated int64 = 1_000_000_000
 
 // Bounds on what tests may put into one simulator.
 const (
-	MaxCreated  = 200_000
-	MaxChanged  = 200_000
+	maxCreated  = 200_000
+	maxChanged  = 200_000
 	maxPriceLog = 64
 )
 
@@ -113,7 +113,7 @@ func (w *World) Create(d Draft) (int64, error) {
 	now := w.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.created) >= MaxCreated {
+	if len(w.created) >= maxCreated {
 		return 0, ErrFull
 	}
 	id := FirstCreated + int64(len(w.created))
@@ -152,7 +152,7 @@ func (w *World) Change(id int64, c Change) error {
 		return ErrNoMarket
 	}
 	old, existed := w.overlays[id]
-	if !existed && len(w.overlays) >= MaxChanged {
+	if !existed && len(w.overlays) >= maxChanged {
 		return ErrFull
 	}
 	o := &overlay{}

@@ -25,6 +25,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
@@ -59,6 +60,7 @@ type App struct {
 	scanner   *resolve.Scanner
 	boards    *board.Service
 	search    *search.Service
+	oracle    *oracle.Service
 	histories *history.Service
 	primary   venue.Venue // the adapter of the primary venue
 
@@ -131,6 +133,7 @@ func (a *App) subjects() error {
 	a.scanner = resolve.NewScanner(a.store, a.markets, a.resolves, providers(venues), a.cfg.Grace, a.now, a.log)
 	a.boards = board.NewService(a.store, a.now)
 	a.search = search.NewService(a.store, a.now)
+	a.oracle = oracle.NewService(a.store, a.now)
 	past := pastPrices{a.markets, a.primary}
 	a.histories = history.NewService(past, past, a.now)
 	a.hub = live.NewHub(hubMemory)
@@ -154,8 +157,8 @@ func (a *App) faces() error {
 		})
 	}
 	closed := a.metrics.Counter("socket_closed_total", "Sockets that ended, by close code.", "code")
-	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted}, edge.Deps{
-		Feed: a.store, Boards: a.boards, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
+	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL}, edge.Deps{
+		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
 		History: a.store, Snapshots: snapshots{a.markets}, Hub: a.hub,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("api-login", loginLimit),
@@ -182,6 +185,7 @@ func (a *App) watch() {
 	a.metrics.GaugeFunc("feed_head", "Number of the newest event that this process has delivered.", func() float64 { return float64(a.hub.Head()) })
 	a.metrics.GaugeFunc("sockets", "Open sockets.", func() float64 { return float64(a.edge.Sockets()) })
 	a.metrics.GaugeFunc("filings_waiting", "Calls that wait to be written.", func() float64 { return float64(a.store.Waiting()) })
+	a.metrics.GaugeFunc("movement_age_seconds", "Age of what attention and the wire are served from.", func() float64 { return a.oracle.Age().Seconds() })
 	a.metrics.GaugeFunc("database_connections", "Connections in use.", func() float64 { return float64(a.pool.Stat().AcquiredConns()) })
 }
 
@@ -190,6 +194,7 @@ const (
 	catalogueLease int64 = 7201010
 	scanLease      int64 = 7201011
 	sweepLease     int64 = 7201012
+	movementLease  int64 = 7201013
 )
 
 // Run serves until ctx ends, a signal comes or a part fails, and stops everything
@@ -215,6 +220,12 @@ func (a *App) Run(ctx context.Context) error {
 		}),
 		run.Loop("search", func(ctx context.Context) error {
 			return a.search.Run(ctx, func(err error) { a.log.Warn("search not followed up", "error", err) })
+		}),
+		run.Loop("movement", func(ctx context.Context) error {
+			return a.oracle.Run(ctx, a.cfg.Movement, func(err error) { a.log.Warn("open markets not read", "error", err) })
+		}),
+		lead("movement history", movementLease, func(ctx context.Context) error {
+			return a.oracle.Keep(ctx, func(err error) { a.log.Warn("movement not kept", "error", err) })
 		}),
 		run.Of("grpc", a.grpc),
 		{Name: "edge", Stop: func(ctx context.Context) error { a.edge.Close(ctx); return nil }},

@@ -43,6 +43,7 @@ type Config struct {
 	Tolerance int           `env:"PRICE_TOLERANCE_BPS"    envDefault:"1000"`
 	PastEnd   bool          `env:"PAST_END_IS_PROVISIONAL" envDefault:"true"`
 	Chunk     int           `env:"RESOLVE_CHUNK"          envDefault:"100000"`
+	Movement  time.Duration `env:"MOVEMENT_EVERY"         envDefault:"60s"`
 
 	LogLevel string `env:"LOG_LEVEL" envDefault:"info"`
 	Nonce    string `env:"INSTANCE_NONCE"`
@@ -79,6 +80,9 @@ func (c *Config) Check(r *conf.Report) {
 	}
 	if c.Undo < time.Second || c.Undo > 24*time.Hour {
 		r.Fail("MANIFOLD_WAIT", "must be from 1s to 24h")
+	}
+	if c.Movement < time.Second || c.Movement > 10*time.Minute {
+		r.Fail("MOVEMENT_EVERY", "must be from 1s to 10m")
 	}
 	if c.Grace < 0 || c.Grace > 24*time.Hour {
 		r.Fail("RESOLUTION_GRACE", "must be from 0s to 24h")

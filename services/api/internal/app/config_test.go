@@ -54,6 +54,8 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"a result that can change": {"MANIFOLD_WAIT", "0s"},
 		"no limit for keys":        {"RATE_LIMIT_KEY", "0"},
 		"no chunk":                 {"RESOLVE_CHUNK", "0"},
+		"movement without a pause": {"MOVEMENT_EVERY", "500ms"},
+		"movement too seldom":      {"MOVEMENT_EVERY", "10m1s"},
 	} {
 		environ := maps.Clone(good())
 		environ[change.setting] = change.value

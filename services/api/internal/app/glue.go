@@ -15,6 +15,7 @@ import (
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -104,10 +105,11 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	signalv1.RegisterSignalReadServiceServer(server, signals)
 	marketv1.RegisterMarketServiceServer(server, markets)
 	marketv1.RegisterMarketReadServiceServer(server, markets)
-	cataloguev1.RegisterCatalogueReadServiceServer(server, rpc.NewCatalogue(a.search, a.histories, a.markets, a.now))
+	cataloguev1.RegisterCatalogueReadServiceServer(server, rpc.NewCatalogue(a.search, a.oracle, a.histories, a.markets))
 	resolutionv1.RegisterResolutionServiceServer(server, resolutions)
 	resolutionv1.RegisterResolutionReadServiceServer(server, resolutions)
 	boardv1.RegisterBoardReadServiceServer(server, rpc.NewBoards(a.boards, a.now))
+	wirev1.RegisterWireReadServiceServer(server, rpc.NewWire(a.oracle))
 	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
 }
 

@@ -27,9 +27,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -52,6 +55,7 @@ type bundle struct {
 	redis     *kv.Client
 	hub       *live.Hub
 	operators *operator.Service
+	oracle    *oracle.Service
 	edge      *edge.Server
 	addr      string
 
@@ -99,6 +103,10 @@ func setup(t *testing.T, o options) *bundle {
 	b.store = postgres.New(b.rw, postgres.Rules{ResolveChunk: 1000, ReadBudget: 20 * time.Second}, time.Now)
 	t.Cleanup(b.store.Close)
 	b.operators = operator.NewService(b.store, "0123456789abcdef0123456789abcdef", time.Now)
+	b.oracle = oracle.NewService(b.store, time.Now)
+	if err := b.oracle.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	follower := relay.NewFollower(b.store, b.redis, b.hub, time.Now, quiet)
 	t.Cleanup(func() { _ = follower.Close() })
 	b.start(follower.Run)
@@ -111,7 +119,8 @@ func setup(t *testing.T, o options) *bundle {
 	health := web.NewHealth("nonce", time.Now)
 	health.Up()
 	d := edge.Deps{
-		Feed: b.store, Boards: board.NewService(b.store, time.Now), Logins: people{}, Operators: b.operators,
+		Feed: b.store, Boards: board.NewService(b.store, time.Now),
+		Oracle: b.oracle, Markets: market.NewService(b.store, nil, market.Classify{}, true, time.Now), Outcomes: resolve.NewService(b.store, time.Now), Logins: people{}, Operators: b.operators,
 		History: b.store, Snapshots: states{}, Hub: b.hub,
 		Addresses: limit.NewLocal("api", o.perAddr, time.Minute, time.Now), Keys: minute("api-key"), Sessions: minute("api-login"),
 		Health: health, Log: quiet, Now: time.Now, NewID: newID,
@@ -124,7 +133,7 @@ func setup(t *testing.T, o options) *bundle {
 	if o.change != nil {
 		o.change(&d)
 	}
-	b.edge = edge.New(edge.Config{Sockets: o.sockets}, d)
+	b.edge = edge.New(edge.Config{Sockets: o.sockets, HubURL: "https://hub.example/"}, d)
 	server := web.NewServer("127.0.0.1:0", b.edge, web.Limits{}, quiet)
 	if err := server.Start(t.Context()); err != nil {
 		t.Fatal(err)

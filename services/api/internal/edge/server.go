@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -51,6 +52,9 @@ type Limiter interface {
 type Deps struct {
 	Feed      Feed
 	Boards    Boards
+	Oracle    Oracle
+	Markets   Markets
+	Outcomes  Outcomes
 	Logins    Logins
 	Operators Operators
 	History   History
@@ -77,13 +81,15 @@ type Deps struct {
 // Config is what the edge has to be told; the zero value works.
 type Config struct {
 	Trusted []netip.Prefix // proxies whose X-Forwarded-For is believed
+	HubURL  string         // of the links to markets
 	Sockets SocketLimits
 }
 
 type server struct {
 	Deps
-	sockets      *sockets
-	feeds, ranks *page.Book
+	hubURL                  string
+	sockets                 *sockets
+	feeds, ranks, attention *page.Book
 }
 
 // Server is the HTTP face of the api host.
@@ -100,9 +106,10 @@ func New(cfg Config, d Deps) *Server {
 		d.Closed = func(int) {}
 	}
 	s := &server{
-		Deps: d, sockets: newSockets(cfg.Sockets, d),
-		feeds: page.New(page.Options{TTL: 250 * time.Millisecond, Stale: 750 * time.Millisecond, Now: d.Now}),
-		ranks: page.New(page.Options{TTL: time.Second, Stale: 9 * time.Second, Now: d.Now, MaxKeys: 1024}),
+		Deps: d, hubURL: strings.TrimRight(cfg.HubURL, "/"), sockets: newSockets(cfg.Sockets, d),
+		feeds:     page.New(page.Options{TTL: 250 * time.Millisecond, Stale: 750 * time.Millisecond, Now: d.Now}),
+		ranks:     page.New(page.Options{TTL: time.Second, Stale: 9 * time.Second, Now: d.Now, MaxKeys: 1024}),
+		attention: page.New(page.Options{TTL: 2 * time.Second, Stale: 8 * time.Second, Timeout: 3 * time.Second, Now: d.Now}),
 	}
 	e := web.New(web.Config{
 		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health, Probes: web.Open,
@@ -132,6 +139,7 @@ func (s *Server) Close(ctx context.Context) {
 	s.inner.sockets.close(ctx)
 	s.inner.feeds.Close()
 	s.inner.ranks.Close()
+	s.inner.attention.Close()
 }
 
 // front answers hits of the hot reads before the router runs.
@@ -139,17 +147,25 @@ func (s *server) front(next http.Handler, trusted []netip.Prefix) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
 		return s.Addresses.Allow(addressKey(web.Peer(r, trusted))).Allowed
 	}
-	hot := func(pattern, cache string, book *page.Book, key func(string) string) page.Hot {
+	hot := func(pattern, cache string, book *page.Book, key func(param, rawQuery string) (string, bool)) page.Hot {
 		header := web.Open.Headers()
 		header.Set("Cache-Control", cache)
-		return page.Hot{
-			Pattern: pattern, Book: book, Header: header,
-			Key: func(_, rawQuery string) (string, bool) { return key(rawQuery), true },
-		}
+		return page.Hot{Pattern: pattern, Book: book, Header: header, Key: key}
+	}
+	byQuery := func(key func(string) string) func(string, string) (string, bool) {
+		return func(_, rawQuery string) (string, bool) { return key(rawQuery), true }
+	}
+	ofOne := func(key func(string) (string, bool)) func(string, string) (string, bool) {
+		return func(_, rawQuery string) (string, bool) { return key(rawQuery) }
 	}
 	return page.NewFront(next, page.FrontOptions{Allow: allow, Count: s.Count},
-		hot("/api/v1/feed", cacheFeed, s.feeds, func(raw string) string { return readFeed(raw).key() }),
-		hot("/api/v1/signals/leaderboard", cacheBoard, s.ranks, func(raw string) string { return readBoard(raw).key() }),
+		hot("/api/v1/feed", cacheFeed, s.feeds, byQuery(func(raw string) string { return readFeed(raw).key() })),
+		hot("/api/v1/signals/leaderboard", cacheBoard, s.ranks, byQuery(func(raw string) string { return readBoard(raw).key() })),
+		hot("/api/v1/signals/external", cacheAura, s.attention, byQuery(func(raw string) string { return readTop(raw).key("external") })),
+		hot("/api/aura/top", cacheAura, s.attention, byQuery(func(raw string) string { return readTop(raw).key("top") })),
+		hot("/api/aura/score", cacheAura, s.attention, ofOne(scoreKey)),
+		hot("/api/aura/history", cacheAura, s.attention, ofOne(historyKey)),
+		hot("/api/v1/oracle/markets/*", cacheAura, s.attention, func(id, _ string) (string, bool) { return oracleKey(id) }),
 	)
 }
 

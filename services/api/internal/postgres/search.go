@@ -55,20 +55,3 @@ func (s *Store) ListResolved(ctx context.Context, p syntax.Provider, after searc
 	}
 	return list, nil
 }
-
-// ListTiles reads the facts of a heatmap.
-func (s *Store) ListTiles(ctx context.Context, p syntax.Provider, now time.Time, soon bool) ([]search.Tile, error) {
-	rows, err := s.pool.Query(ctx, query("search_tiles"), string(p), now, soon)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list tiles: %w", err))
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t search.Tile, err error) {
-		err = row.Scan(&t.MarketID, &t.EventKey, &t.EventTitle, &t.Slug, &t.Title, &t.Lane, &t.ImageURL, &t.EndDate, &t.Yes,
-			&t.PricedAt, &t.Volume24h, &t.Markets, &t.Total24h, &t.Signals, &t.Takes, &t.Before)
-		return t, err
-	})
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list tiles: %w", err))
-	}
-	return list, nil
-}

@@ -26,10 +26,14 @@ func (s *Store) GetSignal(ctx context.Context, id string) (signal.Record, error)
 	return list[0], nil
 }
 
-// ListSignalFeed lists one of the three feeds, newest first.
-func (s *Store) ListSignalFeed(ctx context.Context, feed signal.FeedType, limit int, now time.Time) ([]signal.Record, error) {
-	if feed == signal.Open {
+// ListSignalFeed lists one of the three feeds, newest first. A category narrows
+// signal.Recent to the calls on its markets.
+func (s *Store) ListSignalFeed(ctx context.Context, feed signal.FeedType, category string, limit int, now time.Time) ([]signal.Record, error) {
+	switch {
+	case feed == signal.Open:
 		return s.records(ctx, "signal_feed_open", limit, now)
+	case feed == signal.Recent && category != "":
+		return s.records(ctx, "signal_feed_category", limit, category)
 	}
 	return s.records(ctx, "signal_feed_"+string(feed), limit)
 }

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -10,6 +9,7 @@ import (
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
@@ -24,14 +24,14 @@ type MarketFinder interface {
 type Catalogue struct {
 	cataloguev1.UnimplementedCatalogueReadServiceServer
 	search    *search.Service
+	oracle    *oracle.Service
 	histories *history.Service
 	markets   MarketFinder
-	now       func() time.Time
 }
 
 // NewCatalogue wires the face.
-func NewCatalogue(s *search.Service, h *history.Service, markets MarketFinder, now func() time.Time) *Catalogue {
-	return &Catalogue{search: s, histories: h, markets: markets, now: now}
+func NewCatalogue(s *search.Service, o *oracle.Service, h *history.Service, markets MarketFinder) *Catalogue {
+	return &Catalogue{search: s, oracle: o, histories: h, markets: markets}
 }
 
 // FindMarkets searches, and shows what it found as it stands now. Fault:
@@ -98,15 +98,20 @@ const resolving24h = "resolving24h"
 // ListTiles is the heatmap of the primary venue. Fault: db_unavailable.
 func (f *Catalogue) ListTiles(ctx context.Context, r *cataloguev1.ListTilesRequest) (*cataloguev1.ListTilesResponse, error) {
 	single := r.GetMode() == resolving24h
-	tiles, err := f.search.Tiles(ctx, syntax.Polymarket, single)
+	pinned := r.GetPinned()
+	ids := make([]syntax.MarketID, min(len(pinned), oracle.MostTiles))
+	for i := range ids {
+		ids[i] = syntax.MarketID(pinned[i])
+	}
+	tiles, at, err := f.oracle.Tiles(ctx, single, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := &cataloguev1.ListTilesResponse{Tiles: make([]*cataloguev1.Tile, len(tiles)), UpdatedAt: timestamppb.New(f.now())}
+	out := &cataloguev1.ListTilesResponse{Tiles: make([]*cataloguev1.Tile, len(tiles)), UpdatedAt: timestamppb.New(at)}
 	for i := range tiles {
 		t := &tiles[i]
 		out.Tiles[i] = &cataloguev1.Tile{
-			Id: t.ID(single), Label: t.Label(single), MarketId: string(t.MarketID), Title: t.Title, Lane: string(t.Lane),
+			Id: t.Key(single), Label: t.Label(single), MarketId: string(t.ID), Title: t.Title, Lane: string(t.Lane),
 			MarketCount: int32(t.Markets), Volume24H: t.Total24h, YesBps: int32Of(t.Yes), Move24HBps: int32Of(t.Move),
 			ImageUrl: t.ImageURL, EndsAt: stampOf(t.EndDate), Attention: int32(t.Attention),
 		}

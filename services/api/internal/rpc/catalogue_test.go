@@ -14,6 +14,7 @@ import (
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/rpc"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
@@ -22,17 +23,13 @@ import (
 type shelf struct {
 	docs  []search.Doc
 	rows  []search.Resolved
-	tiles []search.Tile
+	facts []oracle.Fact
 	lean  search.Sentiment
 	gaps  []search.Gap
 	asked string // the last question about a history
 }
 
 func (s *shelf) ListSearchable(context.Context, time.Time) ([]search.Doc, error) { return s.docs, nil }
-
-func (s *shelf) ListTiles(context.Context, syntax.Provider, time.Time, bool) ([]search.Tile, error) {
-	return s.tiles, nil
-}
 
 func (s *shelf) GetSentiment(context.Context, syntax.MarketID, time.Time) (search.Sentiment, error) {
 	return s.lean, nil
@@ -52,10 +49,11 @@ func dialCatalogue(t *testing.T, s *shelf, m *markets) cataloguev1.CatalogueRead
 	if err := service.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	around := readOracle(t, s.facts...)
 	histories := history.NewService(s, s, time.Now)
 	t.Cleanup(histories.Close)
 	return cataloguev1.NewCatalogueReadServiceClient(testkit.Link(t, func(r grpc.ServiceRegistrar) {
-		cataloguev1.RegisterCatalogueReadServiceServer(r, rpc.NewCatalogue(service, histories, m, time.Now))
+		cataloguev1.RegisterCatalogueReadServiceServer(r, rpc.NewCatalogue(service, around, histories, m))
 	}))
 }
 
@@ -112,23 +110,27 @@ func TestResolvedTravelsWhole(t *testing.T) {
 
 func TestTilesAndHistoriesTravelWhole(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
-	s := &shelf{tiles: []search.Tile{{
-		MarketID: "7", EventKey: "flood", EventTitle: "River levels", Slug: "gauge", Title: "seven", Lane: syntax.LaneScience, ImageURL: "https://i.example",
-		EndDate: &at, Yes: ptr(syntax.Bps(5000)), PricedAt: time.Now(), Volume24h: 9, Markets: 3, Total24h: 12.5, Before: ptr(syntax.Bps(5450)),
-	}}}
+	at := time.Now().Add(12 * time.Hour).UTC().Truncate(time.Millisecond)
+	s := &shelf{facts: []oracle.Fact{openFact("7", 9, func(f *oracle.Fact) {
+		f.EventKey, f.EventTitle, f.Slug, f.ImageURL, f.EndDate, f.From[3] = "flood", "River levels", "gauge", "https://i.example", &at, ptr(syntax.Bps(5450))
+	}), openFact("8", 3.5, func(f *oracle.Fact) { f.EventKey = "flood" }), openFact("9", 2)}}
 	client := dialCatalogue(t, s, &markets{})
 	r, err := client.ListTiles(t.Context(), &cataloguev1.ListTilesRequest{})
-	if err != nil || len(r.GetTiles()) != 1 || r.GetUpdatedAt() == nil {
+	if err != nil || len(r.GetTiles()) != 2 || r.GetUpdatedAt() == nil {
 		t.Fatal(r, err)
 	}
 	tile := r.GetTiles()[0]
-	if tile.GetId() != "flood" || tile.GetLabel() != "River levels" || tile.GetMarketId() != "7" || tile.GetTitle() != "seven" || tile.GetLane() != "SCIENCE" ||
-		tile.GetMarketCount() != 3 || tile.GetVolume24H() != 12.5 || tile.GetYesBps() != 5000 || tile.GetMove24HBps() != -450 ||
+	if tile.GetId() != "flood" || tile.GetLabel() != "River levels" || tile.GetMarketId() != "7" || tile.GetTitle() != "Market 7" || tile.GetLane() != "SCIENCE" ||
+		tile.GetMarketCount() != 2 || tile.GetVolume24H() != 12.5 || tile.GetYesBps() != 5000 || tile.GetMove24HBps() != -450 ||
 		tile.GetImageUrl() != "https://i.example" || !tile.GetEndsAt().AsTime().Equal(at) || tile.GetAttention() == 0 {
 		t.Errorf("%v", tile)
 	}
-	if r, err = client.ListTiles(t.Context(), &cataloguev1.ListTilesRequest{Mode: "resolving24h"}); err != nil || r.GetTiles()[0].GetId() != "gauge" {
+	pins := append([]string{"9", "404"}, make([]string, 100)...)
+	if r, err = client.ListTiles(t.Context(), &cataloguev1.ListTilesRequest{Pinned: pins}); err != nil || len(r.GetTiles()) != 2 || r.GetTiles()[0].GetMarketId() != "9" {
+		t.Error(r, err)
+	}
+	r, err = client.ListTiles(t.Context(), &cataloguev1.ListTilesRequest{Mode: "resolving24h", Pinned: pins})
+	if err != nil || len(r.GetTiles()) != 1 || r.GetTiles()[0].GetId() != "gauge" {
 		t.Error(r, err)
 	}
 	for _, c := range []struct {

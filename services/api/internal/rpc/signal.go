@@ -119,7 +119,7 @@ func (f *Signals) ListEvents(ctx context.Context, r *signalv1.ListEventsRequest)
 
 // ListFeed reads one of the three feeds.
 func (f *Signals) ListFeed(ctx context.Context, r *signalv1.ListFeedRequest) (*signalv1.ListFeedResponse, error) {
-	list, err := f.service.Feed(ctx, signal.ParseFeedType(r.GetType()), int(r.GetLimit()))
+	list, err := f.service.Feed(ctx, signal.ParseFeedType(r.GetType()), r.GetCategory(), int(r.GetLimit()))
 	if err != nil {
 		return nil, err
 	}

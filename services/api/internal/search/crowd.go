@@ -25,12 +25,15 @@ type Gap struct {
 	Yes, No int64 // calls of operators that count as crowd
 }
 
-// Sentiment reads how those who called on a market lean. Fault: db_unavailable.
+// Sentiment reads how those who called on a market lean, at most leanFor ago.
+// Fault: db_unavailable.
 func (s *Service) Sentiment(ctx context.Context, id syntax.MarketID) (Sentiment, error) {
-	now := s.now()
-	out, err := s.store.GetSentiment(ctx, id, now)
-	out.UpdatedAt = now
-	return out, err
+	return s.leans.get(ctx, id, s.now(), func(ctx context.Context) (Sentiment, error) {
+		now := s.now()
+		out, err := s.store.GetSentiment(ctx, id, now)
+		out.UpdatedAt = now
+		return out, err
+	})
 }
 
 const (

@@ -29,10 +29,6 @@ type Store interface {
 	// ListResolved reads the markets of a provider that have an outcome, the
 	// newest first, behind a place, at most limit.
 	ListResolved(ctx context.Context, p syntax.Provider, after Place, limit int) ([]Resolved, error)
-	// ListTiles reads the facts of tiles, in no order: one for each event of a
-	// provider that can be called on, or with soon one for each market of it that
-	// ends within a day.
-	ListTiles(ctx context.Context, p syntax.Provider, now time.Time, soon bool) ([]Tile, error)
 	// GetSentiment reads how the calls on a market lean; none is all zero.
 	GetSentiment(ctx context.Context, id syntax.MarketID, now time.Time) (Sentiment, error)
 	// ListGaps lists open markets by how far the crowd is from the price; an empty
@@ -65,11 +61,12 @@ type Service struct {
 	ready chan struct{} // closed when the whole catalogue was read once
 	whole time.Time     // of the last complete read; used by Run alone
 	seen  time.Time
+	leans leans
 }
 
 // NewService has nothing to find until Run or Refresh has read the catalogue.
 func NewService(store Store, now func() time.Time) *Service {
-	return &Service{store: store, index: NewIndex(), now: now, ready: make(chan struct{})}
+	return &Service{store: store, index: NewIndex(), now: now, ready: make(chan struct{}), leans: leans{kept: make(map[syntax.MarketID]*lean)}}
 }
 
 // Run keeps the index up to date until ctx ends; failed hears of reads that

@@ -17,7 +17,6 @@ type shelf struct {
 	err    error
 	since  []time.Time
 	rows   []search.Resolved
-	tiles  []search.Tile
 	lean   search.Sentiment
 	gaps   []search.Gap
 	places []search.Place
@@ -26,10 +25,6 @@ type shelf struct {
 func (s *shelf) ListSearchable(_ context.Context, since time.Time) ([]search.Doc, error) {
 	s.since = append(s.since, since)
 	return s.docs, s.err
-}
-
-func (s *shelf) ListTiles(context.Context, syntax.Provider, time.Time, bool) ([]search.Tile, error) {
-	return s.tiles, nil
 }
 
 func (s *shelf) GetSentiment(context.Context, syntax.MarketID, time.Time) (search.Sentiment, error) {

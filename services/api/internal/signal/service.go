@@ -41,7 +41,8 @@ type Store interface {
 	AppendEvent(ctx context.Context, caller Caller, signalID string, event Event) error
 	GetSignal(ctx context.Context, id string) (Record, error)
 	ListEvents(ctx context.Context, signalID string) ([]Event, error)
-	ListSignalFeed(ctx context.Context, feed FeedType, limit int, now time.Time) ([]Record, error)
+	// ListSignalFeed lists a feed; a category narrows Recent to its markets.
+	ListSignalFeed(ctx context.Context, feed FeedType, category string, limit int, now time.Time) ([]Record, error)
 	ListLedger(ctx context.Context, marketID string, limit int, after syntax.Cursor) (Ledger, error)
 	GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (Crowd, error)
 }
@@ -190,9 +191,10 @@ func (s *Service) AppendEvent(ctx context.Context, caller Caller, signalID, even
 	return e, nil
 }
 
-// Feed lists one of the three feeds, at most limit rows.
-func (s *Service) Feed(ctx context.Context, feed FeedType, limit int) ([]Record, error) {
-	return s.ListSignalFeed(ctx, feed, min(max(limit, 1), 50), s.now())
+// Feed lists one of the three feeds, at most limit rows. A programme category
+// narrows Recent to the calls on its markets; the others take none.
+func (s *Service) Feed(ctx context.Context, feed FeedType, category string, limit int) ([]Record, error) {
+	return s.ListSignalFeed(ctx, feed, category, min(max(limit, 1), 50), s.now())
 }
 
 // Crowd reads how a market's crowd stands; operatorID may be empty.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -24,6 +25,7 @@ const (
 	tries     = 3
 	firstWait = 200 * time.Millisecond
 	mostWait  = 5 * time.Second
+	mostPause = time.Minute // that a host can ask for
 	mostError = 512         // bytes of an error answer that are kept for the log
 	patience  = time.Second // a caller that leaves sooner says nothing about the host
 	userAgent = "signalcast/1 (market reader)"
@@ -62,7 +64,7 @@ func NewClient(provider, base string, perSecond float64, meter *Meter, now func(
 			// lead inside.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		turns:   newTurns(perSecond),
+		turns:   newTurns(perSecond, now),
 		breaker: &breaker{now: now},
 	}, nil
 }
@@ -79,7 +81,8 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.St
 // Get reads JSON, trying up to three times within the caller's context, in the
 // turn of its market.Purpose. Errors: *RefusedError when the venue answered in
 // its own form with 400, 404 or 422, else ErrUnavailable; market.ErrBusy within it
-// when the host was not asked because our own limit is used up.
+// when the host was not asked because our own limit is used up, or answered 429,
+// which says that this limit is too high and nothing about the market.
 func (c *Client) Get(ctx context.Context, op, path string, query url.Values) ([]byte, error) {
 	wait := firstWait
 	var failed error
@@ -89,7 +92,7 @@ func (c *Client) Get(ctx context.Context, op, path string, query url.Values) ([]
 			return nil, failed // the host did fail
 		}
 		failed = err
-		if err == nil || try == tries || !retry.allowed {
+		if err == nil || try == tries || !retry.allowed || retry.limited && parts[market.PurposeOf(ctx)].wait > 0 {
 			return body, err
 		}
 		pause := max(retry.after, wait/2+rand.N(wait))
@@ -113,6 +116,7 @@ func (c *Client) Post(ctx context.Context, op, path string, body []byte) ([]byte
 // again says whether and when a failed request may be repeated.
 type again struct {
 	allowed bool
+	limited bool // the host was asked too often; the turns wait for after
 	after   time.Duration
 }
 
@@ -135,6 +139,11 @@ func (c *Client) once(ctx context.Context, op, method, path string, query url.Va
 	switch {
 	case errors.As(err, &refused):
 		result = strconv.Itoa(refused.Status)
+	case retry.limited:
+		result, seen = "limited", neither
+		c.turns.slow(retry.after)
+		market.NoteQueued(ctx) // this time is not the host's
+		retry.after, err = 0, market.Busy()
 	case err != nil && ctx.Err() != nil && c.now().Sub(start) < patience:
 		result, seen = "left", neither
 	case err != nil:
@@ -142,7 +151,7 @@ func (c *Client) once(ctx context.Context, op, method, path string, query url.Va
 	}
 	c.breaker.leave(seen)
 	c.meter.request(c.provider, op, result, c.now().Sub(start))
-	if err != nil && refused == nil {
+	if err != nil && refused == nil && !retry.limited {
 		err = ErrUnavailable.Wrap(fmt.Errorf("%s %s: %w", method, path, err))
 	}
 	return answer, retry, err
@@ -172,17 +181,21 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return nil, retryAfter(resp), refusal(resp)
+		return nil, c.retryAfter(resp), refusal(resp)
 	}
 	if !isJSON(resp) {
 		return nil, again{}, fmt.Errorf("content type %q", resp.Header.Get("Content-Type"))
 	}
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
+	most := MaxBody
+	if teeth.Bites("C6") {
+		most = 1 << 30
+	}
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))
 	if err != nil {
 		return nil, again{allowed: true}, fmt.Errorf("read answer: %w", err)
 	}
-	if len(answer) > MaxBody {
-		return nil, again{}, fmt.Errorf("answer larger than %d bytes", MaxBody)
+	if len(answer) > most {
+		return nil, again{}, fmt.Errorf("answer larger than %d bytes", most)
 	}
 	return answer, again{}, nil
 }
@@ -203,15 +216,24 @@ func refusal(resp *http.Response) error {
 	return fmt.Errorf("status %d: %q", resp.StatusCode, text)
 }
 
-func retryAfter(resp *http.Response) again {
-	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
+// retryAfter reads what an error answer says of another try; the header is in
+// seconds or a date.
+func (c *Client) retryAfter(resp *http.Response) again {
+	limited := resp.StatusCode == http.StatusTooManyRequests
+	if !limited && resp.StatusCode < http.StatusInternalServerError {
 		return again{}
 	}
-	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if err != nil || seconds < 0 {
-		seconds = 0
+	most, after := mostWait, time.Duration(0)
+	if limited {
+		most = mostPause
 	}
-	return again{allowed: true, after: min(time.Duration(seconds)*time.Second, mostWait)}
+	text := resp.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
+		after = time.Duration(min(seconds, int64(most/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		after = at.Sub(c.now())
+	}
+	return again{allowed: true, limited: limited, after: min(max(after, 0), most)}
 }
 
 func isJSON(resp *http.Response) bool {

@@ -49,7 +49,6 @@ func TestWhatIsTriedAgain(t *testing.T) {
 	}{
 		{"500 of the venue", reply(500, "application/json", `{"type":"internal error"}`), 3, 0},
 		{"503 page", reply(503, "text/html", "<html>"), 3, 0},
-		{"429", reply(429, "text/plain", "error code: 1015"), 3, 0},
 		{"403 page", reply(403, "text/plain", "error code: 1010"), 1, 0},
 		{"404 of the venue", reply(404, "application/json", `{"error":"id not found"}`), 1, 404},
 		{"404 page of something else", reply(404, "text/html", "<html>"), 1, 0},

@@ -27,15 +27,27 @@ var parts = [market.Purposes]struct {
 	market.ForFiling:    {0.4, 750 * time.Millisecond},
 }
 
+// How the rate falls when the host says that it is too high, and rises again.
+const (
+	fallBy    = 2
+	mostFalls = 16               // of the rate is always left one part in so many
+	fallEvery = time.Second      // requests of one moment are refused together
+	riseEvery = 30 * time.Second // one step back, if the host has not complained since
+)
+
 // turns is the rate limit towards one host: a token bucket for each purpose,
 // together no more than the rate. What a purpose does not use itself goes to the
 // most urgent one that waits, but never the last of what it has saved up.
 type turns struct {
-	rate float64
+	full float64
+	now  func() time.Time
 
-	mu    sync.Mutex
-	lanes [market.Purposes]lane
-	timer *time.Timer
+	mu     sync.Mutex
+	rate   float64
+	fell   time.Time // when the rate was last changed
+	paused time.Time // until then nobody has a turn
+	lanes  [market.Purposes]lane
+	timer  *time.Timer
 }
 
 type lane struct {
@@ -43,17 +55,63 @@ type lane struct {
 	queue  []chan struct{} // first come, first served; closed at its turn
 }
 
-func newTurns(perSecond float64) *turns {
-	t := &turns{rate: perSecond}
+func newTurns(perSecond float64, now func() time.Time) *turns {
+	t := &turns{full: perSecond, rate: perSecond, now: now}
 	for p := range t.lanes {
-		rps := parts[p].share * perSecond
-		t.lanes[p].bucket = rate.NewLimiter(rate.Limit(rps), max(int(2*rps), 1))
+		t.lanes[p].bucket = rate.NewLimiter(part(p, perSecond))
 	}
 	return t
 }
 
+// slow lowers the rate, gives up what is saved, and pauses for as long as the host
+// asks for.
+func (t *turns) slow(pause time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	if until := now.Add(pause); until.After(t.paused) {
+		t.paused = until
+	}
+	if now.Sub(t.fell) < fallEvery {
+		return
+	}
+	t.set(max(t.rate/fallBy, t.full/mostFalls), now)
+	for p := range t.lanes {
+		for b := t.lanes[p].bucket; b.Allow(); {
+			continue
+		}
+	}
+}
+
+// set makes the rate another one. The lock is held.
+func (t *turns) set(rps float64, now time.Time) {
+	t.rate, t.fell = rps, now
+	for p := range t.lanes {
+		limit, burst := part(p, rps)
+		t.lanes[p].bucket.SetLimit(limit)
+		t.lanes[p].bucket.SetBurst(burst)
+	}
+}
+
+// rest is how long the pause still is; it also lets the rate rise when its time
+// has come. The lock is held.
+func (t *turns) rest() time.Duration {
+	now := t.now()
+	if t.rate < t.full && now.Sub(t.fell) >= riseEvery {
+		t.set(min(t.rate*fallBy, t.full), now)
+	}
+	return max(t.paused.Sub(now), 0)
+}
+
+// part is what a purpose has of a rate, and how much of it it may save up.
+func part(p int, perSecond float64) (rate.Limit, int) {
+	rps := parts[p].share * perSecond
+	return rate.Limit(rps), max(int(2*rps), 1)
+}
+
 // wait takes a turn for the purpose of ctx. The fault is market.Busy: its wait is
-// over, or so many wait before it that there is no sense in waiting.
+// over, or so many wait before it, or the host wants such a pause, that there is
+// no sense in waiting.
 func (t *turns) wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return ErrUnavailable.Wrap(err)
@@ -61,6 +119,10 @@ func (t *turns) wait(ctx context.Context) error {
 	p := market.PurposeOf(ctx)
 	l, longest := &t.lanes[p], parts[p].wait
 	t.mu.Lock()
+	if rest := t.rest(); rest > 0 && longest > 0 && rest > longest {
+		t.mu.Unlock()
+		return market.Busy()
+	}
 	if len(l.queue) == 0 && t.grant(p) {
 		t.mu.Unlock()
 		return nil
@@ -100,6 +162,9 @@ func (t *turns) wait(ctx context.Context) error {
 // waits for and whose bucket is full, unless somebody more urgent waits. The lock
 // is held, as by those below.
 func (t *turns) grant(p market.Purpose) bool {
+	if t.rest() > 0 {
+		return false
+	}
 	if t.lanes[p].bucket.Allow() {
 		return true
 	}
@@ -146,7 +211,7 @@ func (t *turns) schedule() {
 	if !waiting {
 		return
 	}
-	next = max(next, time.Millisecond)
+	next = max(next, t.rest(), time.Millisecond)
 	if t.timer == nil {
 		t.timer = time.AfterFunc(next, t.serve)
 		return

@@ -37,7 +37,7 @@ func TestPurposesShareOneRate(t *testing.T) {
 	for _, rps := range []float64{1, 5, 100} {
 		synctest.Test(t, func(t *testing.T) {
 			const seconds = 100
-			turns := newTurns(rps)
+			turns := newTurns(rps, time.Now)
 			ctx, cancel := context.WithTimeout(t.Context(), seconds*time.Second)
 			defer cancel()
 			var wait sync.WaitGroup
@@ -66,7 +66,7 @@ func TestOnePurposeAloneHasTheRate(t *testing.T) {
 	t.Parallel()
 	for p := range market.Purposes {
 		synctest.Test(t, func(t *testing.T) {
-			turns := newTurns(5)
+			turns := newTurns(5, time.Now)
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 			defer cancel()
 			var wait sync.WaitGroup
@@ -83,7 +83,7 @@ func TestOnePurposeAloneHasTheRate(t *testing.T) {
 func TestALateReaderDoesNotOvertake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(5)
+		turns := newTurns(5, time.Now)
 		readers, catalogue := &turns.lanes[market.ForReader], &turns.lanes[market.ForCatalogue]
 		for _, l := range []*lane{readers, catalogue} {
 			for l.bucket.Allow() {
@@ -104,7 +104,7 @@ func TestALateReaderDoesNotOvertake(t *testing.T) {
 func TestTheMoreUrgentHasWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(5)
+		turns := newTurns(5, time.Now)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		var wait sync.WaitGroup
@@ -122,7 +122,7 @@ func TestTheMoreUrgentHasWhatIsLeft(t *testing.T) {
 func TestReadersCannotCrowdOutFilings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(5)
+		turns := newTurns(5, time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		var wait sync.WaitGroup
 		crowd(ctx, &wait, turns, market.ForReader, 50)
@@ -147,7 +147,7 @@ func TestAFloodIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	for p, most := range map[market.Purpose]int{market.ForReader: 5, market.ForFiling: 3, market.ForCatalogue: mostWaiting} {
 		synctest.Test(t, func(t *testing.T) {
-			turns := newTurns(5)
+			turns := newTurns(5, time.Now)
 			ctx, cancel := context.WithCancel(t.Context())
 			var busy, odd, came atomic.Int64
 			for range 10_000 {
@@ -177,7 +177,7 @@ func TestAFloodIsRefusedAtOnce(t *testing.T) {
 
 func TestACallerThatHasLeftTakesNoTurn(t *testing.T) {
 	t.Parallel()
-	turns := newTurns(1)
+	turns := newTurns(1, time.Now)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 10 {

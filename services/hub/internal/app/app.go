@@ -110,12 +110,12 @@ func (a *App) faces() error {
 	secure := a.cfg.Env.SecureCookies()
 	a.edge = edge.New(edge.Config{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social, VenueA: a.cfg.VenueA,
-		OpenAPI: openapi.JSON, Trusted: a.cfg.Trusted,
+		OpenAPI: openapi.JSON, Trusted: a.cfg.Trusted, Videos: a.cfg.Videos,
 	}, d)
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), LoginURL: a.cfg.LoginURL, Secure: secure,
-		Signals: d.Reads, Markets: d.Markets, Resolutions: d.Resolutions, Operators: d.Operators,
-		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now,
+		Signals: d.Reads, Markets: d.Markets, Catalogue: d.Catalogue, Pins: d.Pins, Resolutions: d.Resolutions, Operators: d.Operators,
+		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now, Log: a.log, Degraded: a.metrics.Degraded,
 	})
 	if err != nil {
 		return err
@@ -147,7 +147,8 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		}),
 		Sessions: sessions, Operators: operators, Signals: signal.NewService(signals, newID), Reads: signals,
 		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
-		Boards: upstream.NewBoards(a.ledger), Clock: clock, Audit: store,
+		Boards: upstream.NewBoards(a.ledger), Wire: upstream.NewWire(a.ledger), Clock: clock, Audit: store,
+		Pins: store, Streams: store, Clips: store,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,
 		Observe: a.metrics.ObserveHTTP, Count: a.metrics.CountPage, Degraded: a.metrics.Degraded, Trace: a.tracing.HTTP,

@@ -38,6 +38,9 @@ type Config struct {
 	Social    string        `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
 	VenueA    string        `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // the primary venue's word in paths
 
+	// Videos are the hosts that streams may be bound to; empty: any.
+	Videos []string `env:"VIDEO_HOSTS"`
+
 	PerAddr  int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // 0: none
 	Replicas int            `env:"REPLICAS"        envDefault:"1"`
 	Trusted  []netip.Prefix `env:"TRUSTED_PROXIES"`
@@ -77,6 +80,7 @@ func (c *Config) Check(r *conf.Report) {
 	if !isWord(c.VenueA) {
 		r.Fail("VENUE_A_SLUG", "must be 1 to 32 of a-z, 0-9 and -")
 	}
+	c.checkVideos(r)
 	if c.Linger < 0 || c.Linger > 5*time.Second {
 		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
 	}
@@ -90,6 +94,18 @@ func (c *Config) checkProviders(r *conf.Report) {
 	}
 	if r.Env().Production() && list.Plain() {
 		r.Fail("IDP_PROVIDERS", "must use https in production")
+	}
+}
+
+// checkVideos wants each host as it stands in an address: in small letters, with
+// its port where that is not 443.
+func (c *Config) checkVideos(r *conf.Report) {
+	for _, host := range c.Videos {
+		u, err := url.Parse("https://" + host)
+		if err != nil || u.Host != host || u.Hostname() == "" || host != strings.ToLower(host) || u.Port() == "443" || strings.ContainsAny(host, " *") {
+			r.Fail("VIDEO_HOSTS", "must be a comma list of hosts in small letters, each with its port where that is not 443")
+			return
+		}
 	}
 }
 

@@ -38,6 +38,9 @@ func TestGoodConfig(t *testing.T) {
 	if len(cfg.Sessions) != 2 || cfg.PerAddr != 600 || cfg.Replicas != 1 || cfg.Social != "farcaster" {
 		t.Errorf("%+v", cfg)
 	}
+	if len(cfg.Videos) != 0 {
+		t.Errorf("videos are allowed on %v alone", cfg.Videos)
+	}
 	if !cfg.Env.SecureCookies() {
 		t.Error("production cookies travel without https")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -67,6 +68,7 @@ type Caller struct {
 	KeyHash  KeyHash            // Kind Key
 	Operator *operator.Operator // set when the ledger was asked
 	Identity operator.Identity  // Kind Login
+	Doubt    error              // of nobody: why a session could not be judged; nil: there was none, or it was void
 }
 
 // Actor is for whom the ledger shall act.
@@ -218,7 +220,10 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (operator.Operator, 
 func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, error) {
 	signed, ok := s.sessions.Read(r.UID, r.Sig)
 	if !ok {
-		return Caller{}, nil, unless(r.Take.Has(TakeNone), ErrUnauthenticated)
+		if r.Take.Has(TakeNone) {
+			return Caller{}, nil, nil
+		}
+		return Caller{}, nil, ErrUnauthenticated
 	}
 	if r.Unsafe && !r.SameOrigin {
 		return Caller{}, nil, ErrForbidden.Say("a session acts from its own origin only")
@@ -232,17 +237,15 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 	if gone || err == nil && op.SessionVersion != signed.Version {
 		err = ErrUnauthenticated
 	}
-	if err != nil {
-		return Caller{}, standing, unless(r.Take.Has(TakeNone), err)
+	switch {
+	case err == nil:
+		return Caller{Kind: Session, Operator: &op}, standing, nil
+	case !r.Take.Has(TakeNone):
+		return Caller{}, standing, err
+	case errors.Is(err, ErrUnauthenticated):
+		return Caller{}, standing, nil
 	}
-	return Caller{Kind: Session, Operator: &op}, standing, nil
-}
-
-func unless(forgiven bool, err error) error {
-	if forgiven {
-		return nil
-	}
-	return err
+	return Caller{Doubt: err}, standing, nil
 }
 
 // login weighs an identity-provider token: verified first, so that only real

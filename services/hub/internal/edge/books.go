@@ -25,6 +25,11 @@ const (
 	programLast    = 5 * time.Minute // a copy this young covers for a clock that is away
 	programTimeout = 2 * time.Second
 	programKeys    = 512
+
+	wireLast = 10 * time.Minute
+	wireKeys = 128 // the lists are long, and few of them are asked for
+	airKeys  = 64
+	tileKeys = 64 // two modes, and the lengths of the oracle's list
 )
 
 func (s *server) openBooks() {
@@ -35,17 +40,34 @@ func (s *server) openBooks() {
 		TTL: quickTTL, Stale: quickStale, IfError: quickIfError, Timeout: quickTimeout, Now: s.now, Failed: failed,
 	}
 	s.feeds, s.boardPages = page.New(quick), page.New(quick)
-	s.programs = page.New(page.Options{
-		TTL: programTTL, Stale: programStale, Timeout: programTimeout, MaxKeys: programKeys, Now: s.now,
-		Failed: func(key string, err error) {
-			if p := (*passing)(nil); !errors.As(err, &p) { // one that passes is an answer, and counted as one
-				failed(key, err)
-			}
-		},
-	})
-	s.tiles = page.New(page.Options{TTL: programTTL, Stale: programStale, Timeout: programTimeout, Now: s.now, Failed: failed})
-	s.lastTiles = page.New(page.Options{TTL: programLast, Now: s.now})
-	s.lastPrograms = page.New(page.Options{TTL: programLast, MaxKeys: programKeys, Now: s.now})
+	slow := func(keys int) page.Options {
+		return page.Options{
+			TTL: programTTL, Stale: programStale, Timeout: programTimeout, MaxKeys: keys, Now: s.now,
+			Failed: func(key string, err error) {
+				if p := (*passing)(nil); !errors.As(err, &p) { // one that passes is an answer, and counted as one
+					failed(key, err)
+				}
+			},
+		}
+	}
+	copies := func(keys int, life time.Duration) page.Options {
+		return page.Options{TTL: life, MaxKeys: keys, Now: s.now}
+	}
+	s.programs = newCovered(slow(programKeys), copies(programKeys, programLast), "clock")
+	s.tiles = newCovered(slow(tileKeys), copies(tileKeys, programLast), "")
+	s.moves = newCovered(slow(wireKeys), copies(wireKeys, wireLast), "")
+	s.situations = newCovered(slow(wireKeys), copies(wireKeys, wireLast), "")
+	s.airing = page.New(slow(airKeys))
+}
+
+// closeBooks ends the builds of all books and waits for them.
+func (s *server) closeBooks() {
+	for _, book := range []*page.Book{s.feeds, s.boardPages, s.airing} {
+		book.Close()
+	}
+	for _, book := range []covered{s.programs, s.tiles, s.moves, s.situations} {
+		book.close()
+	}
 }
 
 // front answers hits of the hot reads before the router runs. What it cannot
@@ -65,9 +87,14 @@ func (s *server) front(next http.Handler, count func(method, route string, statu
 	return page.NewFront(next, page.FrontOptions{Allow: allow, Count: count},
 		hot("/api/signals/feed", cacheShort, web.None, s.feeds, func(raw string) string { return readFeed(raw).key() }),
 		hot("/api/operator/leaderboard", cacheBoard, web.None, s.boardPages, func(raw string) string { return readBoard(raw).key() }),
-		hot("/api/"+s.venueA+"/featured", cacheProgram, web.Open, s.tiles, func(raw string) string { return readMode(raw) }),
-		hot("/api/broadcast/program", cacheProgram, web.Open, s.programs, func(raw string) string { return programKey(readBroadcast(raw)) }),
-		hot("/api/network/program", cacheProgram, web.Open, s.programs, func(raw string) string { return programKey(readNetwork(raw)) }),
+		hot("/api/"+s.venueA+"/featured", cacheProgram, web.Open, s.tiles.pages, func(raw string) string { return readMode(raw) }),
+		hot("/api/oracle/featured", cacheProgram, web.Open, s.tiles.pages, func(raw string) string { return oracleKey(readOracle(raw)) }),
+		hot("/api/fashion/signals", cacheShort, web.Open, s.feeds, func(raw string) string { return fashionKey(readFashion(raw)) }),
+		hot("/api/wire", cacheWire, web.None, s.moves.pages, func(raw string) string { return wireKey(readMoves(raw)) }),
+		hot("/api/situations", cacheWire, web.Open, s.situations.pages, func(raw string) string { return wireKey(readSituations(raw)) }),
+		hot("/api/markets/airable", cacheProgram, web.None, s.airing, func(raw string) string { return readAirable(raw).key() }),
+		hot("/api/broadcast/program", cacheProgram, web.Open, s.programs.pages, func(raw string) string { return programKey(readBroadcast(raw)) }),
+		hot("/api/network/program", cacheProgram, web.Open, s.programs.pages, func(raw string) string { return programKey(readNetwork(raw)) }),
 	)
 }
 

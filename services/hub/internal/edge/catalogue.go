@@ -3,7 +3,6 @@ package edge
 import (
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
@@ -95,10 +94,7 @@ func (s *server) venueMarket(c echo.Context) error {
 	}
 	m, err := s.markets.Market(c.Request().Context(), id)
 	if err != nil {
-		if fault.Of(err).Kind == fault.NotFound {
-			return market.ErrUnknown
-		}
-		return err
+		return oneThing(err)
 	}
 	return tagged(c, venueMarketJSON{venueRecordJSON{
 		rowJSON: showRow(&m), Description: orNull(m.Description), EndDate: syntax.StampOrNull(m.EndDate),

@@ -103,7 +103,7 @@ func TestNoRouteForEverybodyTakesABearer(t *testing.T) {
 		if route.Method != http.MethodGet || contains(route.Who, "jwt") || contains(route.Who, "admin") || strings.HasPrefix(route.Path, "/api/channel") {
 			continue
 		}
-		target := strings.NewReplacer(":id", "x", ":marketId", "701122", ":file", "app.css").Replace(route.Path)
+		target := strings.NewReplacer(":id", "x", ":marketId", "701122", ":eventKey", "ostrava-flood", ":file", "app.css").Replace(route.Path)
 		for range 2 { // built, then ready
 			if w := b.send("GET", target, "", b.byKey(), with("Accept", "application/json")); w.Code != 401 || field(w, "error") != caller.ErrUnauthenticated.Code {
 				t.Errorf("%s: %d %.80s", target, w.Code, w.Body)

@@ -70,6 +70,32 @@ func (s *server) emptyFeed(c echo.Context) any {
 	return showFeed(readFeed(c.Request().URL.RawQuery).kind, nil)
 }
 
+// fashionCategory is the programme category of the fashion feed.
+const fashionCategory = "fashion"
+
+var fashionParams = params("limit")
+
+func readFashion(rawQuery string) int {
+	return syntax.Limit(page.Query(rawQuery, fashionParams)[0], signal.FeedDefault, signal.FeedMax)
+}
+
+// fashionKey is no key of a feed by type.
+func fashionKey(limit int) string { return joinKey(fashionCategory, keyOf(limit)) }
+
+// fashion is GET /api/fashion/signals.
+func (s *server) fashion(c echo.Context) error {
+	limit := readFashion(c.Request().URL.RawQuery)
+	return s.feeds.Serve(c.Response(), c.Request(), fashionKey(limit), func(ctx context.Context) ([]byte, error) {
+		list, err := s.reads.FeedOf(ctx, fashionCategory, limit)
+		if err != nil {
+			return nil, err
+		}
+		return web.Marshal(showFeed(fashionCategory, list))
+	})
+}
+
+func emptyFashion(echo.Context) any { return showFeed(fashionCategory, nil) }
+
 func showFeed(kind signal.FeedType, list []signal.Signal) feedJSON {
 	out := feedJSON{Type: string(kind), Count: len(list), Signals: make([]any, 0, len(list))}
 	for _, s := range list {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
@@ -105,10 +104,7 @@ func (s *server) market(c echo.Context) error {
 	}
 	m, err := s.markets.Market(c.Request().Context(), id)
 	if err != nil {
-		if fault.Of(err).Kind == fault.NotFound {
-			return market.ErrUnknown
-		}
-		return err
+		return oneThing(err)
 	}
 	return tagged(c, marketJSON{
 		MarketID: string(m.ID), Provider: string(m.Provider), Status: string(m.Status),
@@ -185,6 +181,9 @@ func (s *server) crowd(c echo.Context) error {
 	if who.Kind == caller.Session {
 		own = who.Operator.ID
 		c.Response().Header().Set("Cache-Control", cachePrivate)
+	}
+	if who.Doubt != nil { // whose call is missing, nobody can tell
+		s.markDegraded(c, sourceOf(who.Doubt))
 	}
 	crowd, err := s.reads.Crowd(c.Request().Context(), id, own)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 
 	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
@@ -29,8 +30,8 @@ func (b *bench) mountPages() {
 	b.t.Helper()
 	err := pages.Mount(b.server.Edge(), pages.Deps{
 		HubURL: hubURL, Origin: hubURL, LoginURL: idpURL, Secure: true,
-		Signals: b.deps.Reads, Markets: b.deps.Markets, Resolutions: b.deps.Resolutions, Operators: b.deps.Operators,
-		Login: b.server.Login, ReceiptJSON: b.server.Receipt, Now: b.clock.Now,
+		Signals: b.deps.Reads, Markets: b.deps.Markets, Catalogue: b.deps.Catalogue, Pins: b.deps.Pins, Resolutions: b.deps.Resolutions, Operators: b.deps.Operators,
+		Login: b.server.Login, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log, Degraded: b.deps.Degraded,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -316,5 +317,37 @@ func TestPlainLabelsAreLeftOut(t *testing.T) {
 		if got := field(b.send("GET", "/api/m/701122", ""), "outcomes"); got != c.shown {
 			t.Errorf("%v: %s, want %s", c.labels, got, c.shown)
 		}
+	}
+}
+
+// TestSentimentOfPageAndRoute: the words of the page are those of the numbers that
+// the route gives, and its crowd is that of the route.
+func TestSentimentOfPageAndRoute(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.mountPages()
+	words := map[string]string{"bullish": "Leans YES", "bearish": "Leans NO", "mixed": "Split", "neutral": "No clear lean"}
+	seen := map[string]bool{}
+	for yes := range int64(9) {
+		for no := range 9 - yes {
+			for _, each := range []float64{0.5, 0.61, 1} {
+				b.ledger.Lock()
+				b.ledger.Sentiments = map[string]*cataloguev1.GetSentimentResponse{marketID: {
+					Yes: yes, No: no, WeightYes: float64(yes) * each, WeightNo: float64(no) * 0.75,
+				}}
+				b.ledger.Unlock()
+				label := field(b.send("GET", "/api/m/701122/sentiment", ""), "label")
+				word := words[label]
+				if seen[label] = true; yes+no == 0 {
+					word = "No calls, no sentiment."
+				}
+				if page := b.send("GET", "/m/701122", "").Body.String(); word == "" || !strings.Contains(page, word) {
+					t.Errorf("%d YES of %v and %d NO: the route says %q, the page not %q", yes, each, no, label, word)
+				}
+			}
+		}
+	}
+	if len(seen) != len(words) {
+		t.Errorf("seen are only %v", seen)
 	}
 }

@@ -17,6 +17,7 @@ const (
 	cacheClaimed = "public, s-maxage=300"
 	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
+	cacheWire    = "public, s-maxage=30"
 	cacheEmpty   = "public, s-maxage=1" // of a programme with nothing in it, which is soon filled
 	cacheSpec    = "public, max-age=300"
 	cachePrivate = "private, no-store"
@@ -82,6 +83,18 @@ func (s *server) routes() []route {
 
 		{method: get, path: "/api/m/:marketId/related", who: public, cache: cacheShort, handler: s.related},
 		{method: get, path: "/api/m/:marketId/sentiment", who: public, cache: cacheShort, handler: s.sentiment},
+		{method: get, path: "/api/m/:marketId/streams", who: public, cache: cacheShort, handler: s.marketStreams, empty: emptyStreams},
+		{method: post, path: "/api/m/:marketId/streams", who: author, handler: s.bindStream},
+		{method: del, path: "/api/m/:marketId/streams", who: author, handler: s.unbindStream},
+		{method: get, path: "/api/m/:marketId/clips", who: public, cache: cacheShort, handler: s.marketClips, empty: emptyClips},
+		{method: get, path: "/api/markets/airable", who: public, cache: cacheProgram, handler: s.airable, empty: s.emptyAirable},
+
+		{method: get, path: "/api/wire", who: public, cache: cacheWire, handler: s.wireMoves},
+		{method: get, path: "/api/situations", who: public, cors: web.Open, cache: cacheWire, handler: s.wireSituations},
+		{method: get, path: "/s/:eventKey", who: public, cache: cacheWire, handler: s.story},
+		{method: get, path: "/api/oracle/featured", who: public, cors: web.Open, cache: cacheProgram, handler: s.oracleFeatured},
+		{method: get, path: "/api/fashion/signals", who: public, cors: web.Open, cache: cacheShort, handler: s.fashion, empty: emptyFashion},
+
 		{method: get, path: "/api/network/market/:marketId", who: public, cors: web.Open, cache: cacheShort, handler: s.networkMarket},
 		{method: get, path: "/api/network/crowd", who: public, cors: web.Open, cache: cacheShort, handler: s.gaps, empty: s.emptyGaps},
 
@@ -100,6 +113,9 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/admin/resolve-signals", who: scheduler, cache: cacheNever, handler: s.scan, timeout: longAct},
 		{method: post, path: "/api/admin/resolve-signals", who: scheduler, handler: s.resolveSignals, timeout: longAct},
 		{method: post, path: "/api/admin/markets", who: admin, handler: s.createMarket},
+		{method: get, path: "/api/admin/pins", who: admin, cache: cacheNever, handler: s.listPins},
+		{method: post, path: "/api/admin/pins", who: admin, handler: s.pin},
+		{method: del, path: "/api/admin/pins", who: admin, handler: s.unpin},
 		{method: post, path: "/api/admin/operators", who: admin, handler: s.classify},
 
 		{method: get, path: "/api/operator/leaderboard", who: public, cache: cacheBoard, handler: s.board, empty: s.emptyBoard},

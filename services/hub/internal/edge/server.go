@@ -20,16 +20,19 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
+	"github.com/signalcast/signalcast/services/hub/internal/station"
+	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
 // Config is what the edge has to be told.
 type Config struct {
-	HubURL  string // public base of this host, without a slash at the end
-	Origin  string // scheme and host of HubURL, as a browser sends it
-	Secure  bool   // cookies travel over https alone
-	Social  string // the fourth signal source
-	VenueA  string // the primary venue's word in paths
-	OpenAPI []byte // the machine-readable description
+	HubURL  string   // public base of this host, without a slash at the end
+	Origin  string   // scheme and host of HubURL, as a browser sends it
+	Secure  bool     // cookies travel over https alone
+	Social  string   // the fourth signal source
+	VenueA  string   // the primary venue's word in paths
+	Videos  []string // hosts that streams may be on; empty: any
+	OpenAPI []byte   // the machine-readable description
 	Trusted []netip.Prefix
 }
 
@@ -44,6 +47,10 @@ type Deps struct {
 	Catalogue   market.Catalogue
 	Resolutions resolution.Ledger
 	Boards      board.Ledger
+	Wire        wire.Ledger
+	Pins        market.Pins
+	Streams     station.Streams
+	Clips       station.Clips
 	Clock       program.Clock // nil: there is none
 	Audit       audit.Log
 	Addresses   *limit.Local // calls of one address
@@ -67,6 +74,7 @@ type server struct {
 	hubURL, origin string
 	secure         bool
 	social, venueA string
+	videos         []string
 	trusted        []netip.Prefix
 
 	callers     *caller.Service
@@ -78,6 +86,10 @@ type server struct {
 	catalogue   market.Catalogue
 	resolutions resolution.Ledger
 	boards      board.Ledger
+	wire        wire.Ledger
+	pins        market.Pins
+	streams     station.Streams
+	clips       station.Clips
 	clock       program.Clock
 	audit       audit.Log
 	addresses   *limit.Local
@@ -87,10 +99,10 @@ type server struct {
 	carry       func(context.Context, string) context.Context
 	degraded    func(route, source string)
 
-	feeds, boardPages, programs *page.Book
-	lastPrograms                *page.Book // what programs held last, for when the clock is away
-	tiles, lastTiles            *page.Book
-	description                 *page.Page
+	feeds, boardPages, airing          *page.Book
+	programs, tiles, moves, situations covered
+	stories                            *stories
+	description                        *page.Page
 }
 
 // Server is the HTTP face of the hub.
@@ -103,13 +115,15 @@ type Server struct {
 // New builds the face with all its routes. Close ends its page books.
 func New(cfg Config, d Deps) *Server {
 	s := &server{
-		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, trusted: cfg.Trusted,
+		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, signals: d.Signals, reads: d.Reads,
 		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, clock: d.Clock, audit: d.Audit,
+		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),
 	}
 	s.openBooks()
+	s.stories = newStories(s.wire, s.now)
 	e := web.New(web.Config{
 		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,
 		Observe: d.Observe, Degraded: d.Degraded,
@@ -150,10 +164,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 // Close ends the builds of pages and waits for them.
 func (s *Server) Close() {
-	in := s.inner
-	for _, book := range []*page.Book{in.feeds, in.boardPages, in.programs, in.lastPrograms, in.tiles, in.lastTiles} {
-		book.Close()
-	}
+	s.inner.closeBooks()
 }
 
 func (s *server) mount(e *web.Edge) {

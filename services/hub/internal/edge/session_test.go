@@ -1,6 +1,7 @@
 package edge_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
+	"github.com/signalcast/signalcast/services/hub/internal/memledger"
 )
 
 func TestSignIn(t *testing.T) {
@@ -124,6 +126,26 @@ func TestSessionVersion(t *testing.T) {
 	w := b.send("GET", "/api/m/701122/crowd", "", b.bySession())
 	if w.Code != 200 || w.Header().Get("Cache-Control") != "public, s-maxage=10" {
 		t.Errorf("a void session on a public read: %d %v", w.Code, w.Header())
+	}
+}
+
+// TestSessionInDoubt: while nobody can judge a session, its owner's own call is
+// missing from the crowd; the answer says so and is not kept.
+func TestSessionInDoubt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.setBefore(func(_ context.Context, method string) error {
+		if method == "GetOperator" {
+			return memledger.ErrDB
+		}
+		return nil
+	})
+	w := b.send("GET", "/api/m/701122/crowd", "", b.bySession())
+	if w.Code != 200 || w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("X-Degraded") != "db" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w := b.send("GET", "/api/m/701122/crowd", ""); w.Header().Get("X-Degraded") != "" {
+		t.Errorf("without a session: %v", w.Header())
 	}
 }
 

@@ -21,6 +21,7 @@ func TestCORS(t *testing.T) {
 		"/api/broadcast/program": true, "/api/network/program": true,
 		"/api/polymarket/markets": true, "/api/polymarket/market": true, "/api/polymarket/resolved": true,
 		"/api/network/market/:marketId": true, "/api/network/crowd": true,
+		"/api/situations": true, "/api/oracle/featured": true, "/api/fashion/signals": true,
 		"/api/polymarket/featured": true, "/api/polymarket/market-history": true, "/api/polymarket/history": true,
 		"/api/channels": true, "/api/channels/*": true, "/api/channel/*": true,
 	}
@@ -104,6 +105,8 @@ func TestMethods(t *testing.T) {
 		"/api/dev/keys":              "DELETE, GET, HEAD, OPTIONS, POST",
 		"/api/signals/x/events":      "GET, HEAD, OPTIONS, POST",
 		"/api/admin/resolve-signals": "GET, HEAD, OPTIONS, POST",
+		"/api/m/701122/streams":      "DELETE, GET, HEAD, OPTIONS, POST",
+		"/api/admin/pins":            "DELETE, GET, HEAD, OPTIONS, POST",
 	} {
 		w := b.send("PATCH", target, "")
 		if w.Code != 405 || field(w, "error") != "method_not_allowed" || w.Header().Get("Allow") != allow {
@@ -135,13 +138,13 @@ func TestBodies(t *testing.T) {
 	big := `{"label":"` + strings.Repeat("x", 64<<10) + `"}`
 	for _, target := range []string{
 		"/api/predictions", "/api/signals/0199f0a4-0000-7000-8000-00000000ffff/events", "/api/dev/keys", "/api/auth/privy",
-		"/api/resolution/finalize", "/api/resolution/dispute", "/api/admin/resolve-signals", "/api/admin/markets", "/api/admin/operators",
+		"/api/m/701122/streams", "/api/admin/pins", "/api/resolution/finalize", "/api/resolution/dispute", "/api/admin/resolve-signals", "/api/admin/markets", "/api/admin/operators",
 	} {
 		who := byAdmin()
 		switch {
 		case strings.HasPrefix(target, "/api/dev"), strings.HasPrefix(target, "/api/auth"):
 			who = byLogin("mara_k")
-		case strings.HasPrefix(target, "/api/predictions"), strings.HasPrefix(target, "/api/signals"):
+		case strings.HasPrefix(target, "/api/predictions"), strings.HasPrefix(target, "/api/signals"), strings.HasPrefix(target, "/api/m/"):
 			who = b.byKey()
 		}
 		plain := func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }

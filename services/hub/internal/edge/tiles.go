@@ -3,12 +3,10 @@ package edge
 import (
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
@@ -37,8 +35,20 @@ type tileJSON struct {
 	EndsAt      *string  `json:"endsAt"`
 }
 
-// The sources of a heatmap besides the venue.
+type oracleJSON struct {
+	Featured  []oracleTileJSON `json:"featured"`
+	Source    string           `json:"source"`
+	UpdatedAt string           `json:"updatedAt"`
+}
+
+type oracleTileJSON struct {
+	tileJSON
+	Attention int32 `json:"attention"`
+}
+
+// The sources of tiles besides the venue.
 const (
+	fromOracle  = "oracle"
 	fromCopy    = "cache"
 	fromNowhere = "empty"
 )
@@ -50,33 +60,79 @@ func readMode(rawQuery string) string { return market.ParseMode(page.Query(rawQu
 // featured is GET /api/{venue_a}/featured. A ledger that is away is covered by a
 // copy of the last minutes, and then there are no tiles; no cache keeps either.
 func (s *server) featured(c echo.Context) error {
-	w, r := c.Response(), c.Request()
-	mode := readMode(r.URL.RawQuery)
-	err := s.tiles.Serve(w, r, mode, s.buildTiles(mode))
-	if err == nil || r.Context().Err() != nil {
-		return err
-	}
-	s.markDegraded(c, strings.TrimSuffix(fault.Of(err).Code, "_unavailable"))
-	s.log.WarnContext(r.Context(), "no tiles", "code", fault.Of(err).Code, "error", err)
-	if last := s.lastTiles.Peek(mode); last != nil {
-		last.WriteTo(w, r)
-		return nil
-	}
-	return web.OK(c, heatmapJSON{Source: fromNowhere, UpdatedAt: syntax.Stamp(s.now()), Tiles: []tileJSON{}})
+	mode := readMode(c.Request().URL.RawQuery)
+	return s.covered(c, s.tiles, mode, s.buildTiles(mode), func() any {
+		return heatmapJSON{Source: fromNowhere, UpdatedAt: syntax.Stamp(s.now()), Tiles: []tileJSON{}}
+	})
 }
 
 // buildTiles makes the page of a mode, and its copy for when the ledger is away.
+// Without its pins a heatmap passes and is no page to keep.
 func (s *server) buildTiles(mode string) page.Build {
 	return func(ctx context.Context) ([]byte, error) {
-		h, err := s.catalogue.Tiles(ctx, mode)
+		pins, pinsErr := s.pinned(ctx, mode)
+		h, err := s.catalogue.Tiles(ctx, mode, pins.ids)
 		if err != nil {
 			return nil, err
 		}
 		out := heatmapJSON{Source: s.venueA, UpdatedAt: syntax.Stamp(h.UpdatedAt), Tiles: make([]tileJSON, 0, len(h.Tiles))}
 		for i := range h.Tiles {
-			out.Tiles = append(out.Tiles, showTile(&h.Tiles[i], h.UpdatedAt))
+			out.Tiles = append(out.Tiles, pins.over(showTile(&h.Tiles[i], h.UpdatedAt)))
 		}
 		if len(out.Tiles) == 0 {
+			out.Source = fromNowhere
+		}
+		body, err := web.Marshal(out)
+		if err != nil {
+			return nil, err
+		}
+		if pinsErr != nil {
+			s.log.WarnContext(ctx, "a heatmap without its pins", "error", pinsErr)
+			return nil, &passing{page: page.Make(body, s.now()), source: sourceOf(pinsErr)}
+		}
+		if len(out.Tiles) == 0 {
+			return body, nil
+		}
+		out.Source = fromCopy
+		kept, err := web.Marshal(out)
+		if err != nil {
+			return nil, err
+		}
+		return body, s.tiles.keep(ctx, mode, kept)
+	}
+}
+
+// Sizes of the oracle's list.
+const (
+	oracleDefault = 12
+	oracleMax     = market.MaxTiles
+)
+
+var oracleParams = params("limit")
+
+func readOracle(rawQuery string) int {
+	return syntax.Limit(page.Query(rawQuery, oracleParams)[0], oracleDefault, oracleMax)
+}
+
+// oracleKey is no mode of the heatmap.
+func oracleKey(limit int) string { return joinKey(fromOracle, keyOf(limit)) }
+
+// oracleFeatured is GET /api/oracle/featured: the tiles by attention alone, covered
+// for as the heatmap is.
+func (s *server) oracleFeatured(c echo.Context) error {
+	limit := readOracle(c.Request().URL.RawQuery)
+	key := oracleKey(limit)
+	build := func(ctx context.Context) ([]byte, error) {
+		h, err := s.catalogue.Tiles(ctx, "", nil)
+		if err != nil {
+			return nil, err
+		}
+		out := oracleJSON{Source: fromOracle, UpdatedAt: syntax.Stamp(h.UpdatedAt), Featured: make([]oracleTileJSON, 0, limit)}
+		for i := range h.Tiles[:min(limit, len(h.Tiles))] {
+			t := &h.Tiles[i]
+			out.Featured = append(out.Featured, oracleTileJSON{showTile(t, h.UpdatedAt), t.Attention})
+		}
+		if len(out.Featured) == 0 {
 			out.Source = fromNowhere
 			return web.Marshal(out)
 		}
@@ -89,10 +145,11 @@ func (s *server) buildTiles(mode string) page.Build {
 		if err != nil {
 			return nil, err
 		}
-		s.lastTiles.Drop(mode)
-		_, err = s.lastTiles.Get(ctx, mode, func(context.Context) ([]byte, error) { return kept, nil })
-		return body, err
+		return body, s.tiles.keep(ctx, key, kept)
 	}
+	return s.covered(c, s.tiles, key, build, func() any {
+		return oracleJSON{Source: fromNowhere, UpdatedAt: syntax.Stamp(s.now()), Featured: []oracleTileJSON{}}
+	})
 }
 
 func showTile(t *market.Tile, now time.Time) tileJSON {

@@ -76,6 +76,7 @@ type Tile struct {
 	Move      *int32  // bps in the last day
 	ImageURL  string  // empty: none
 	EndsAt    time.Time
+	Attention int32 // 0-100
 }
 
 // Heatmap is the tiles in their order.
@@ -169,8 +170,9 @@ type Catalogue interface {
 	Find(ctx context.Context, q Query) (Page, error)
 	// Resolved lists the markets that have an outcome, the newest first.
 	Resolved(ctx context.Context, p syntax.Provider, limit int, cursor string) (ResolvedPage, error)
-	// Tiles is the heatmap of a mode.
-	Tiles(ctx context.Context, mode string) (Heatmap, error)
+	// Tiles is the heatmap of a mode. Pinned markets come first, in their order; not
+	// in the mode of those that end soon.
+	Tiles(ctx context.Context, mode string, pinned []syntax.MarketID) (Heatmap, error)
 	// Related faults with market_not_found.
 	Related(ctx context.Context, id syntax.MarketID) (Related, error)
 	// Sentiment faults with market_not_found.

@@ -28,6 +28,7 @@ type Market struct {
 	EventKey         string // empty: none
 	URL              string // at its venue; empty: none
 	Lane             syntax.Lane
+	Category         string   // key of its lane in the programme
 	Outcomes         []string // two labels; empty: Yes and No
 	UpdatedAt        time.Time
 	CreatedAt        time.Time
@@ -35,7 +36,18 @@ type Market struct {
 	ResolutionSource *string   // native
 	SignalsYes       int64
 	SignalsNo        int64
+	Takes            int64
+	Streams          int32 // live ones, as the ledger last heard
 }
+
+// Sizes of the list of airable markets.
+const (
+	DefaultAirable = 100
+	MaxAirable     = 400
+)
+
+// ErrNotFound refuses a write about a market that nobody knows.
+var ErrNotFound = fault.New(fault.NotFound, "market_not_found", "no such market")
 
 // ErrUnknown is the answer for a market that nobody knows.
 var ErrUnknown = fault.New(fault.NotFound, "not_found", "")
@@ -44,6 +56,9 @@ var ErrUnknown = fault.New(fault.NotFound, "not_found", "")
 type Ledger interface {
 	// Market faults with market_not_found.
 	Market(ctx context.Context, id syntax.MarketID) (Market, error)
+	// Airable lists open markets that have a price and end more than ten minutes
+	// ahead, the soonest first; an empty lane is every lane.
+	Airable(ctx context.Context, lane syntax.Lane, limit int) ([]Market, error)
 	// Create makes a native market.
 	Create(ctx context.Context, d Draft) (Market, error)
 }

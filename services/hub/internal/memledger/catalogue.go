@@ -56,10 +56,20 @@ func (l *Ledger) ListResolved(ctx context.Context, r *cataloguev1.ListResolvedRe
 	})
 }
 
-// ListTiles answers what the test put there.
+// ListTiles answers what the test put there, pinned tiles first in the order of
+// their pins.
 func (l *Ledger) ListTiles(ctx context.Context, r *cataloguev1.ListTilesRequest) (*cataloguev1.ListTilesResponse, error) {
 	return do(ctx, l, "ListTiles", func() (*cataloguev1.ListTilesResponse, error) {
-		return &cataloguev1.ListTilesResponse{Tiles: l.Tiles[r.GetMode()], UpdatedAt: l.stamp()}, nil
+		l.LastTiles = r
+		place := func(t *cataloguev1.Tile) int {
+			if i := slices.Index(r.GetPinned(), t.GetMarketId()); i >= 0 {
+				return i
+			}
+			return len(r.GetPinned())
+		}
+		tiles := slices.Clone(l.Tiles[r.GetMode()])
+		slices.SortStableFunc(tiles, func(a, b *cataloguev1.Tile) int { return cmp.Compare(place(a), place(b)) })
+		return &cataloguev1.ListTilesResponse{Tiles: tiles, UpdatedAt: l.stamp()}, nil
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 )
@@ -51,6 +52,7 @@ type Ledger struct {
 	resolutionv1.UnimplementedResolutionReadServiceServer
 	boardv1.UnimplementedBoardReadServiceServer
 	programv1.UnimplementedProgramReadServiceServer
+	wirev1.UnimplementedWireReadServiceServer
 
 	sync.Mutex
 	Now       func() time.Time
@@ -75,7 +77,12 @@ type Ledger struct {
 	Relations   map[string][]*cataloguev1.Relation           // by market
 	Sentiments  map[string]*cataloguev1.GetSentimentResponse // by market
 	Gaps        []*cataloguev1.Gap
-	Tiles       map[string][]*cataloguev1.Tile         // by mode
+	Tiles       map[string][]*cataloguev1.Tile // by mode
+	LastTiles   *cataloguev1.ListTilesRequest
+	LastMoves   *wirev1.ListMovesRequest
+	LastStories *wirev1.ListSituationsRequest
+	Moves       []*wirev1.Move                         // in order
+	Situations  map[string][]*wirev1.Situation         // by window, in order
 	Histories   map[string][]*cataloguev1.HistoryPoint // by interval and token or market
 	keyed       map[string]kept                        // idempotency keys by operator and key
 	ids         int
@@ -127,6 +134,7 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	resolutionv1.RegisterResolutionReadServiceServer(r, l)
 	boardv1.RegisterBoardReadServiceServer(r, l)
 	programv1.RegisterProgramReadServiceServer(r, l)
+	wirev1.RegisterWireReadServiceServer(r, l)
 }
 
 // Count is how often a method was called.

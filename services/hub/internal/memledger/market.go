@@ -3,6 +3,8 @@ package memledger
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -20,6 +22,24 @@ func (l *Ledger) GetMarket(ctx context.Context, r *marketv1.GetMarketRequest) (*
 			return nil, ErrMarketNotFound
 		}
 		return &marketv1.GetMarketResponse{Market: m}, nil
+	})
+}
+
+// ListAirable shows open markets with a price and time left, the soonest first.
+func (l *Ledger) ListAirable(ctx context.Context, r *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
+	return do(ctx, l, "ListAirable", func() (*marketv1.ListAirableResponse, error) {
+		out := &marketv1.ListAirableResponse{}
+		for _, m := range l.byID() {
+			left := m.GetEndDate().AsTime().Sub(l.Now())
+			if m.GetStatus() == "open" && m.YesBps != nil && left > 10*time.Minute && (r.GetLane() == "" || m.GetLane() == r.GetLane()) {
+				out.Markets = append(out.Markets, m)
+			}
+		}
+		slices.SortStableFunc(out.Markets, func(a, b *marketv1.Market) int {
+			return a.GetEndDate().AsTime().Compare(b.GetEndDate().AsTime())
+		})
+		out.Markets = out.Markets[:min(len(out.Markets), int(r.GetLimit()))]
+		return out, nil
 	})
 }
 

@@ -152,6 +152,9 @@ func (l *Ledger) ListFeed(ctx context.Context, r *signalv1.ListFeedRequest) (*si
 			if len(out.Signals) == int(r.GetLimit()) {
 				break
 			}
+			if r.GetCategory() != "" && l.Markets[f.Signal.GetMarketId()].GetCategory() != r.GetCategory() {
+				continue
+			}
 			if r.GetType() == "beat_crowd" && f.Signal.GetStatus() != "won" {
 				continue
 			}

@@ -21,6 +21,8 @@ type Reader interface {
 	Signal(ctx context.Context, id string) (Signal, error)
 	Events(ctx context.Context, id string) ([]Event, error)
 	Feed(ctx context.Context, kind FeedType, limit int) ([]Signal, error)
+	// FeedOf lists the newest calls on markets of a programme category.
+	FeedOf(ctx context.Context, category string, limit int) ([]Signal, error)
 	MarketLedger(ctx context.Context, id syntax.MarketID, limit int, cursor string) (Ledger, error)
 	Crowd(ctx context.Context, id syntax.MarketID, own operator.ID) (Crowd, error)
 }

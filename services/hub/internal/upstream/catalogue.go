@@ -58,8 +58,14 @@ func (k *Catalogue) Resolved(ctx context.Context, p syntax.Provider, limit int, 
 }
 
 // Tiles implements market.Catalogue.
-func (k *Catalogue) Tiles(ctx context.Context, mode string) (market.Heatmap, error) {
-	r, err := k.read.ListTiles(ctx, &cataloguev1.ListTilesRequest{Mode: mode})
+func (k *Catalogue) Tiles(ctx context.Context, mode string, pinned []syntax.MarketID) (market.Heatmap, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	ids := make([]string, len(pinned))
+	for i, id := range pinned {
+		ids[i] = string(id)
+	}
+	r, err := k.read.ListTiles(ctx, &cataloguev1.ListTilesRequest{Mode: mode, Pinned: ids})
 	if err != nil {
 		return market.Heatmap{}, err
 	}
@@ -68,7 +74,7 @@ func (k *Catalogue) Tiles(ctx context.Context, mode string) (market.Heatmap, err
 		out.Tiles = append(out.Tiles, market.Tile{
 			ID: t.GetId(), Label: t.GetLabel(), MarketID: syntax.MarketID(t.GetMarketId()), Title: t.GetTitle(),
 			Lane: syntax.Lane(t.GetLane()), Markets: t.GetMarketCount(), Volume24h: t.GetVolume24H(), Yes: t.YesBps,
-			Move: t.Move24HBps, ImageURL: t.GetImageUrl(), EndsAt: at(t.GetEndsAt()),
+			Move: t.Move24HBps, ImageURL: t.GetImageUrl(), EndsAt: at(t.GetEndsAt()), Attention: t.GetAttention(),
 		})
 	}
 	return out, nil

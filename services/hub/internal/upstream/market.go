@@ -32,6 +32,21 @@ func (m *Markets) Market(ctx context.Context, id syntax.MarketID) (market.Market
 	return marketOf(r.GetMarket()), nil
 }
 
+// Airable implements market.Ledger.
+func (m *Markets) Airable(ctx context.Context, lane syntax.Lane, limit int) ([]market.Market, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	r, err := m.read.ListAirable(ctx, &marketv1.ListAirableRequest{Lane: string(lane), Limit: int32(limit)})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]market.Market, 0, len(r.GetMarkets()))
+	for _, one := range r.GetMarkets() {
+		out = append(out, marketOf(one))
+	}
+	return out, nil
+}
+
 // Create implements market.Ledger.
 func (m *Markets) Create(ctx context.Context, d market.Draft) (market.Market, error) {
 	r, err := m.write.CreateNative(ctx, &marketv1.CreateNativeRequest{
@@ -64,6 +79,7 @@ func marketOf(m *marketv1.Market) market.Market {
 		URL:              m.GetUrl(),
 		ClobTokenID:      m.GetClobTokenId(),
 		Lane:             syntax.Lane(m.GetLane()),
+		Category:         m.GetCategory(),
 		Outcomes:         labels(m.GetOutcomes()),
 		UpdatedAt:        at(m.GetUpdatedAt()),
 		CreatedAt:        at(m.GetCreatedAt()),
@@ -71,6 +87,8 @@ func marketOf(m *marketv1.Market) market.Market {
 		ResolutionSource: m.ResolutionSource,
 		SignalsYes:       m.GetYes(),
 		SignalsNo:        m.GetNo(),
+		Takes:            m.GetTakes(),
+		Streams:          m.GetStreams(),
 	}
 }
 

@@ -83,9 +83,18 @@ func (s *Signals) Events(ctx context.Context, id string) ([]signal.Event, error)
 
 // Feed implements signal.Reader.
 func (s *Signals) Feed(ctx context.Context, kind signal.FeedType, limit int) ([]signal.Signal, error) {
+	return s.feed(ctx, &signalv1.ListFeedRequest{Type: string(kind), Limit: int32(limit)})
+}
+
+// FeedOf implements signal.Reader.
+func (s *Signals) FeedOf(ctx context.Context, category string, limit int) ([]signal.Signal, error) {
+	return s.feed(ctx, &signalv1.ListFeedRequest{Type: string(signal.FeedRecent), Limit: int32(limit), Category: category})
+}
+
+func (s *Signals) feed(ctx context.Context, ask *signalv1.ListFeedRequest) ([]signal.Signal, error) {
 	ctx, cancel := brief(ctx)
 	defer cancel()
-	r, err := s.read.ListFeed(ctx, &signalv1.ListFeedRequest{Type: string(kind), Limit: int32(limit)})
+	r, err := s.read.ListFeed(ctx, ask)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,25 @@ type Env struct {
 	Size   Size
 	Hubs   []string // addresses of all hubs; a fault may replace them
 	Doubt  *Doubts
+
+	shared map[string]any
+}
+
+// Shared gives what several rows look at, each for its own promise: the first
+// that asks makes it. Rows run one after the other.
+func (e *Env) Shared(name string, made func() (any, error)) (any, error) {
+	if v, ok := e.shared[name]; ok {
+		return v, nil
+	}
+	v, err := made()
+	if err != nil {
+		return nil, err
+	}
+	if e.shared == nil {
+		e.shared = map[string]any{}
+	}
+	e.shared[name] = v
+	return v, nil
 }
 
 // Of picks a number by the size of the run.

@@ -59,7 +59,7 @@ var f3 = frame.Row{
 
 // inProduction is what differs from the settings of the running system.
 var inProduction = map[string]string{
-	"ENV": "production", "HUB_URL": "https://hub.example", "API_URL": "https://api.example", "CLOCK_URL": "https://clock.example",
+	"ENV": "production", "HUB_URL": "https://hub.example",
 	"IDP_PROVIDERS": `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
 }
 

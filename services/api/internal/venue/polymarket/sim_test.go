@@ -1,17 +1,8 @@
 package polymarket_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,91 +10,29 @@ import (
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// simulatorDir holds the simulator once it is built.
-var simulatorDir string
-
-// buildSimulator builds the venue simulator the first time it is needed.
-var buildSimulator = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "venuesim")
-	if err != nil {
-		return "", err
-	}
-	simulatorDir = dir
-	binary := filepath.Join(dir, "venuesim")
-	build := exec.Command("go", "build", "-o", binary, "./venuesim")
-	build.Dir = filepath.Join("..", "..", "..", "..", "..", "deploy")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", errors.Join(err, errors.New(string(out)))
-	}
-	return binary, nil
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if simulatorDir != "" {
-		_ = os.RemoveAll(simulatorDir)
-	}
-	os.Exit(code)
-}
-
 type simulator struct {
-	url string
-	t   *testing.T
+	*venuetest.Simulator
+	t *testing.T
 }
 
 func startSimulator(t *testing.T) *simulator {
 	t.Helper()
-	binary, err := buildSimulator()
-	if err != nil {
-		t.Fatalf("build the simulator: %v", err)
-	}
-	cmd := exec.Command(binary)
-	cmd.Env = append(os.Environ(), "HTTP_ADDR=127.0.0.1:0", "VENUE_SIM_SEED=3", "VENUE_SIM_DATA=")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the simulator did not stop well: %v", err)
-		}
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, addr, ok := strings.Cut(strings.TrimSpace(line), "http://")
-	if !ok {
-		t.Fatalf("no address in %q", line)
-	}
-	return &simulator{url: "http://" + addr, t: t}
+	return &simulator{venuetest.StartSimulator(t, ""), t}
 }
 
 func (s *simulator) post(path, body string) map[string]any {
 	s.t.Helper()
-	resp, err := http.Post(s.url+"/sim/polymarket/"+path, "application/json", strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var v map[string]any
-	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil || resp.StatusCode >= 300 {
-		s.t.Fatalf("%s: %d %v %v", path, resp.StatusCode, v, err)
-	}
-	return v
+	return s.Post("polymarket/"+path, body)
 }
 
 // adapter reads the simulator; each has its own rate and breaker.
 func (s *simulator) adapter() venue.Venue {
 	s.t.Helper()
 	a, err := polymarket.New(polymarket.Config{
-		GammaURL: s.url + "/gamma", ClobURL: s.url + "/clob", RequestsPerSecond: 1000, PastEndIsProvisional: true,
+		GammaURL: s.URL + "/gamma", ClobURL: s.URL + "/clob", RequestsPerSecond: 1000, PastEndIsProvisional: true,
 	}, venue.NewMeter(prometheus.NewRegistry()), time.Now)
 	if err != nil {
 		s.t.Fatal(err)

@@ -44,6 +44,22 @@ func Edit(t *testing.T, object, in string, changes map[string]any) string {
 	return string(raw)
 }
 
+// Root is a path below the folder that holds the repository's go.work.
+func Root(t testing.TB, path ...string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, gone := os.Stat(filepath.Join(dir, "go.work")); gone == nil {
+			return filepath.Join(append([]string{dir}, path...)...)
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	t.Fatalf("no go.work above the test: %v", err)
+	return ""
+}
+
 // Expected reads the records that are expected of the samples, by file. There must
 // be so many, and beside them other samples of a market that give none.
 func Expected(t *testing.T, records, others int) map[string]map[string]any {

@@ -29,6 +29,7 @@ type Venue struct {
 
 	t        *testing.T
 	base     string
+	missing  func() string // body of the 404
 	registry *prometheus.Registry
 
 	mu      sync.Mutex
@@ -37,17 +38,27 @@ type Venue struct {
 	asked   []*url.URL
 }
 
-// New starts a venue below a base path; it ends with the test.
+// New starts a venue below a base path; it ends with the test. Its 404 is that of
+// the adapter's samples.
 func New(t *testing.T, base string, answers map[string]string) *Venue {
+	t.Helper()
+	v := NewPlain(t, answers)
+	v.base, v.missing = base, func() string { return Sample(t, "error_not_found_404.json") }
+	v.URL += base
+	return v
+}
+
+// NewPlain starts a venue without a base path and without samples.
+func NewPlain(t *testing.T, answers map[string]string) *Venue {
 	t.Helper()
 	if answers == nil {
 		answers = map[string]string{}
 	}
-	v := &Venue{t: t, base: base, answers: answers, registry: prometheus.NewRegistry()}
+	v := &Venue{t: t, answers: answers, registry: prometheus.NewRegistry(), missing: func() string { return `{"error":"not found"}` }}
 	v.Meter = venue.NewMeter(v.registry)
 	srv := httptest.NewServer(v)
 	t.Cleanup(srv.Close)
-	v.URL = srv.URL + base
+	v.URL = srv.URL
 	return v
 }
 
@@ -68,7 +79,7 @@ func (v *Venue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(v.status)
 	case !ok:
 		w.WriteHeader(http.StatusNotFound)
-		body = Sample(v.t, "error_not_found_404.json")
+		body = v.missing()
 	}
 	_, _ = w.Write([]byte(body))
 }

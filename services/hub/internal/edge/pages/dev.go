@@ -83,7 +83,9 @@ func (s *site) otherName(r *http.Request) bool {
 }
 
 func (s *site) devPage() devPage {
-	return devPage{frame: s.frame("Operator keys", "Mint and revoke operator keys.", devPath), HubURL: s.HubURL}
+	p := devPage{frame: s.frame("Operator keys", "Mint and revoke operator keys.", devPath), HubURL: s.HubURL}
+	p.Here = "dev"
+	return p
 }
 
 // showKeys is the page of somebody who is signed in.

@@ -1,13 +1,12 @@
 package pages
 
 import (
-	"fmt"
+	"context"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
@@ -16,29 +15,67 @@ import (
 
 type marketPage struct {
 	frame
-	ID, Question, About, Provider, Lane, StatusWord string
-	Priced                                          bool
-	Yes, No, YesLabel, NoLabel                      string
-	YesPct                                          float64
-	Ends, Volume                                    string
-	Calls                                           int64
-	CrowdLine, TopLine                              string
-	Outcome                                         *outcomePart
-	Signals                                         []callRow
+	ID, Question, About        string
+	Venue, VenueURL, Lane      string
+	Status                     badge
+	Priced                     bool
+	Yes, No, YesLabel, NoLabel string
+	YesPct                     float64
+	Close                      string
+	Ends, EndsISO, Left        string
+	Volume, Volume24h          string
+	Liquidity, Source          string
+	HubURL                     string
+	Open                       bool // calls are taken
+	CallAt                     int  // a price in bps for the example
+
+	Tabs      []tab
+	Chart     chart
+	ChartAway bool
+
+	Outcome     *outcomePart
+	OutcomeAway bool
+
+	Calls      int64
+	Newest     []callRow
+	Older      []callRow
+	LedgerAway bool
+
+	Crowd     *crowdPart // nil: nobody called
+	CrowdAway bool
+	TopLine   string
+
+	Mood     *moodPart
+	MoodAway bool
+
+	Related     []relatedRow
+	RelatedAway bool
 }
 
-type outcomePart struct {
-	Word, Class, By, ProofURL, Disputed string
+// tab is a link to the same page in another form; Here is the one that is shown.
+type tab struct {
+	Label, Name, URL string
+	Here             bool
 }
 
-type callRow struct {
-	ID, Who, Side, Class, Price, Result, At, AtISO string
-}
+// The parts of the page, as they are named where they are missing.
+const (
+	partHistory = "history"
+	partLedger  = "ledger"
+	partCrowd   = "crowd"
+	partOutcome = "outcome"
+	partMood    = "sentiment"
+	partRelated = "related"
+)
 
-// callsShown is the number of newest calls on a market's page.
-const callsShown = 50
+// Sizes of the list of calls.
+const (
+	callsRead  = chartMarks
+	callsShown = 12 // the others are folded away
+)
 
-// market is GET /m/{marketId}.
+// market is GET /m/{marketId}. The market itself must be readable; each of its
+// parts may be missing.
 func (s *site) market(c echo.Context) error {
 	id, err := syntax.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -47,87 +84,117 @@ func (s *site) market(c echo.Context) error {
 	ctx := c.Request().Context()
 	m, err := s.Markets.Market(ctx, id)
 	if err != nil {
+		if fault.Of(err).Kind == fault.NotFound {
+			return market.ErrUnknown
+		}
 		return err
 	}
-	ledger, err := s.Signals.MarketLedger(ctx, id, callsShown, "")
-	if err != nil {
-		return err
-	}
-	crowd, err := s.Signals.Crowd(ctx, id, "")
-	if err != nil {
-		return err
-	}
-	p := s.marketOf(m)
+	interval := s.interval(c.QueryParam("interval"), &m)
+	var (
+		points  []market.Point
+		ledger  signal.Ledger
+		crowd   signal.Crowd
+		outcome *resolution.Outcome
+		mood    market.Sentiment
+		related market.Related
+	)
+	g := newGather(ctx)
+	ask(g, partHistory, &points, func(ctx context.Context) ([]market.Point, error) { return s.Catalogue.History(ctx, id, "", interval) })
+	ask(g, partLedger, &ledger, func(ctx context.Context) (signal.Ledger, error) {
+		return s.Signals.MarketLedger(ctx, id, callsRead, "")
+	})
+	ask(g, partCrowd, &crowd, func(ctx context.Context) (signal.Crowd, error) { return s.Signals.Crowd(ctx, id, "") })
+	ask(g, partOutcome, &outcome, func(ctx context.Context) (*resolution.Outcome, error) { return s.Resolutions.Outcome(ctx, id) })
+	ask(g, partMood, &mood, func(ctx context.Context) (market.Sentiment, error) { return s.Catalogue.Sentiment(ctx, id) })
+	ask(g, partRelated, &related, func(ctx context.Context) (market.Related, error) { return s.Catalogue.Related(ctx, id) })
+	g.done()
+
+	p := s.marketOf(&m)
+	p.HubURL = s.HubURL
+	p.ChartAway, p.LedgerAway, p.CrowdAway = g.missing(partHistory), g.missing(partLedger), g.missing(partCrowd)
+	p.OutcomeAway, p.MoodAway, p.RelatedAway = g.missing(partOutcome), g.missing(partMood), g.missing(partRelated)
+	p.settle(&m, outcome, ledger.Signals, s.Now())
+	p.Tabs = tabsOf(interval)
+	p.Chart = plot(stretch{
+		Points: points, Calls: ledger.Signals, Interval: interval, Now: s.Now(),
+		Held: m.Provider == syntax.Manual, Trades: m.Status == syntax.MarketOpen,
+	})
 	p.Calls = ledger.Yes + ledger.No
-	p.Signals = callsOf(ledger.Signals)
-	p.CrowdLine, p.TopLine = crowdLines(crowd)
-	p.Outcome = outcomeOf(s.outcome(ctx, id))
+	rows := callsOf(ledger.Signals)
+	p.Newest, p.Older = rows[:min(len(rows), callsShown)], rows[min(len(rows), callsShown):]
+	p.Crowd, p.TopLine = crowdOf(&m, crowd)
+	p.Mood = moodOf(mood)
+	p.Related = relatedOf(related)
+	p.Description = p.card()
+	s.lessThanWhole(c, g)
 	return s.render(c, http.StatusOK, "market", p)
 }
 
-func (s *site) marketOf(m market.Market) marketPage {
-	p := marketPage{
-		frame: s.frame(m.Title, "Who called what on this market, and what came of it.", "/m/"+string(m.ID)),
-		ID:    string(m.ID), Question: m.Title, About: m.Description, Provider: string(m.Provider), Lane: string(m.Lane),
-		StatusWord: string(m.Status), YesLabel: "YES", NoLabel: "NO",
+// interval is the one that was asked for; without a word the last day of a market
+// that trades and the whole life of one that does not.
+func (s *site) interval(raw string, m *market.Market) market.Interval {
+	if raw == "" && (m.Status == syntax.MarketClosed || m.Status == syntax.MarketResolved) {
+		return market.All
 	}
-	if m.Provider == syntax.Manual {
-		p.Provider = "Signalcast"
+	return market.ParseInterval(raw)
+}
+
+func tabsOf(here market.Interval) []tab {
+	names := []tab{
+		{Label: string(market.Hour), Name: "last hour"},
+		{Label: string(market.Day), Name: "last 24 hours"},
+		{Label: string(market.Week), Name: "last 7 days"},
+		{Label: string(market.All), Name: "since the beginning"},
+	}
+	for i := range names {
+		names[i].URL = "?interval=" + names[i].Label + "#price"
+		names[i].Here = names[i].Label == string(here)
+	}
+	return names
+}
+
+func (s *site) marketOf(m *market.Market) marketPage {
+	p := marketPage{
+		frame: s.frame(m.Title, "", "/m/"+string(m.ID)),
+		ID:    string(m.ID), Question: m.Title, About: m.Description, Venue: venueWord(m.Provider), Lane: laneWord(m.Lane),
+		YesLabel: "YES", NoLabel: "NO", CallAt: wholePrice / 2, Volume: amount(m.Volume, m.VolumeUnit), Volume24h: amount(m.Volume24h, "usd"),
+		Liquidity: amount(m.Liquidity, m.VolumeUnit),
+	}
+	p.Wide, p.Here = true, "markets"
+	if m.Provider == syntax.Manual { // it has no book
+		p.Volume, p.Volume24h, p.Liquidity = "", "", ""
+	} else {
+		p.VenueURL = link(m.URL)
+	}
+	if m.ResolutionSource != nil {
+		p.Source = link(*m.ResolutionSource)
 	}
 	if len(m.Outcomes) == 2 {
 		p.YesLabel, p.NoLabel = m.Outcomes[0], m.Outcomes[1]
 	}
 	if m.Yes != nil {
-		yes := int(*m.Yes)
-		p.Priced, p.Yes, p.No, p.YesPct = true, percent(yes), percent(10000-yes), float64(yes)/100
+		yes := min(max(int(*m.Yes), 0), wholePrice)
+		p.Priced, p.Yes, p.No, p.YesPct = true, percent(yes), percent(wholePrice-yes), float64(yes)/100
+		p.CallAt = min(max(yes, 1), wholePrice-1)
 	}
 	if !m.EndDate.IsZero() {
-		p.Ends = when(m.EndDate)
-	}
-	if m.Volume != nil && *m.Volume > 0 {
-		p.Volume = usd(*m.Volume) + " " + strings.ToUpper(m.VolumeUnit)
+		p.Ends, p.EndsISO = when(m.EndDate), syntax.Stamp(m.EndDate)
+		p.Left = left(m.EndDate, s.Now())
 	}
 	return p
 }
 
-func callsOf(list []signal.Signal) []callRow {
-	rows := make([]callRow, 0, len(list))
-	for _, sig := range list {
-		r := callRow{
-			ID: sig.ID, Who: string(sig.PublicID), Side: string(sig.Direction), Class: sideClass(sig.Direction),
-			Price: cents(int(sig.Price)), Result: strings.ToLower(statusWord(sig.Status)),
-			At: sig.CreatedAt.UTC().Format("2 Jan, 15:04"), AtISO: syntax.Stamp(sig.CreatedAt),
-		}
-		if sig.Handle != "" {
-			r.Who = "@" + sig.Handle
-		}
-		if sig.Score != nil && sig.Status != syntax.Void {
-			r.Result = signed(int(*sig.Score))
-		}
-		rows = append(rows, r)
+// card is the page in one line, for those who see no more of it.
+func (p *marketPage) card() string {
+	text := p.Status.Word + "."
+	if p.Priced {
+		text = p.YesLabel + " " + p.Yes + ", " + p.NoLabel + " " + p.No + ". " + text
 	}
-	return rows
-}
-
-func crowdLines(c signal.Crowd) (crowd, top string) {
-	if n := c.Yes + c.No; n > 0 {
-		crowd = fmt.Sprintf("%d%% YES of %d", (200*c.Yes+n)/(2*n), n)
+	if !p.LedgerAway {
+		text += " " + many(p.Calls, "call") + "."
 	}
-	if c.Top != nil {
-		top = strconv.Itoa(int(c.Top.YesPercent)) + "% YES of " + strconv.Itoa(int(c.Top.Sample))
+	if p.Ends != "" {
+		text += " Ends " + p.Ends + "."
 	}
-	return crowd, top
-}
-
-func outcomeOf(o *resolution.Outcome) *outcomePart {
-	if o == nil {
-		return nil
-	}
-	part := &outcomePart{Word: "No outcome yet", ProofURL: proof(o), Disputed: dispute(o)}
-	if o.Outcome == nil {
-		return part
-	}
-	part.Word, part.Class = "Resolved "+*o.Outcome, strings.ToLower(*o.Outcome)
-	part.By = "by " + by(o) + ", " + when(o.ResolvedAt)
-	return part
+	return text
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -36,12 +37,16 @@ type Deps struct {
 	Secure      bool   // cookies travel over https alone
 	Signals     signal.Reader
 	Markets     market.Ledger
+	Catalogue   market.Catalogue
+	Pins        market.Pins
 	Resolutions resolution.Ledger
 	Operators   operator.Ledger
 	// Login tells whose an identity token is and counts the call against its subject.
 	Login       func(c echo.Context, token string) (operator.Identity, error)
 	ReceiptJSON echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
 	Now         func() time.Time
+	Log         *slog.Logger
+	Degraded    func(path, source string) // counts pages that lack a part
 }
 
 type site struct {
@@ -53,7 +58,7 @@ type site struct {
 // Mount adds the pages to the hub's edge.
 func Mount(e *web.Edge, d Deps) error {
 	s := &site{Deps: d, templates: map[string]*template.Template{}}
-	for _, name := range []string{"receipt", "market", "dev", "error"} {
+	for _, name := range []string{"receipt", "market", "markets", "dev", "error"} {
 		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/"+name+".html")
 		if err != nil {
 			return fmt.Errorf("read page %s: %w", name, err)
@@ -70,13 +75,17 @@ func Mount(e *web.Edge, d Deps) error {
 	return nil
 }
 
+// cacheShort lets shared caches keep a page that everybody sees alike.
+const cacheShort = "public, s-maxage=10"
+
 func (s *site) routes() []web.Route {
 	page := func(method, path, who, cache string, h echo.HandlerFunc) web.Route {
 		return web.Route{Method: method, Path: path, Who: []string{who}, Cache: cache, Handler: s.shown(web.Anonymous(h))}
 	}
 	return []web.Route{
-		page(http.MethodGet, "/receipts/:id", "public", "public, s-maxage=10", s.receipt),
-		page(http.MethodGet, "/m/:marketId", "public", "public, s-maxage=10", s.market),
+		page(http.MethodGet, "/receipts/:id", "public", cacheShort, s.receipt),
+		page(http.MethodGet, "/m/:marketId", "public", cacheShort, s.market),
+		page(http.MethodGet, marketsPath, "public", cacheShort, s.markets),
 		page(http.MethodGet, "/", "public", "no-store", s.front),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.handOver),
@@ -119,6 +128,10 @@ func (s *site) shown(h echo.HandlerFunc) echo.HandlerFunc {
 // frame is what every page has around it.
 type frame struct {
 	Title, Description, URL, Style string
+	Kind                           string // og:type; empty: article
+	Here                           string // the entry of the navigation that this page belongs to
+	Wide                           bool   // more than one column on a desk
+	Unlisted                       bool   // not for search engines
 }
 
 func (s *site) frame(title, description, path string) frame {

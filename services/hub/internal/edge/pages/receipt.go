@@ -88,10 +88,7 @@ func (s *site) titleOf(ctx context.Context, sig signal.Signal) string {
 }
 
 func (s *site) receiptOf(sig signal.Signal) receiptPage {
-	who := string(sig.PublicID)
-	if sig.Handle != "" {
-		who = "@" + sig.Handle
-	}
+	who := callerOf(&sig)
 	price := int(sig.Price)
 	p := receiptPage{
 		frame: s.frame(string(sig.Direction)+" at "+cents(price)+": "+sig.MarketTitle,

@@ -2,11 +2,14 @@ package pages
 
 import (
 	"fmt"
+	"math"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 type marketID = syntax.MarketID
@@ -54,17 +57,117 @@ func statusWord(s syntax.SignalStatus) string {
 	return "Open"
 }
 
-// usd writes dollars without cents, in groups of three.
-func usd(v float64) string {
-	digits := strconv.FormatFloat(v, 'f', 0, 64)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
+// amount writes a volume with its unit: $182,000, 182,000 contracts.
+func amount(v *float64, unit string) string {
+	if v == nil {
+		return ""
 	}
-	return b.String()
+	n := number(*v)
+	switch {
+	case n == "":
+		return ""
+	case unit == "" || unit == "usd":
+		return "$" + n
+	}
+	return n + " " + unit
+}
+
+// figures are the names of great numbers, the greatest first.
+var figures = [...]struct {
+	from float64
+	name string
+}{{1e12, " T"}, {1e9, " B"}, {1e6, " M"}}
+
+// number writes what people read: all digits in groups of three up to a million,
+// three figures above it; empty for what is no amount.
+func number(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+		return ""
+	}
+	for _, f := range figures {
+		switch {
+		case v >= 1000*f.from:
+			return "999" + f.name + "+"
+		case v >= f.from:
+			return strconv.FormatFloat(v/f.from, 'f', 2, 64) + f.name
+		}
+	}
+	digits := strconv.FormatFloat(v, 'f', 0, 64)
+	if cut := len(digits) - 3; cut > 0 {
+		return digits[:cut] + "," + digits[cut:]
+	}
+	return digits
+}
+
+// pointsOf writes a difference of prices in points: 450 bps is +4.5.
+func pointsOf(bps int) string {
+	switch {
+	case bps > 0:
+		return "+" + strings.TrimSuffix(percent(bps), "%")
+	case bps < 0:
+		return "−" + strings.TrimSuffix(percent(-bps), "%")
+	}
+	return "0"
+}
+
+// many counts things: 1 call, 2 calls.
+func many(n int64, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(n, 10) + " " + one + "s"
+}
+
+// left says how far an end is ahead; empty when it is past.
+func left(end, now time.Time) string {
+	switch d := end.Sub(now); {
+	case d >= 48*time.Hour:
+		return many(int64(d/(24*time.Hour)), "day") + " left"
+	case d >= time.Hour:
+		return many(int64(d/time.Hour), "hour") + " left"
+	case d > 0:
+		return many(int64((d+time.Minute-1)/time.Minute), "minute") + " left"
+	}
+	return ""
+}
+
+// callerOf is how the one who called is shown.
+func callerOf(call *signal.Signal) string {
+	if call.Handle == "" {
+		return string(call.PublicID)
+	}
+	return "@" + call.Handle
+}
+
+// laneWord writes a lane as a word: SCIENCE is Science.
+func laneWord(l syntax.Lane) string {
+	if l == "" {
+		return ""
+	}
+	return string(l[:1]) + strings.ToLower(string(l[1:]))
+}
+
+var venues = map[syntax.Provider]string{
+	syntax.Polymarket: "Polymarket", syntax.Kalshi: "Kalshi", syntax.Limitless: "Limitless", syntax.Manifold: "Manifold",
+	syntax.Manual: "Signalcast",
+}
+
+// venueWord names a venue as it names itself.
+func venueWord(p syntax.Provider) string {
+	if w, ok := venues[p]; ok {
+		return w
+	}
+	return string(p)
+}
+
+// link is an address that a page may lead to: http or https with a host; anything
+// else is none.
+func link(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return ""
+	}
+	return raw
 }
 
 // bar is one stroke of a receipt's pattern.

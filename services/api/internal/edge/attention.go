@@ -1,0 +1,236 @@
+package edge
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/oracle"
+)
+
+type externalJSON struct {
+	Signals   []externalRowJSON `json:"signals"`
+	Count     int               `json:"count"`
+	UpdatedAt string            `json:"updatedAt"`
+}
+
+type externalRowJSON struct {
+	Rank           int      `json:"rank"`
+	MarketID       string   `json:"marketId"`
+	Provider       string   `json:"provider"`
+	Title          string   `json:"title"`
+	Lane           string   `json:"lane"`
+	Attention      int      `json:"attention"`
+	AttentionDelta int      `json:"attentionDelta"`
+	YesPct         *float64 `json:"yesPct"`
+	Volume24h      *float64 `json:"volume24h"`
+	URL            string   `json:"url"`
+	UpdatedAt      string   `json:"updatedAt"`
+}
+
+type scoreJSON struct {
+	MarketID   string         `json:"marketId"`
+	Title      string         `json:"title,omitempty"` // in lists
+	Score      int            `json:"score"`
+	Rank       int            `json:"rank"`
+	Percentile int            `json:"percentile"`
+	Components componentsJSON `json:"components"`
+	UpdatedAt  string         `json:"updatedAt"`
+}
+
+type componentsJSON struct {
+	Volume  float64 `json:"volume"`
+	Move    float64 `json:"move"`
+	Signals float64 `json:"signals"`
+	Viewers float64 `json:"viewers"`
+	Takes   float64 `json:"takes"`
+}
+
+type topJSON struct {
+	Markets   []scoreJSON `json:"markets"`
+	UpdatedAt string      `json:"updatedAt"`
+}
+
+type attentionJSON struct {
+	MarketID string      `json:"marketId"`
+	Points   []pointJSON `json:"points"`
+}
+
+// pointJSON has its time in unix seconds, as price histories have.
+type pointJSON struct {
+	T     int64 `json:"t"`
+	Score int   `json:"score"`
+}
+
+var (
+	errMissingMarket = fault.New(fault.Invalid, "missing_market", "marketId is required").With("field", "marketId")
+	errNoMarket      = fault.New(fault.NotFound, "not_found", "no such market")
+)
+
+// Page sizes of the lists by attention.
+const (
+	topDefault = 20
+	topMax     = oracle.MostRows
+)
+
+// topQuery is the normal form of a list by attention.
+type topQuery struct {
+	lane  syntax.Lane
+	limit int
+}
+
+var topParams = params("lane", "limit")
+
+func readTop(rawQuery string) topQuery {
+	v := page.Query(rawQuery, topParams)
+	return topQuery{syntax.LaneFilter(v[0]), syntax.Limit(v[1], topDefault, topMax)}
+}
+
+func (q topQuery) key(kind string) string {
+	return joinKey(kind, q.lane.String(), strconv.Itoa(q.limit))
+}
+
+// external is GET /api/v1/signals/external.
+func (s *server) external(c echo.Context) error {
+	q := readTop(c.Request().URL.RawQuery)
+	return s.attention.Serve(c.Response(), c.Request(), q.key("external"), func(ctx context.Context) ([]byte, error) {
+		rows, at, err := s.Oracle.Top(ctx, q.lane, q.limit)
+		if err != nil {
+			return nil, err
+		}
+		return web.Marshal(s.showExternal(rows, at))
+	})
+}
+
+func (s *server) emptyExternal() any { return s.showExternal(nil, s.Now()) }
+
+func (s *server) showExternal(rows []oracle.Row, at time.Time) externalJSON {
+	out := externalJSON{Signals: make([]externalRowJSON, len(rows)), Count: len(rows), UpdatedAt: syntax.Stamp(at)}
+	now := s.Now()
+	for i := range rows {
+		r := &rows[i]
+		out.Signals[i] = externalRowJSON{
+			Rank: r.Rank, MarketID: string(r.ID), Provider: string(r.Provider), Title: r.Title, Lane: string(r.Lane),
+			Attention: r.Score, AttentionDelta: r.Delta, Volume24h: r.Volume24h, URL: s.marketURL(r.ID), UpdatedAt: out.UpdatedAt,
+		}
+		if yes := r.Price(now); yes != nil {
+			percent := yes.Percent()
+			out.Signals[i].YesPct = &percent
+		}
+	}
+	return out
+}
+
+func (s *server) marketURL(id syntax.MarketID) string { return s.hubURL + "/m/" + string(id) }
+
+// top is GET /api/aura/top.
+func (s *server) top(c echo.Context) error {
+	q := readTop(c.Request().URL.RawQuery)
+	return s.attention.Serve(c.Response(), c.Request(), q.key("top"), func(ctx context.Context) ([]byte, error) {
+		rows, at, err := s.Oracle.Top(ctx, q.lane, q.limit)
+		if err != nil {
+			return nil, err
+		}
+		out := topJSON{Markets: make([]scoreJSON, len(rows)), UpdatedAt: syntax.Stamp(at)}
+		for i := range rows {
+			out.Markets[i] = showScore(&rows[i], at)
+			out.Markets[i].Title = rows[i].Title
+		}
+		return web.Marshal(out)
+	})
+}
+
+func (s *server) emptyTop() any {
+	return topJSON{Markets: []scoreJSON{}, UpdatedAt: syntax.Stamp(s.Now())}
+}
+
+func showScore(r *oracle.Row, at time.Time) scoreJSON {
+	p := r.Parts
+	return scoreJSON{
+		MarketID: string(r.ID), Score: r.Score, Rank: r.Rank, Percentile: r.Percentile, UpdatedAt: syntax.Stamp(at),
+		Components: componentsJSON{hundredths(p.Volume), hundredths(p.Move), hundredths(p.Signals), hundredths(p.Viewers), hundredths(p.Takes)},
+	}
+}
+
+func hundredths(x float64) float64 { return math.Round(100*x) / 100 }
+
+// scoreParams and historyParams are the parameters of the reads of one market.
+var (
+	scoreParams   = params("marketId")
+	historyParams = params("marketId", "window")
+)
+
+// scoreKey names the page of a market's score; false where there can be none.
+func scoreKey(rawQuery string) (string, bool) {
+	id, err := syntax.ParseMarketID(page.Query(rawQuery, scoreParams)[0])
+	return joinKey("score", string(id)), err == nil
+}
+
+// score is GET /api/aura/score. Faults: missing_market, not_found, db_unavailable.
+func (s *server) score(c echo.Context) error {
+	raw := page.Query(c.Request().URL.RawQuery, scoreParams)[0]
+	if raw == "" {
+		return errMissingMarket
+	}
+	id, err := syntax.ParseMarketID(raw)
+	if err != nil {
+		return errNoMarket
+	}
+	return s.attention.Serve(c.Response(), c.Request(), joinKey("score", raw), func(ctx context.Context) ([]byte, error) {
+		row, at, err := s.Oracle.Score(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return web.Marshal(showScore(&row, at))
+	})
+}
+
+// readHistory gives the market and the span of a history.
+func readHistory(rawQuery string) (string, time.Duration) {
+	v := page.Query(rawQuery, historyParams)
+	return v[0], oracle.ParseSpan(v[1])
+}
+
+// historyKey names the page of a history; false where there can be none.
+func historyKey(rawQuery string) (string, bool) {
+	raw, span := readHistory(rawQuery)
+	id, err := syntax.ParseMarketID(raw)
+	return joinKey("history", string(id), span.String()), err == nil
+}
+
+// attentionHistory is GET /api/aura/history. A market that nobody knows has no
+// points. Fault: missing_market.
+func (s *server) attentionHistory(c echo.Context) error {
+	raw, span := readHistory(c.Request().URL.RawQuery)
+	if raw == "" {
+		return errMissingMarket
+	}
+	key, known := historyKey(c.Request().URL.RawQuery)
+	if !known {
+		return web.JSON(c, http.StatusOK, emptyHistory(c))
+	}
+	return s.attention.Serve(c.Response(), c.Request(), key, func(ctx context.Context) ([]byte, error) {
+		list, err := s.Oracle.History(ctx, syntax.MarketID(raw), span)
+		if err != nil {
+			return nil, err
+		}
+		out := attentionJSON{MarketID: raw, Points: make([]pointJSON, len(list))}
+		for i, p := range list {
+			out.Points[i] = pointJSON{p.At.Unix(), p.Score}
+		}
+		return web.Marshal(out)
+	})
+}
+
+func emptyHistory(c echo.Context) any {
+	id, _ := readHistory(c.Request().URL.RawQuery)
+	return attentionJSON{MarketID: id, Points: []pointJSON{}}
+}

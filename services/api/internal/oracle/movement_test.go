@@ -1,0 +1,208 @@
+package oracle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/oracle"
+	"github.com/signalcast/signalcast/services/api/internal/wire"
+)
+
+func moves(t *testing.T, o *oracle.Service, l syntax.Lane) string {
+	t.Helper()
+	rows, at, err := o.Moves(t.Context(), syntax.Window1h, l, 50)
+	return list(t, rows, at, err, func(m *wire.Move) string {
+		return fmt.Sprintf("%s%+d@%s", m.Market.ID, m.Delta(), m.DetectedAt.Format(time.TimeOnly))
+	})
+}
+
+func situations(t *testing.T, o *oracle.Service, l syntax.Lane) string {
+	t.Helper()
+	rows, at, err := o.Situations(t.Context(), syntax.Window1h, l, 50)
+	return list(t, rows, at, err, func(s *wire.Situation) string {
+		return fmt.Sprintf("%s*%d@%s", s.Lead().ID, s.Count, s.DetectedAt.Format(time.TimeOnly))
+	})
+}
+
+// A story is in the lane of its lead.
+func TestMovesByLane(t *testing.T) {
+	t.Parallel()
+	o, _, _ := setup(t, fact("1", 5000, from(4000), inEvent("flood"), lane(syntax.LaneTech)), fact("2", 5000, from(4500), inEvent("flood")), fact("3", 999, from(1)))
+	for l, want := range map[syntax.Lane]string{
+		"": "1+1000@12:00:00 2+500@12:00:00|1*2@12:00:00", syntax.LaneTech: "1+1000@12:00:00|1*2@12:00:00", syntax.LaneScience: "2+500@12:00:00|", syntax.LaneMusic: "|",
+	} {
+		if got := moves(t, o, l) + "|" + situations(t, o, l); got != want {
+			t.Errorf("%q: %s, want %s", l, got, want)
+		}
+	}
+	if rows, _, _ := o.Moves(t.Context(), syntax.Window24h, "", 1); len(rows) != 1 {
+		t.Errorf("%d rows, want 1", len(rows))
+	}
+}
+
+// When nothing was read for ten minutes, nothing is known to move.
+func TestNothingMovesInTheDark(t *testing.T) {
+	t.Parallel()
+	o, s, clock := setup(t, fact("1", 5000, from(4000)))
+	s.err = errAway
+	clock.Advance(10 * time.Minute)
+	if o.Refresh(t.Context()) == nil {
+		t.Fatal("a failed reading is no error")
+	}
+	if got := moves(t, o, "") + situations(t, o, ""); got != "1+1000@12:00:001*1@12:00:00" {
+		t.Errorf("ten minutes later: %s", got)
+	}
+	clock.Advance(1)
+	if got := moves(t, o, "") + situations(t, o, ""); got != "" {
+		t.Errorf("after that: %s", got)
+	}
+	if rows, at, err := o.Tiles(t.Context(), false, nil); err != nil || len(rows) != 1 || rows[0].Yes != nil || rows[0].Move != nil || rows[0].Attention == 0 || !at.Equal(noon) {
+		t.Errorf("tiles: %+v %v %v", rows, at, err)
+	}
+}
+
+// What is detected stays detected: as the store knows it, else as it was seen
+// here. What moves no longer begins anew.
+func TestSightings(t *testing.T) {
+	t.Parallel()
+	moving, still := fact("1", 5000, from(4000)), fact("1", 5000)
+	o, s, clock := setup(t, moving)
+	next := func(f oracle.Fact) string {
+		t.Helper()
+		clock.Advance(time.Minute)
+		f.PricedAt = clock.Now()
+		s.facts = []oracle.Fact{f}
+		refresh(t, o)
+		return moves(t, o, "") + situations(t, o, "")
+	}
+	if got := next(moving); got != "1+1000@12:00:001*1@12:00:00" {
+		t.Errorf("seen again: %s", got)
+	}
+	s.kept = map[oracle.Sighting]time.Time{{Kind: oracle.OfMove, Window: syntax.Window1h, Key: "1"}: noon.Add(-time.Hour)}
+	if got := next(moving); got != "1+1000@11:00:001*1@12:00:00" {
+		t.Errorf("seen by another first: %s", got)
+	}
+	s.kept = nil
+	if got := next(still); got != "" {
+		t.Errorf("still: %s", got)
+	}
+	if got := next(moving); got != "1+1000@12:04:001*1@12:04:00" {
+		t.Errorf("moving again: %s", got)
+	}
+}
+
+// Keep writes each reading: scores that changed, sightings that are new or over.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	o, s, clock := setup(t, fact("1", 1e7, from(4000)), fact("2", 0))
+	ctx, cancel := context.WithCancel(t.Context())
+	failed, over := make(chan error, 1), make(chan error, 1)
+	go func() { over <- o.Keep(ctx, func(err error) { failed <- err }) }()
+	expect := func(want ...string) {
+		t.Helper()
+		for _, w := range want {
+			select {
+			case got := <-s.written:
+				if got != w {
+					t.Errorf("written %q, want %q", got, w)
+				}
+			case err := <-failed:
+				t.Errorf("%v, want %q", err, w)
+			case <-time.After(20 * time.Second):
+				t.Fatalf("%q is not written", w)
+			}
+		}
+	}
+	expect("8 seen, 0 gone", "thin 12:00:00", "scores map[1:40 2:0] at 12:00:00")
+	one := s.facts[0]
+	read := func(f ...oracle.Fact) {
+		t.Helper()
+		for i := range f {
+			f[i].PricedAt = clock.Now()
+		}
+		s.facts = f
+		refresh(t, o)
+	}
+	// The store has it: of a reading without news nothing is written, and the next
+	// one brings only what is new.
+	s.kept = map[oracle.Sighting]time.Time{}
+	for _, w := range syntax.Windows {
+		s.kept[oracle.Sighting{Kind: oracle.OfMove, Window: w, Key: "1"}] = noon
+		s.kept[oracle.Sighting{Kind: oracle.OfSituation, Window: w, Key: "polymarket:market:1"}] = noon
+	}
+	stored := maps.Clone(s.kept)
+	clock.Advance(time.Minute)
+	read(one, fact("2", 0))
+	clock.Advance(time.Minute)
+	s.kept = stored
+	read(one, fact("2", 1e7), fact("3", 10))
+	expect("scores map[2:30 3:4] at 12:02:00")
+	clock.Advance(time.Hour)
+	read(fact("1", 1e7), fact("2", 1e7))
+	expect("0 seen, 8 gone", "thin 13:02:00", "scores map[1:30 2:30] at 13:02:00")
+	s.kept = nil
+	clock.Advance(time.Minute)
+	s.facts = []oracle.Fact{fact("1", 1e7, func(f *oracle.Fact) { f.Signals24h = 63 })}
+	refresh(t, o)
+	expect("scores map[1:50] at 13:03:00")
+	cancel()
+	if err := <-over; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A write that fails is told, and what it left out comes with the next reading.
+func TestKeepGoesOn(t *testing.T) {
+	t.Parallel()
+	o, s, clock := setup(t, fact("1", 1e7))
+	s.err = errAway
+	ctx, cancel := context.WithCancel(t.Context())
+	failed, over := make(chan error), make(chan error, 1)
+	go func() { over <- o.Keep(ctx, func(err error) { failed <- err }) }()
+	<-s.written
+	if err := <-failed; !errors.Is(err, errAway) {
+		t.Error(err)
+	}
+	s.err = nil
+	clock.Advance(time.Minute)
+	refresh(t, o)
+	for _, want := range []string{"thin 12:01:00", "scores map[1:30] at 12:01:00"} {
+		if got := <-s.written; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	cancel()
+	<-over
+}
+
+// Run reads at once and each interval, and tells of readings that fail.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	s := &shelf{err: errAway}
+	o := oracle.NewService(s, time.Now)
+	ctx, cancel := context.WithCancel(t.Context())
+	failed, over := make(chan error), make(chan error, 1)
+	go func() { over <- o.Run(ctx, time.Millisecond, func(err error) { failed <- err }) }()
+	for range 2 {
+		if err := <-failed; !errors.Is(err, errAway) {
+			t.Error(err)
+		}
+	}
+	cancel()
+	for {
+		select {
+		case <-failed:
+			continue
+		case err := <-over:
+			if !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+		return
+	}
+}

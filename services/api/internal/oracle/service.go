@@ -1,0 +1,203 @@
+package oracle
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/wire"
+)
+
+// Expected failures.
+var (
+	// ErrUnavailable: the open markets could not be read.
+	ErrUnavailable = fault.New(fault.Unavailable, "db_unavailable", "the open markets are being read")
+	ErrNotFound    = fault.New(fault.NotFound, "not_found", "no such open market")
+)
+
+const (
+	// readBudget ends a reading that takes too long.
+	readBudget = 20 * time.Second
+	// deltaFor is how far back the change of a score is measured.
+	deltaFor = time.Hour
+)
+
+// Service answers from the last reading of the open markets.
+type Service struct {
+	store  Store
+	now    func() time.Time
+	last   atomic.Pointer[state]
+	failed atomic.Bool   // the newest reading went wrong
+	ready  chan struct{} // closed when the markets were read once
+
+	mu   sync.Mutex
+	news chan struct{} // closed when there is a newer reading
+}
+
+// NewService knows nothing until Run or Refresh has read the markets.
+func NewService(store Store, now func() time.Time) *Service {
+	return &Service{store: store, now: now, ready: make(chan struct{}), news: make(chan struct{})}
+}
+
+// Run reads the markets at once and then each interval until ctx ends; failed
+// hears of readings that went wrong.
+func (s *Service) Run(ctx context.Context, every time.Duration, failed func(error)) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if err := s.Refresh(ctx); err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// Refresh reads the markets and works everything out. It is not called twice at
+// once. When it fails the reading before stays.
+func (s *Service) Refresh(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readBudget)
+	defer cancel()
+	next, err := s.read(ctx)
+	s.failed.Store(err != nil)
+	if err != nil {
+		return err
+	}
+	first := s.last.Swap(next) == nil
+	if first {
+		close(s.ready)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.news)
+	s.news = make(chan struct{})
+	return nil
+}
+
+func (s *Service) read(ctx context.Context) (*state, error) {
+	now := s.now()
+	facts, err := s.store.ListFacts(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := s.store.ListSightings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st := newState(facts, kept, s.last.Load(), now)
+	scores, err := s.store.ListAttention(ctx, st.shown(), now.Add(-deltaFor))
+	if err != nil {
+		return nil, err
+	}
+	st.compare(scores)
+	return st, nil
+}
+
+// Age is how old the last reading is; before the first one it is 0.
+func (s *Service) Age() time.Duration {
+	st := s.last.Load()
+	if st == nil {
+		return 0
+	}
+	return s.now().Sub(st.at)
+}
+
+// state gives the last reading. A caller that comes before the first one waits
+// for it. Fault: ErrUnavailable.
+func (s *Service) state(ctx context.Context) (*state, error) {
+	if st := s.last.Load(); st != nil {
+		return st, nil
+	}
+	select {
+	case <-s.ready:
+		return s.last.Load(), nil
+	case <-ctx.Done():
+		return nil, ErrUnavailable.Wrap(ctx.Err())
+	}
+}
+
+// Moves lists the markets that moved within a window, the largest change first;
+// an empty lane is every lane. It gives the time of the reading, too. When no
+// reading succeeded for wire.LiveFor nothing is known to move. Fault:
+// ErrUnavailable.
+func (s *Service) Moves(ctx context.Context, w syntax.Window, lane syntax.Lane, limit int) ([]wire.Move, time.Time, error) {
+	st, err := s.state(ctx)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if s.old(st) {
+		return nil, st.at, nil
+	}
+	return wire.InLane(st.moves[slices.Index(syntax.Windows[:], w)], lane, func(m *wire.Move) syntax.Lane { return m.Market.Lane }, limit), st.at, nil
+}
+
+// Situations is Moves for the stories that moves make, by score; the lane is that
+// of the lead market. Fault: ErrUnavailable.
+func (s *Service) Situations(ctx context.Context, w syntax.Window, lane syntax.Lane, limit int) ([]wire.Situation, time.Time, error) {
+	st, err := s.state(ctx)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if s.old(st) {
+		return nil, st.at, nil
+	}
+	return wire.InLane(st.situations[slices.Index(syntax.Windows[:], w)], lane, func(s *wire.Situation) syntax.Lane { return s.Lead().Lane }, limit), st.at, nil
+}
+
+func (s *Service) old(st *state) bool { return s.now().Sub(st.at) > wire.LiveFor }
+
+// Tiles gives the heatmap of the primary venue, at most MostTiles: the pinned
+// markets in their order, then the events by attention; a pinned market that is
+// not open is left out. With soon it is the markets that end within a day, the
+// soonest first, and no pins. Fault: ErrUnavailable.
+func (s *Service) Tiles(ctx context.Context, soon bool, pinned []syntax.MarketID) ([]Tile, time.Time, error) {
+	st, err := s.state(ctx)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if soon {
+		return st.heatmap.takeSoon(s.now()), st.at, nil
+	}
+	return st.heatmap.take(pinned, s.now()), st.at, nil
+}
+
+// Top lists open markets by attention; an empty lane is every lane. Fault:
+// ErrUnavailable.
+func (s *Service) Top(ctx context.Context, lane syntax.Lane, limit int) ([]Row, time.Time, error) {
+	st, err := s.state(ctx)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	top := st.tops[lane]
+	top = top[:min(len(top), max(limit, 0))]
+	out := make([]Row, len(top))
+	for i, place := range top {
+		out[i] = st.rows[place]
+	}
+	return out, st.at, nil
+}
+
+// Score gives the attention of one market. Faults: ErrNotFound; ErrUnavailable
+// before the first reading and while no reading succeeds, because the market may
+// have opened since.
+func (s *Service) Score(ctx context.Context, id syntax.MarketID) (Row, time.Time, error) {
+	st, err := s.state(ctx)
+	if err != nil {
+		return Row{}, time.Time{}, err
+	}
+	i, known := st.places[id]
+	switch {
+	case known:
+		return st.rows[i], st.at, nil
+	case s.failed.Load():
+		return Row{}, time.Time{}, ErrUnavailable
+	}
+	return Row{}, time.Time{}, ErrNotFound
+}

@@ -1,0 +1,1 @@
+SELECT kind, span, key, seen_at FROM movement_sightings

@@ -1,0 +1,99 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/search"
+)
+
+// counted is a store that counts its reads of a sentiment, each of which waits
+// until it is let through.
+type counted struct {
+	search.Store
+	open  chan error
+	reads atomic.Int64
+}
+
+func (c *counted) GetSentiment(context.Context, syntax.MarketID, time.Time) (search.Sentiment, error) {
+	n := c.reads.Add(1)
+	return search.Sentiment{Yes: n}, <-c.open
+}
+
+// A crowd that asks about one market costs one read in two seconds.
+func TestSentimentIsReadOnce(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+	clock, c := testkit.NewClock(noon), &counted{open: make(chan error)}
+	s := search.NewService(c, clock.Now)
+	var wait sync.WaitGroup
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	for range 50 {
+		wait.Go(func() {
+			if got, err := s.Sentiment(t.Context(), "1"); err != nil || got.Yes != 1 || !got.UpdatedAt.Equal(noon) {
+				t.Errorf("%+v %v", got, err)
+			}
+		})
+	}
+	testkit.Eventually(t, 20*time.Second, func() bool { return c.reads.Load() == 1 })
+	if _, err := s.Sentiment(left, "1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("who leaves is kept: %v", err)
+	}
+	c.open <- nil
+	wait.Wait()
+	ask := func(id syntax.MarketID, want int64) {
+		t.Helper()
+		if got, err := s.Sentiment(t.Context(), id); err != nil || got.Yes != want {
+			t.Errorf("%s: %d, %v; want %d", id, got.Yes, err, want)
+		}
+	}
+	clock.Advance(2*time.Second - 1)
+	ask("1", 1)
+	close(c.open)
+	clock.Advance(1)
+	ask("1", 2)
+	ask("2", 3)
+	ask("2", 3)
+	if n := c.reads.Load(); n != 3 {
+		t.Errorf("%d reads, want 3", n)
+	}
+}
+
+// A failure is told to those who waited for it and not kept.
+func TestSentimentThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	c := &counted{open: make(chan error, 2)}
+	c.open <- errors.New("away")
+	c.open <- nil
+	s := search.NewService(c, time.Now)
+	if _, err := s.Sentiment(t.Context(), "1"); err == nil {
+		t.Error("a failed read is no error")
+	}
+	if got, err := s.Sentiment(t.Context(), "1"); err != nil || got.Yes != 2 {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// What is remembered is bounded, whatever ids are asked for.
+func TestSentimentsAreForgotten(t *testing.T) {
+	t.Parallel()
+	clock, c := testkit.NewClock(time.Now()), &counted{open: make(chan error)}
+	close(c.open)
+	s := search.NewService(c, clock.Now)
+	for i := range 5000 {
+		if _, err := s.Sentiment(t.Context(), syntax.MarketID(fmt.Sprint(i+1))); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.Leans(); n > 1024 {
+			t.Fatalf("%d are remembered", n)
+		}
+	}
+}

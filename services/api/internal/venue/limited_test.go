@@ -1,0 +1,207 @@
+package venue
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+// hand is a clock that is moved by hand.
+type hand struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (h *hand) now() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.at }
+
+func (h *hand) pass(d time.Duration) { h.mu.Lock(); h.at = h.at.Add(d); h.mu.Unlock() }
+
+func limitedBy(header string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if header != "" {
+			w.Header().Set("Retry-After", header)
+		}
+		reply(429, "text/plain", "error code: 1015")(w, r)
+	}
+}
+
+// A host that says "too many" is not away, and it is left alone for as long as it says.
+func TestAHostThatWantsAPauseHasIt(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+	for header, pause := range map[string]time.Duration{
+		"7": 7 * time.Second, "86400": time.Minute, "99999999999": time.Minute, "-3": 0, "": 0, "soon": 0,
+		noon.Add(20 * time.Second).Format(http.TimeFormat): 20 * time.Second, noon.Add(-time.Hour).Format(http.TimeFormat): 0,
+		noon.Add(time.Hour).Format(http.TimeFormat): time.Minute,
+	} {
+		t.Run(header, func(t *testing.T) {
+			t.Parallel()
+			clock := &hand{at: noon}
+			var free atomic.Bool
+			c, hits := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if free.Load() {
+					reply(200, "application/json", "{}")(w, r)
+					return
+				}
+				limitedBy(header)(w, r)
+			})
+			c.now, c.turns.now, c.breaker.now = clock.now, clock.now, clock.now
+			filing := market.WithPurpose(t.Context(), market.ForFiling)
+			ask := func(want int32) {
+				t.Helper()
+				if _, err := c.Get(filing, "x", "/thing", nil); !errors.Is(err, market.ErrBusy) || !errors.Is(err, ErrUnavailable) || hits.Load() != want {
+					t.Errorf("%v after %d requests, want %d", err, hits.Load(), want)
+				}
+			}
+			ask(1)
+			free.Store(true)
+			if pause > 0 {
+				ask(1)
+				clock.pass(pause - parts[market.ForFiling].wait - time.Millisecond)
+				ask(1)
+				clock.pass(parts[market.ForFiling].wait + time.Millisecond)
+			}
+			if _, err := c.Get(filing, "x", "/thing", nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestTooManyDoesNotOpenTheBreaker(t *testing.T) {
+	t.Parallel()
+	c, hits := serve(t, limitedBy(""))
+	for range 3 * breakAfter {
+		if _, err := c.Post(t.Context(), "x", "/thing", []byte("{}")); !errors.Is(err, market.ErrBusy) {
+			t.Fatal(err)
+		}
+	}
+	if c.breaker.rests() || hits.Load() != 3*breakAfter {
+		t.Errorf("rests: %v, %d requests", c.breaker.rests(), hits.Load())
+	}
+	// Nor does it say that a host is well again that has failed.
+	b := &breaker{now: time.Now}
+	for range breakAfter - 1 {
+		b.leave(failure)
+	}
+	b.leave(neither)
+	if b.leave(failure); !b.rests() {
+		t.Error("failures before it are forgotten")
+	}
+}
+
+// The loops wait for the pause and go on; they are as patient as their caller.
+func TestTheCatalogueWaitsForThePause(t *testing.T) {
+	t.Parallel()
+	var n atomic.Int32
+	var again time.Time
+	c, hits := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if n.Add(1) == 1 {
+			limitedBy("1")(w, r)
+			return
+		}
+		again = time.Now()
+		reply(200, "application/json", "{}")(w, r)
+	})
+	began := time.Now()
+	if _, err := c.Get(market.WithPurpose(t.Context(), market.ForCatalogue), "x", "/thing", nil); err != nil || hits.Load() != 2 {
+		t.Errorf("%v after %d", err, hits.Load())
+	}
+	if took := again.Sub(began); took < time.Second {
+		t.Errorf("asked again after %v", took)
+	}
+}
+
+func TestTooManyIsCountedApart(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	c, _ := serve(t, limitedBy(""))
+	c.meter = NewMeter(registry)
+	_, _ = c.Post(t.Context(), "read", "/thing", nil)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprint(families); !containsAll(text, `"limited"`, `"read"`) {
+		t.Error(text)
+	}
+}
+
+// The rate falls by half with each complaint, once a second at most, not without
+// end, and rises again when there is none.
+func TestTheRateFallsAndRises(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(16, time.Now)
+		inTen := func() int {
+			came := 0
+			for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+				if turns.wait(market.WithPurpose(t.Context(), market.ForCatalogue)) == nil {
+					came++
+				}
+			}
+			return came
+		}
+		near := func(when string, got, want int) {
+			t.Helper()
+			if got < want*8/10-1 || got > want*12/10+3 {
+				t.Errorf("%s: %d turns in ten seconds, want about %d", when, got, want)
+			}
+		}
+		_ = inTen()
+		near("at first", inTen(), 160)
+		for range 5 { // refused together
+			turns.slow(0)
+		}
+		near("after a complaint", inTen(), 80)
+		for range 10 {
+			_ = sleep(t.Context(), fallEvery)
+			turns.slow(0)
+		}
+		near("after many", inTen(), 10)
+		_ = sleep(t.Context(), 5*riseEvery)
+		for range 5 { // a step for each stretch in which it is asked
+			_ = sleep(t.Context(), riseEvery)
+			_ = turns.wait(t.Context())
+		}
+		_ = inTen()
+		near("after a while", inTen(), 160)
+	})
+}
+
+func TestAPauseIsForEverybody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(100, time.Now)
+		turns.slow(10 * time.Second)
+		for _, p := range []market.Purpose{market.ForReader, market.ForWatch, market.ForFiling} {
+			began := time.Now()
+			if err := turns.wait(market.WithPurpose(t.Context(), p)); !errors.Is(err, market.ErrBusy) || time.Since(began) != 0 {
+				t.Errorf("purpose %d: %v after %v", p, err, time.Since(began))
+			}
+		}
+		began := time.Now()
+		if err := turns.wait(market.WithPurpose(t.Context(), market.ForCatalogue)); err != nil || time.Since(began) < 10*time.Second || time.Since(began) > 11*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+func containsAll(text string, parts ...string) bool {
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,102 @@
+package venue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
+)
+
+const (
+	mostPages = 500
+	mostReads = 150 // markets of each venue that are read alone after the walk
+)
+
+// TestSweepOfAllVenues walks every page of the simulated venues, over invented
+// markets and over each folder of recorded ones: every walk ends, every id is one
+// of ours, no market comes twice, and what is listed can be read.
+func TestSweepOfAllVenues(t *testing.T) {
+	t.Parallel()
+	for i, data := range append([]string{""}, folders(t)...) {
+		t.Run(fmt.Sprint("data ", i), func(t *testing.T) {
+			t.Parallel()
+			sim := venuetest.StartSimulator(t, data)
+			meter := venue.NewMeter(prometheus.NewRegistry())
+			for name, a := range adapters(t, sim.URL, simulated, meter, time.Now) {
+				began, seen, pages, cursor := time.Now(), map[string]venue.Market{}, 0, ""
+				for {
+					page, next, err := a.List(t.Context(), cursor)
+					if err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					for _, m := range page {
+						id, err := syntax.ParseMarketID(m.ID)
+						if _, twice := seen[m.ID]; err != nil || string(id.Provider()) != name || twice && name != "manifold" {
+							t.Errorf("%s lists %s: %v, twice %v", name, m.ID, err, twice)
+						}
+						seen[m.ID] = m
+					}
+					if pages++; next == "" {
+						break
+					}
+					if cursor = next; pages > mostPages {
+						t.Fatalf("%s: the walk does not end", name)
+					}
+				}
+				ids := make([]string, 0, len(seen))
+				for id := range seen {
+					ids = append(ids, id)
+				}
+				slices.Sort(ids)
+				for _, id := range ids[:min(len(ids), mostReads)] {
+					m, err := a.Get(t.Context(), id)
+					if err != nil || m.Question != seen[id].Question || m.Status == venue.Resolved && m.Outcome == "" {
+						t.Errorf("%s: %+v %v", id, m, err)
+					}
+				}
+				if len(seen) == 0 {
+					t.Errorf("%s lists nothing", name)
+				}
+				t.Logf("%s: %d markets on %d pages in %v, with %d read alone", name, len(seen), pages, time.Since(began).Round(time.Millisecond), min(len(ids), mostReads))
+			}
+		})
+	}
+}
+
+// TestEveryVenueCanBeBusy: a venue that says that it is asked too often is not
+// away, at any adapter.
+func TestEveryVenueCanBeBusy(t *testing.T) {
+	t.Parallel()
+	sim := venuetest.StartSimulator(t, "")
+	for name, a := range adapters(t, sim.URL, simulated, venue.NewMeter(prometheus.NewRegistry()), time.Now) {
+		id := sim.Post(name+"/markets", `{"question":"Will the invented canal be full?","yesPrice":0.25}`)["id"].(string)
+		sim.Post(name+"/fault", `{"mode":"429","seconds":60}`)
+		for what, err := range map[string]error{
+			"get": second(a.Get(t.Context(), id)), "quote": second(a.Quote(t.Context(), []string{id})), "list": third(a.List(t.Context(), "")),
+			"history": second(a.History(t.Context(), venue.Market{ID: id, ClobTokenID: "123"}, venue.Day)),
+		} {
+			if !errors.Is(err, market.ErrBusy) || !errors.Is(err, venue.ErrUnavailable) {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+		}
+		sim.Post(name+"/fault", `{"mode":"none"}`)
+		ctx, cancel := context.WithTimeout(market.WithPurpose(t.Context(), market.ForFiling), time.Second)
+		if m, err := a.Get(ctx, id); err != nil || m.Status != venue.Open {
+			t.Errorf("%s afterwards: %+v %v", name, m, err)
+		}
+		cancel()
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func third[T, U any](_ T, _ U, err error) error { return err }

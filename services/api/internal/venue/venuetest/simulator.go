@@ -1,0 +1,78 @@
+package venuetest
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Simulator is a running venue simulator.
+type Simulator struct {
+	URL string
+	t   *testing.T
+}
+
+// StartSimulator builds the venue simulator and runs it until the test ends, over
+// recorded answers when a list of folders is given.
+func StartSimulator(t *testing.T, data string) *Simulator {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "venuesim")
+	build := exec.Command("go", "build", "-o", binary, "./venuesim")
+	build.Dir = Root(t, "deploy")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the simulator: %v\n%s", err, out)
+	}
+	cmd := exec.Command(binary)
+	cmd.Env = append(os.Environ(), "HTTP_ADDR=127.0.0.1:0", "VENUE_SIM_SEED=3", "VENUE_SIM_DATA="+data)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	drained := make(chan struct{})
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		<-drained
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the simulator did not stop well: %v", err)
+		}
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if _, addr, ok := strings.Cut(lines.Text(), "listening on http://"); ok {
+			go func() {
+				defer close(drained)
+				_, _ = io.Copy(io.Discard, out)
+			}()
+			return &Simulator{URL: "http://" + addr, t: t}
+		}
+		t.Log(lines.Text()) // a recorded file that it left out
+	}
+	close(drained)
+	t.Fatalf("the simulator gave no address: %v", lines.Err())
+	return nil
+}
+
+// Post speaks to its control routes, as /sim/{path}.
+func (s *Simulator) Post(path, body string) map[string]any {
+	s.t.Helper()
+	resp, err := http.Post(s.URL+"/sim/"+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var v map[string]any
+	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil || resp.StatusCode >= 300 {
+		s.t.Fatalf("%s: %d %v %v", path, resp.StatusCode, v, err)
+	}
+	return v
+}

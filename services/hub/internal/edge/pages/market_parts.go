@@ -1,0 +1,222 @@
+package pages
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/resolution"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// badge is the state of a market in plain words.
+type badge struct{ Word, Class, Note string }
+
+type outcomePart struct {
+	Word, Class, By, At, AtISO string
+	ProofURL, Disputed         string
+}
+
+type callRow struct {
+	ID, Who, Side, Class, Price, Take string
+	Status, StatusClass, Score        string
+	At, AtISO                         string
+}
+
+// crowdPart is the crowd beside the market.
+type crowdPart struct {
+	Yes   string // percent
+	Pct   int64
+	Calls string
+	Gap   string // in points; empty without a price
+	Word  string
+}
+
+type moodPart struct {
+	Word, Class string
+	Lines       []string
+}
+
+type relatedRow struct {
+	URL, Title, Venue, Yes, Status, Why string
+}
+
+// settle says what state the market is in and what came of it.
+func (p *marketPage) settle(m *market.Market, o *resolution.Outcome, calls []signal.Signal, now time.Time) {
+	p.Outcome = outcomeOf(o)
+	p.Status = statusOf(m, o, now)
+	p.Open = m.Status == syntax.MarketOpen && p.Status.Class == "open"
+	for i := range calls {
+		if calls[i].ClosePrice != nil {
+			p.Close = percent(min(max(*calls[i].ClosePrice, 0), wholePrice))
+			break
+		}
+	}
+}
+
+func statusOf(m *market.Market, o *resolution.Outcome, now time.Time) badge {
+	claimed := m.ResolutionValue
+	if o != nil && o.Outcome != nil {
+		claimed = o.Outcome
+	}
+	switch {
+	case o != nil && o.Disputed:
+		return badge{"Disputed", "disputed", "The outcome is under review."}
+	case m.Status == syntax.MarketResolved || o != nil && o.Outcome != nil:
+		return badge{resolvedWord(claimed), "resolved", "Calls are closed and scored."}
+	case m.Status == syntax.MarketClosed:
+		return badge{"Closed, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
+	case m.Status == syntax.MarketOpen && !m.EndDate.IsZero() && !m.EndDate.After(now):
+		return badge{"Ended, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
+	case m.Status == syntax.MarketOpen:
+		return badge{"Open", "open", "Calls are taken."}
+	}
+	return badge{"Status unknown", "unknown", "The venue cannot be read right now."}
+}
+
+func resolvedWord(outcome *string) string {
+	switch {
+	case outcome == nil:
+		return "Resolved"
+	case *outcome == string(syntax.VerdictInvalid):
+		return "Resolved void"
+	}
+	return "Resolved " + *outcome
+}
+
+func outcomeOf(o *resolution.Outcome) *outcomePart {
+	if o == nil {
+		return nil
+	}
+	part := &outcomePart{Word: "No outcome yet", ProofURL: proof(o), Disputed: dispute(o)}
+	if o.Outcome == nil {
+		return part
+	}
+	part.Word, part.Class = resolvedWord(o.Outcome), strings.ToLower(*o.Outcome)
+	part.By, part.At, part.AtISO = by(o), when(o.ResolvedAt), syntax.Stamp(o.ResolvedAt)
+	return part
+}
+
+func callsOf(list []signal.Signal) []callRow {
+	rows := make([]callRow, 0, len(list))
+	for i := range list {
+		call := &list[i]
+		r := callRow{
+			ID: call.ID, Who: callerOf(call), Side: string(call.Direction), Class: sideClass(call.Direction), Price: cents(int(call.Price)),
+			Status: statusWord(call.Status), StatusClass: string(call.Status),
+			At: call.CreatedAt.UTC().Format("2 Jan, 15:04"), AtISO: syntax.Stamp(call.CreatedAt),
+		}
+		if call.TextTake != nil {
+			r.Take = *call.TextTake
+		}
+		if call.Score != nil && call.Status != syntax.Void {
+			r.Score = signed(int(*call.Score))
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// sharePercent is a part of a total above zero in percent, half up.
+func sharePercent(part, total int64) int64 { return (200*part + total) / (2 * total) }
+
+// near is how many points apart crowd and market may be and still agree, in bps.
+const near = 300
+
+func crowdOf(m *market.Market, c signal.Crowd) (part *crowdPart, top string) {
+	if c.Top != nil {
+		top = strconv.Itoa(int(c.Top.YesPercent)) + "% YES of " + many(int64(c.Top.Sample), "call")
+	}
+	total := c.Yes + c.No
+	if total <= 0 {
+		return nil, top
+	}
+	part = &crowdPart{Pct: min(max(sharePercent(c.Yes, total), 0), 100), Calls: many(total, "call")}
+	part.Yes = strconv.FormatInt(part.Pct, 10) + "%"
+	if m.Yes == nil {
+		return part, top
+	}
+	gap := int(100*part.Pct) - int(*m.Yes)
+	part.Gap, part.Word = pointsOf(gap), "The crowd and the market agree."
+	switch {
+	case gap > near:
+		part.Word = "The crowd believes more in YES than the market does."
+	case gap < -near:
+		part.Word = "The crowd believes less in YES than the market does."
+	}
+	return part, top
+}
+
+// The bounds of the words for a mood: those of the sentiment route.
+const (
+	clearLean = 20
+	mixedFrom = 6
+)
+
+func moodOf(m market.Sentiment) *moodPart {
+	n := m.Yes + m.No
+	if n <= 0 {
+		return nil
+	}
+	lean := 0.0
+	if w := m.WeightYes + m.WeightNo; w > 0 {
+		// A weight is not exact in binary: 19.5 must not become 19.
+		lean = math.Round(math.Round(1e8*(m.WeightYes-m.WeightNo)/w) / 1e6)
+	}
+	part := &moodPart{Word: "No clear lean", Class: "neutral"}
+	switch {
+	case lean >= clearLean:
+		part.Word, part.Class = "Leans YES", "bullish"
+	case lean <= -clearLean:
+		part.Word, part.Class = "Leans NO", "bearish"
+	case n >= mixedFrom:
+		part.Word, part.Class = "Split", "mixed"
+	}
+	if m.ConfidenceYes != nil || m.ConfidenceNo != nil {
+		part.Lines = append(part.Lines, "Mean confidence: "+sides(m.ConfidenceYes, m.ConfidenceNo))
+	}
+	if takes := m.TakesYes + m.TakesNo; takes > 0 {
+		part.Lines = append(part.Lines, many(takes, "take")+": "+strconv.FormatInt(m.TakesYes, 10)+" for YES, "+strconv.FormatInt(m.TakesNo, 10)+" for NO")
+	}
+	last := "Last 24 hours: " + many(m.Signals24h, "call")
+	if m.Move24h != nil {
+		last += ", price " + pointsOf(int(*m.Move24h)) + " points"
+	}
+	part.Lines = append(part.Lines, last)
+	return part
+}
+
+func sides(yes, no *float64) string {
+	var words []string
+	if yes != nil {
+		words = append(words, "YES "+strconv.Itoa(int(math.Round(*yes))))
+	}
+	if no != nil {
+		words = append(words, "NO "+strconv.Itoa(int(math.Round(*no))))
+	}
+	return strings.Join(words, ", ")
+}
+
+var relationWords = map[string]string{"same_event": "Same event", "similar": "Similar question", "same_lane": "Same lane"}
+
+func relatedOf(r market.Related) []relatedRow {
+	rows := make([]relatedRow, 0, len(r.Related))
+	for i := range r.Related {
+		m := &r.Related[i].Market
+		row := relatedRow{URL: "/m/" + string(m.ID), Title: m.Title, Venue: venueWord(m.Provider), Why: relationWords[r.Related[i].Relation]}
+		if m.Yes != nil {
+			row.Yes = percent(min(max(*m.Yes, 0), wholePrice))
+		}
+		switch m.Status {
+		case syntax.MarketResolved:
+			row.Status = resolvedWord(m.ResolutionValue)
+		case syntax.MarketClosed:
+			row.Status = "Closed"
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,151 @@
+package edge
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/station"
+)
+
+type streamsJSON struct {
+	Streams []streamJSON `json:"streams"`
+}
+
+type streamJSON struct {
+	Handle    string `json:"handle"`
+	URL       string `json:"url"`
+	Label     string `json:"label"`
+	UpdatedAt string `json:"updatedAt"`
+}
+
+type boundJSON struct {
+	OK     bool       `json:"ok"`
+	Stream streamJSON `json:"stream"`
+}
+
+type clipsJSON struct {
+	MarketID string     `json:"marketId"`
+	Clips    []clipJSON `json:"clips"`
+	Count    int        `json:"count"`
+}
+
+type clipJSON struct {
+	ID           string  `json:"id"`
+	Handle       string  `json:"handle"`
+	MarketID     string  `json:"marketId"`
+	URL          *string `json:"url"` // null until it is ready
+	ThumbnailURL *string `json:"thumbnailUrl"`
+	DurationS    *int32  `json:"durationS"`
+	Status       string  `json:"status"`
+	Stance       *string `json:"stance"`
+	Views        int64   `json:"views"`
+	Boosted      bool    `json:"boosted"`
+	CreatedBy    string  `json:"createdBy"`
+	CreatedAt    string  `json:"createdAt"`
+	ReadyAt      *string `json:"readyAt"`
+}
+
+// marketStreams is GET /api/m/{marketId}/streams.
+func (s *server) marketStreams(c echo.Context) error {
+	id, err := marketParam(c)
+	if err != nil {
+		return err
+	}
+	list, err := s.streams.Streams(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	out := streamsJSON{Streams: make([]streamJSON, 0, len(list))}
+	for i := range list {
+		out.Streams = append(out.Streams, showStream(&list[i]))
+	}
+	return tagged(c, out)
+}
+
+func emptyStreams(echo.Context) any { return streamsJSON{Streams: []streamJSON{}} }
+
+// bindStream is POST /api/m/{marketId}/streams. The handle is the caller's; the
+// address is handed on to viewers and never opened here.
+func (s *server) bindStream(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	id, err := syntax.ParseMarketID(c.Param("marketId"))
+	if err != nil {
+		return errMarketID
+	}
+	b := station.Stream{
+		MarketID: id, Handle: callerOf(c).Operator.Handle, URL: o.String("url", station.MaxURL, true),
+		Label: o.String("label", station.MaxLabel, false), UpdatedAt: s.now(),
+	}
+	if b.URL != "" && !station.Playable(b.URL, s.videos) {
+		o.Invalid("url", "must be the https address of an .m3u8 playlist on a known video host")
+	}
+	if err := o.Err(); err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	if _, err := s.markets.Market(ctx, id); err != nil {
+		return unknownMarket(err, id)
+	}
+	if err := s.streams.Bind(ctx, b); err != nil {
+		return err
+	}
+	return web.OK(c, boundJSON{OK: true, Stream: showStream(&b)})
+}
+
+// unbindStream is DELETE /api/m/{marketId}/streams. Whether the market exists
+// matters only where there was nothing to remove.
+func (s *server) unbindStream(c echo.Context) error {
+	id, err := syntax.ParseMarketID(c.Param("marketId"))
+	if err != nil {
+		return errMarketID
+	}
+	ctx := c.Request().Context()
+	removed, err := s.streams.Unbind(ctx, id, callerOf(c).Operator.Handle)
+	if err != nil {
+		return err
+	}
+	if !removed {
+		if _, err := s.markets.Market(ctx, id); err != nil {
+			return unknownMarket(err, id)
+		}
+	}
+	return web.OK(c, removedJSON{OK: true, Removed: removed})
+}
+
+// marketClips is GET /api/m/{marketId}/clips.
+func (s *server) marketClips(c echo.Context) error {
+	id, err := marketParam(c)
+	if err != nil {
+		return err
+	}
+	limit := syntax.Limit(c.QueryParam("limit"), station.DefaultClips, station.MaxClips)
+	list, err := s.clips.Clips(c.Request().Context(), id, limit)
+	if err != nil {
+		return err
+	}
+	out := clipsJSON{MarketID: string(id), Clips: make([]clipJSON, 0, len(list)), Count: len(list)}
+	for i := range list {
+		out.Clips = append(out.Clips, showClip(&list[i]))
+	}
+	return tagged(c, out)
+}
+
+func emptyClips(c echo.Context) any {
+	return clipsJSON{MarketID: c.Param("marketId"), Clips: []clipJSON{}}
+}
+
+func showStream(b *station.Stream) streamJSON {
+	return streamJSON{Handle: string(b.Handle), URL: b.URL, Label: b.Label, UpdatedAt: syntax.Stamp(b.UpdatedAt)}
+}
+
+func showClip(p *station.Clip) clipJSON {
+	return clipJSON{
+		ID: p.ID, Handle: string(p.Handle), MarketID: string(p.MarketID), URL: orNull(p.URL), ThumbnailURL: p.ThumbnailURL,
+		DurationS: p.Duration, Status: p.Status, Stance: p.Stance, Views: p.Views, Boosted: p.Boosted,
+		CreatedBy: string(p.CreatedBy), CreatedAt: syntax.Stamp(p.CreatedAt), ReadyAt: syntax.StampOrNull(p.ReadyAt),
+	}
+}

@@ -1,0 +1,223 @@
+package edge_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+)
+
+// moving is a bench whose ledger has seen some markets move.
+func moving(t *testing.T, options ...option) *bench {
+	t.Helper()
+	b := setup(t, options...)
+	gauge := &wirev1.Move{
+		MarketId: marketID, Provider: "polymarket", Title: "Will the Ostrava gauge read above 6 m before 1 December?", Outcome: "Yes",
+		Lane: "SCIENCE", EventKey: "ostrava-flood", FromBps: 4550, ToBps: 3150, Volume: 182000, Volume24H: proto.Float64(9100), Signals: 42,
+		DetectedAt: at("2026-09-18T11:40:00Z"),
+	}
+	mill := &wirev1.Move{
+		MarketId: nativeID, Provider: "manual", Title: "Will the mill race be dry on Sunday?", Outcome: "Dry", Lane: "WORLD",
+		FromBps: 5000, ToBps: 5833, DetectedAt: at("2026-09-18T11:59:00Z"),
+	}
+	flood := &wirev1.Situation{
+		EventKey: "ostrava-flood", Provider: "polymarket", Headline: "Ostrava flood odds fall 14 points", Lane: "SCIENCE",
+		Markets: []*wirev1.Move{gauge}, MarketCount: 4, Volume: 1830000, Score: 19, Criticality: "Elevated", DetectedAt: at("2026-09-18T11:40:00Z"),
+	}
+	alone := &wirev1.Situation{
+		Provider: "manual", Headline: "Will the mill race be dry rises 8 points", Lane: "WORLD", Markets: []*wirev1.Move{mill}, MarketCount: 1,
+		Score: 5, Criticality: "Elevated", DetectedAt: at("2026-09-18T11:59:00Z"),
+	}
+	b.ledger.Lock()
+	defer b.ledger.Unlock()
+	b.ledger.Moves = []*wirev1.Move{gauge, mill}
+	b.ledger.Situations = map[string][]*wirev1.Situation{"24h": {flood, alone, {Headline: "names no market"}}, "15m": {alone}}
+	return b
+}
+
+func TestWire(t *testing.T) {
+	t.Parallel()
+	b := moving(t)
+	for name, target := range map[string]string{
+		"moves": "/api/wire", "moves_lane": "/api/wire?window=15m&lane=science&limit=1", "moves_none": "/api/wire?lane=MUSIC",
+		"situations": "/api/situations", "situations_lane": "/api/situations?window=15m&lane=world", "situations_none": "/api/situations?window=6h",
+	} {
+		w := b.send("GET", target, "")
+		golden(t, "wire/"+name, w)
+		open := w.Header().Get("Access-Control-Allow-Origin") == "*"
+		if open != strings.HasPrefix(target, "/api/situations") || w.Header().Get("X-Degraded") != "" {
+			t.Errorf("%s: %v", target, w.Header())
+		}
+		again := b.send("GET", target, "", with("If-None-Match", w.Header().Get("Etag")))
+		if w.Header().Get("Etag") == "" || again.Code != 304 {
+			t.Errorf("%s: tag %q then %d", target, w.Header().Get("Etag"), again.Code)
+		}
+	}
+}
+
+// TestWireAsksTheLedger: what cannot be read is the default, what is too much is
+// the maximum.
+func TestWireAsksTheLedger(t *testing.T) {
+	t.Parallel()
+	b := moving(t)
+	for query, want := range map[string]string{
+		"": `24h  50 30`, "?window=1h&lane=crypto&limit=7": `1h CRYPTO 7 7`, "?window=7d&lane=OTHER&limit=99999999999": `24h  200 100`,
+		"?window=1H&lane=nonsense&limit=-1": `24h  50 30`, "?limit=0": `24h  50 30`, "?window=%00&lane=%ff&limit=1e3": `24h  50 30`,
+		"?limit=200&limit=1": `24h  200 100`, "?window=6h&x=" + strings.Repeat("y", 500): `6h  50 30`,
+	} {
+		b.clock.Advance(5 * time.Minute)
+		b.send("GET", "/api/wire"+query, "")
+		b.send("GET", "/api/situations"+query, "")
+		m, s := b.ledger.LastMoves, b.ledger.LastStories
+		if got := fmt.Sprint(m.GetWindow(), " ", m.GetLane(), " ", m.GetLimit(), " ", s.GetLimit()); got != want || s.GetWindow() != m.GetWindow() || s.GetLane() != m.GetLane() {
+			t.Errorf("%.60s: asked %q and %v, want %q", query, got, s, want)
+		}
+	}
+}
+
+// TestWirePagesAreReady: readers of one page cost the ledger one question.
+func TestWirePagesAreReady(t *testing.T) {
+	t.Parallel()
+	b := moving(t)
+	for range 30 {
+		for _, target := range []string{"/api/wire", "/api/wire?window=nonsense&limit=50", "/api/situations", "/api/situations?lane=OTHER"} {
+			if w := b.send("GET", target, ""); w.Code != 200 || w.Header().Get("Cache-Control") != "public, s-maxage=30" {
+				t.Fatalf("%s: %d %v", target, w.Code, w.Header())
+			}
+		}
+	}
+	if m, s := b.ledger.Count("ListMoves"), b.ledger.Count("ListSituations"); m != 1 || s != 1 {
+		t.Errorf("%d and %d questions for 120 reads", m, s)
+	}
+}
+
+// TestWireWithoutLedger: a copy of ten minutes, then nothing; both say so, and no
+// cache keeps either.
+func TestWireWithoutLedger(t *testing.T) {
+	t.Parallel()
+	b := moving(t)
+	targets := map[string]string{"/api/wire": "items", "/api/situations": "situations"}
+	for target := range targets {
+		b.send("GET", target, "")
+	}
+	b.setBefore(func(context.Context, string) error { return memledger.ErrDB })
+	count := func(target string) (rows int, w *httptest.ResponseRecorder) {
+		w = b.send("GET", target, "")
+		var body map[string]json.RawMessage
+		var list []any
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || json.Unmarshal(body[targets[target]], &list) != nil {
+			t.Fatalf("%s: %v %s", target, err, w.Body)
+		}
+		h := w.Header()
+		if w.Code != 200 || h.Get("X-Degraded") != "db" || h.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %v", target, w.Code, h)
+		}
+		return len(list), w
+	}
+	b.clock.Advance(9*time.Minute + 59*time.Second)
+	for target := range targets {
+		if n, _ := count(target); n != 2 {
+			t.Errorf("%s: a copy of ten minutes has %d rows", target, n)
+		}
+	}
+	b.clock.Advance(2 * time.Second)
+	for target, name := range targets {
+		n, w := count(target)
+		if n != 0 || w.Header().Get("Etag") != "" {
+			t.Errorf("%s: %d rows after ten minutes", target, n)
+		}
+		golden(t, "wire/away_"+name, w)
+	}
+	b.setBefore(nil)
+	b.clock.Advance(2 * time.Second)
+	for target := range targets {
+		testkit.Eventually(t, 5*time.Second, func() bool { return b.send("GET", target, "").Header().Get("X-Degraded") == "" })
+	}
+}
+
+// TestHungLedger: a reader waits less than a second for lists that nobody makes.
+func TestHungLedger(t *testing.T) {
+	t.Parallel()
+	b := moving(t)
+	b.setBefore(func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() })
+	for _, target := range []string{"/api/wire", "/api/situations", "/api/oracle/featured", "/api/polymarket/featured", "/api/markets/airable", "/api/fashion/signals"} {
+		begun := time.Now()
+		w := b.send("GET", target, "")
+		if took := time.Since(begun); w.Code != 200 || w.Header().Get("X-Degraded") != "signal_service" || took > 1500*time.Millisecond {
+			t.Errorf("%s: %d %v after %v", target, w.Code, w.Header(), took)
+		}
+	}
+}
+
+// TestStory: the link of a situation leads to the market that leads it, while it
+// moves in any window or lane.
+func TestStory(t *testing.T) {
+	t.Parallel()
+	b := moving(t)
+	b.ledger.Lock()
+	for i := range 100 { // so many that the list of all lanes ends before the last one
+		b.ledger.Situations["1h"] = append(b.ledger.Situations["1h"], &wirev1.Situation{
+			EventKey: fmt.Sprint("crowd-", i), Lane: "SPORT", Markets: []*wirev1.Move{{MarketId: fmt.Sprint(100 + i)}},
+		})
+	}
+	b.ledger.Situations["1h"] = append(b.ledger.Situations["1h"], &wirev1.Situation{
+		EventKey: "späť & ďalej", Lane: "MUSIC", Markets: []*wirev1.Move{{MarketId: "lmt-late"}},
+	})
+	b.ledger.Unlock()
+	for key, to := range map[string]string{
+		"ostrava-flood": "/m/701122", "crowd-7": "/m/107", "sp%C3%A4%C5%A5%20&%20%C4%8Falej": "/m/lmt-late",
+	} {
+		if w := b.send("GET", "/s/"+key, ""); w.Code != 302 || w.Header().Get("Location") != to || w.Header().Get("Cache-Control") != "public, s-maxage=30" {
+			t.Errorf("%s: %d %v", key, w.Code, w.Header())
+		}
+	}
+	asked := b.ledger.Count("ListSituations")
+	for i := range 50 {
+		w := b.send("GET", fmt.Sprintf("/s/nothing-%d", i), "")
+		if w.Code != 404 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || w.Header().Get("Cache-Control") != "no-store" ||
+			w.Header().Get("Content-Security-Policy") == "" || !strings.Contains(w.Body.String(), "Nothing moves here") {
+			t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
+		}
+	}
+	if n := b.ledger.Count("ListSituations") - asked; n != 0 {
+		t.Errorf("%d questions about what does not move", n)
+	}
+	for _, key := range []string{"", "%2e%2e", "a%2Fb", "%00", "%ff", "<script>alert(1)<%2Fscript>"} {
+		if w := b.send("GET", "/s/"+key, "", with("Accept", "application/json")); w.Code != 404 || field(w, "error") != "not_found" {
+			t.Errorf("%q: %d %s", key, w.Code, w.Body)
+		}
+	}
+	want(t, b.send("GET", "/s/ostrava-flood", "", b.byKey(), with("Accept", "application/json")), 401, "unauthenticated")
+}
+
+// TestStoryWithoutLedger: what was known leads on for ten minutes; of the rest
+// nobody can tell.
+func TestStoryWithoutLedger(t *testing.T) {
+	t.Parallel()
+	b := moving(t)
+	b.send("GET", "/s/ostrava-flood", "")
+	b.setBefore(func(context.Context, string) error { return memledger.ErrDB })
+	b.clock.Advance(9 * time.Minute)
+	if w := b.send("GET", "/s/ostrava-flood", ""); w.Code != 302 || w.Header().Get("X-Degraded") != "db" || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("known: %d %v", w.Code, w.Header())
+	}
+	for _, key := range []string{"unknown", "ostrava-flood"} {
+		w := b.send("GET", "/s/"+key, "")
+		if w.Code != 503 || w.Header().Get("Retry-After") != "1" || w.Header().Get("Cache-Control") != "no-store" ||
+			!strings.Contains(w.Body.String(), "One moment") {
+			t.Errorf("%s: %d %v", key, w.Code, w.Header())
+		}
+		want(t, b.send("GET", "/s/"+key, "", with("Accept", "application/json")), 503, "db_unavailable")
+		b.clock.Advance(2 * time.Minute)
+	}
+}

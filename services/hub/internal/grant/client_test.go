@@ -1,0 +1,181 @@
+package grant_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+)
+
+func basic(id, secret string) []string {
+	return []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(id)+":"+url.QueryEscape(secret)))}
+}
+
+// S12: a confidential client proves who it is, in one way, at all three endpoints.
+func TestClientAuthentication(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	conf, other, public := r.app(grant.Confidential), r.app(grant.Confidential), r.app(grant.Public)
+	refresh, publicRefresh := r.tokens(conf).RefreshToken, r.tokens(public).RefreshToken
+	n := 0
+	for name, c := range map[string]struct {
+		header []string
+		pairs  []string // change a good form with the secret in the body
+		code   string
+	}{
+		"post":                   {nil, nil, ""},
+		"basic":                  {basic(conf.ID, conf.secret), []string{"client_id", "", "client_secret", ""}, ""},
+		"basic, client_id too":   {basic(conf.ID, conf.secret), []string{"client_secret", ""}, ""},
+		"basic, lower case":      {[]string{"basic" + basic(conf.ID, conf.secret)[0][5:]}, []string{"client_secret", ""}, ""},
+		"basic and post":         {basic(conf.ID, conf.secret), nil, "invalid_request"},
+		"basic of another":       {basic(other.ID, other.secret), []string{"client_secret", ""}, "invalid_request"},
+		"missing":                {nil, []string{"client_secret", ""}, "invalid_client"},
+		"wrong":                  {nil, []string{"client_secret", other.secret}, "invalid_client"},
+		"cut off":                {nil, []string{"client_secret", conf.secret[:46]}, "invalid_client"},
+		"wrong in basic":         {basic(conf.ID, other.secret), []string{"client_secret", ""}, "invalid_client"},
+		"nobody":                 {nil, []string{"client_id", "", "client_secret", ""}, "invalid_client"},
+		"unknown":                {nil, []string{"client_id", newUser()}, "invalid_client"},
+		"no id of ours":          {nil, []string{"client_id", "x\x00"}, "invalid_client"},
+		"an operator key":        {nil, []string{"client_secret", "dk_" + conf.secret[4:]}, "invalid_client"},
+		"an operator key as id":  {nil, []string{"client_id", "dk_" + conf.secret[4:], "client_secret", ""}, "invalid_client"},
+		"bearer":                 {[]string{"Bearer dk_" + conf.secret[4:]}, []string{"client_secret", ""}, "invalid_client"},
+		"two headers":            {append(basic(conf.ID, conf.secret), basic(conf.ID, conf.secret)...), []string{"client_secret", ""}, "invalid_client"},
+		"no base64":              {[]string{"Basic !"}, []string{"client_secret", ""}, "invalid_client"},
+		"no colon":               {[]string{"Basic " + base64.StdEncoding.EncodeToString([]byte(conf.ID))}, []string{"client_secret", ""}, "invalid_client"},
+		"public with a secret":   {nil, []string{"client_id", public.ID}, "invalid_client"},
+		"public, another's name": {basic(public.ID, ""), []string{"client_secret", ""}, "invalid_request"},
+	} {
+		n++
+		form := func(pairs ...string) grant.Form {
+			f := conf.form(append(pairs, c.pairs...)...)
+			f.Authorization, f.IP = c.header, "192.0.2."+string(rune('a'+n))
+			return f
+		}
+		got, err := r.Token(t.Context(), form("grant_type", "refresh_token", "refresh_token", refresh))
+		if want(t, name+": token", err, c.code); err == nil {
+			refresh = got.RefreshToken
+		}
+		err = r.Revoke(t.Context(), form("token", "drt_unknown"))
+		want(t, name+": revoke", err, c.code)
+		_, err = r.Introspect(t.Context(), form("token", "drt_unknown"))
+		want(t, name+": introspect", err, c.code)
+	}
+	f := public.refreshing(publicRefresh)
+	f.Values.Del("client_secret")
+	f.Authorization = basic(public.ID, "")
+	if _, err := r.Token(t.Context(), f); err != nil {
+		t.Errorf("a public client that says its name in the header: %v", err)
+	}
+}
+
+// The old secret of an app works a day longer, or not at all.
+func TestSecretRenewal(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c, public := r.app(grant.Confidential), r.app(grant.Public)
+	works := func(secret string) bool {
+		err := r.Revoke(t.Context(), grant.Form{Values: url.Values{"client_id": {c.ID}, "client_secret": {secret}, "token": {"x"}}, IP: r.clock.Now().String()})
+		if err != nil && !errors.Is(err, grant.ErrInvalidClient) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	second, err := r.RenewSecret(t.Context(), r.owner, c.ID, false)
+	if err != nil || !works(c.secret) || !works(second) {
+		t.Errorf("both work: %v", err)
+	}
+	r.clock.Advance(24*time.Hour - time.Millisecond)
+	if !works(c.secret) {
+		t.Error("the old one ended too early")
+	}
+	r.clock.Advance(time.Millisecond)
+	if works(c.secret) || !works(second) {
+		t.Error("after a day the new one works alone")
+	}
+	third, err := r.RenewSecret(t.Context(), r.owner, c.ID, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fourth, err := r.RenewSecret(t.Context(), r.owner, c.ID, true)
+	if err != nil || works(second) || works(third) || !works(fourth) {
+		t.Errorf("at once: %v", err)
+	}
+	_, err = r.RenewSecret(t.Context(), r.owner, public.ID, false)
+	want(t, "public", err, "public_client")
+	for _, id := range []string{"x", newUser()} {
+		_, err = r.RenewSecret(t.Context(), r.owner, id, false)
+		want(t, id, err, "not_found")
+	}
+	_, err = r.RenewSecret(t.Context(), newUser(), c.ID, true)
+	if want(t, "not the owner", err, "not_found"); !works(fourth) {
+		t.Error("a stranger changed the secret")
+	}
+}
+
+// S21: after ten failures in a minute a client is not looked at from that address.
+func TestFailedAuthenticationsAreCounted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c, other := r.app(grant.Confidential), r.app(grant.Confidential)
+	try := func(c client, ip, secret string) error {
+		f := c.form("token", "x", "client_secret", secret)
+		f.IP = ip
+		_, err := r.Introspect(t.Context(), f)
+		return err
+	}
+	for i := range grant.MaxFailures {
+		want(t, "failure", try(c, "192.0.2.1", "wrong"), "invalid_client")
+		r.clock.Advance(time.Second)
+		if i == 0 {
+			want(t, "a good one does not count", try(c, "192.0.2.1", c.secret), "")
+		}
+	}
+	err := try(c, "192.0.2.1", c.secret)
+	if want(t, "the right secret", err, "rate_limited"); !errors.Is(err, caller.ErrLimited) {
+		t.Error(err)
+	}
+	if got := fault.Of(err).Extra; got["retryAfterMs"] != int64(50_000) || got["limit"] != 10 {
+		t.Errorf("%v", got)
+	}
+	want(t, "another address", try(c, "192.0.2.2", c.secret), "")
+	want(t, "another client", try(other, "192.0.2.1", other.secret), "")
+	r.clock.Advance(50*time.Second - time.Millisecond)
+	want(t, "a moment too early", try(c, "192.0.2.1", c.secret), "rate_limited")
+	r.clock.Advance(time.Millisecond)
+	want(t, "a minute after the first", try(c, "192.0.2.1", c.secret), "")
+	want(t, "one more failure", try(c, "192.0.2.1", "wrong"), "invalid_client")
+	want(t, "again", try(c, "192.0.2.1", c.secret), "rate_limited")
+	for range grant.MaxFailures {
+		want(t, "unknown clients", try(client{App: grant.App{ID: "nobody"}}, "192.0.2.3", "x"), "invalid_client")
+	}
+	want(t, "unknown clients", try(client{App: grant.App{ID: "nobody"}}, "192.0.2.3", "x"), "rate_limited")
+}
+
+// The count of failures stays small however many addresses there are, and loses no
+// recent one to that.
+func TestLocalFailuresAreBounded(t *testing.T) {
+	t.Parallel()
+	f := grant.NewLocalFailures(func() time.Time { return noon })
+	ctx := context.Background()
+	for range grant.MaxFailures {
+		f.Failed(ctx, grant.Attempt{Client: "c", IP: "last"})
+	}
+	for i := range 20_000 {
+		f.Failed(ctx, grant.Attempt{Client: "c", IP: string(rune(i + 0x4e00))})
+	}
+	if f.Wait(ctx, grant.Attempt{Client: "c", IP: "last"}) != time.Minute {
+		t.Error("forgotten too early")
+	}
+	for i := range 40_000 {
+		f.Failed(ctx, grant.Attempt{Client: "d", IP: string(rune(i + 0x4e00))})
+	}
+	if f.Wait(ctx, grant.Attempt{Client: "c", IP: "last"}) != 0 {
+		t.Error("nothing is ever forgotten")
+	}
+}

@@ -1,0 +1,144 @@
+package grant
+
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+const maxURI = 512
+
+// loopbacks are the only hosts that plain http may name: by their literals, since
+// a name like localhost can be made to mean another machine (RFC 8252, 8.3).
+var loopbacks = []string{"http://127.0.0.1", "http://[::1]"}
+
+// checkRedirectURI judges a URI at registration.
+func checkRedirectURI(text string) bool {
+	u, ok := plainURI(text)
+	if !ok || u.RawQuery != "" && answers(u) {
+		return false
+	}
+	switch {
+	case u.Scheme == "https":
+		return strings.HasPrefix(text, "https://") && u.Host != "" && goodPort(u) && !isLocalName(u.Hostname())
+	case u.Scheme == "http":
+		_, _, ok := splitLoopback(text)
+		return ok
+	}
+	// A private scheme is a domain of the app's maker turned around, hence the dot,
+	// which also keeps javascript:, data: and their like out.
+	return strings.Contains(u.Scheme, ".") && strings.HasPrefix(text, u.Scheme+":/") && u.Port() == ""
+}
+
+// plainURI takes an absolute URI of plain characters that every parser reads alike.
+func plainURI(text string) (*url.URL, bool) {
+	if text == "" || len(text) > maxURI || strings.ContainsAny(text, "#*\\<>\"'`{}|^") {
+		return nil, false
+	}
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] > '~' {
+			return nil, false
+		}
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" || u.Opaque != "" || u.User != nil || strings.Contains(u.Host, "@") {
+		return nil, false
+	}
+	for segment := range strings.SplitSeq(u.Path, "/") {
+		if segment == "." || segment == ".." {
+			return nil, false
+		}
+	}
+	return u, true
+}
+
+// answers tells whether the URI brings a parameter that our answer adds.
+func answers(u *url.URL) bool {
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return true
+	}
+	for _, name := range [...]string{"code", "state", "iss", "error", "error_description"} {
+		if q.Has(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func goodPort(u *url.URL) bool {
+	return !strings.HasSuffix(u.Host, ":") && (u.Port() == "" || isPort(u.Port()))
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0 && text == strconv.FormatUint(n, 10)
+}
+
+// isLocalName reports the names of this machine, and the address that stands for
+// all of its addresses.
+func isLocalName(host string) bool {
+	host = strings.ToLower(strings.TrimRight(host, "."))
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.IsUnspecified()
+	}
+	return host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// splitLoopback takes the port out of a URI on a loopback literal.
+func splitLoopback(text string) (origin, rest string, ok bool) {
+	for _, origin := range loopbacks {
+		rest, found := strings.CutPrefix(text, origin)
+		if !found {
+			continue
+		}
+		if after, hasPort := strings.CutPrefix(rest, ":"); hasPort {
+			end := strings.IndexAny(after, "/?")
+			if end < 0 {
+				end = len(after)
+			}
+			if !isPort(after[:end]) {
+				return "", "", false
+			}
+			rest = after[end:]
+		}
+		if rest != "" && rest[0] != '/' && rest[0] != '?' {
+			return "", "", false
+		}
+		return origin, rest, true
+	}
+	return "", "", false
+}
+
+// matchRedirectURI tells whether a URI is the registered one: byte for byte, but
+// for the port on a loopback literal, which a native app cannot know beforehand.
+func matchRedirectURI(registered, given string) bool {
+	if registered == given {
+		return true
+	}
+	origin, rest, ok := splitLoopback(registered)
+	if !ok || len(given) > maxURI {
+		return false
+	}
+	givenOrigin, givenRest, ok := splitLoopback(given)
+	return ok && origin == givenOrigin && rest == givenRest
+}
+
+// isClaimed tells whether only the holder of a domain receives what is sent there.
+func isClaimed(redirectURI string) bool { return strings.HasPrefix(redirectURI, "https://") }
+
+// withQuery adds an answer to a redirect URI, behind what it brings itself.
+func withQuery(redirectURI string, answer [][2]string) string {
+	var b strings.Builder
+	b.WriteString(redirectURI)
+	sep := "?"
+	if strings.Contains(redirectURI, "?") {
+		sep = "&"
+	}
+	for _, pair := range answer {
+		b.WriteString(sep + url.QueryEscape(pair[0]) + "=" + url.QueryEscape(pair[1]))
+		sep = "&"
+	}
+	return b.String()
+}

@@ -1,0 +1,315 @@
+package grant_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+)
+
+// S13: a refresh token is turned into the next one; the old one presented again
+// ends everything, the access tokens that live too.
+func TestRefreshReuse(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Public)
+	first := r.tokens(c)
+	second, err := r.Token(t.Context(), c.refreshing(first.RefreshToken))
+	if err != nil || second.RefreshToken == first.RefreshToken || second.AccessToken == first.AccessToken || second.GrantID != first.GrantID ||
+		second.DenpaID != r.user.UserID || second.ExpiresIn != 15*time.Minute {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	third, err := r.Token(t.Context(), c.refreshing(second.RefreshToken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.lives(first.AccessToken) || !r.lives(second.AccessToken) || !r.lives(third.AccessToken) {
+		t.Error("a rotation ended an access token")
+	}
+	_, err = r.Token(t.Context(), c.refreshing(first.RefreshToken))
+	want(t, "reuse", err, "invalid_grant")
+	for _, i := range []grant.Issued{first, second, third} {
+		if r.lives(i.AccessToken) {
+			t.Error("an access token lives on")
+		}
+		_, err = r.Token(t.Context(), c.refreshing(i.RefreshToken))
+		want(t, "after reuse", err, "invalid_grant")
+	}
+	if by := r.revokedBy(first.GrantID); by != grant.ByRefreshReuse {
+		t.Errorf("revoked by %q", by)
+	}
+}
+
+// S14: within ten seconds, as long as the successor is unused, the same successor.
+func TestRefreshRetry(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Confidential)
+	first := r.tokens(c)
+	second, err := r.Token(t.Context(), c.refreshing(first.RefreshToken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.clock.Advance(10 * time.Second)
+	again, err := r.Token(t.Context(), c.refreshing(first.RefreshToken))
+	if err != nil || again.RefreshToken != second.RefreshToken || again.AccessToken == second.AccessToken || !r.lives(again.AccessToken) {
+		t.Errorf("after 10 s: %+v, %v", again, err)
+	}
+	_, err = r.Token(t.Context(), c.refreshing(first.RefreshToken, "scope", "market:create"))
+	want(t, "a retry that asks for more", err, "invalid_scope")
+	if n := r.count("SELECT count(*) FROM hub.refresh_tokens"); n != 2 {
+		t.Errorf("%d refresh tokens", n)
+	}
+	r.clock.Advance(time.Second)
+	_, err = r.Token(t.Context(), c.refreshing(first.RefreshToken))
+	want(t, "after 11 s", err, "invalid_grant")
+	if r.lives(again.AccessToken) || r.revokedBy(first.GrantID) != grant.ByRefreshReuse {
+		t.Error("the grant lives on after 11 s")
+	}
+
+	first = r.tokens(c)
+	if second, err = r.Token(t.Context(), c.refreshing(first.RefreshToken)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = r.Token(t.Context(), c.refreshing(second.RefreshToken)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Token(t.Context(), c.refreshing(first.RefreshToken))
+	want(t, "within 10 s, but the successor was used", err, "invalid_grant")
+	if by := r.revokedBy(first.GrantID); by != grant.ByRefreshReuse {
+		t.Errorf("revoked by %q", by)
+	}
+}
+
+// The window is a setting, and 0 is strict: at the same instant already.
+func TestStrictRotation(t *testing.T) {
+	t.Parallel()
+	strict := time.Duration(0)
+	r := newRigWith(t, &strict)
+	c := r.app(grant.Public)
+	first := r.tokens(c)
+	if _, err := r.Token(t.Context(), c.refreshing(first.RefreshToken)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.Token(t.Context(), c.refreshing(first.RefreshToken))
+	if want(t, "again", err, "invalid_grant"); r.lives(first.AccessToken) {
+		t.Error("the grant lives on")
+	}
+}
+
+// A server with a new key knows the successors of the old one, as long as it has
+// that too; without it a retry is refused and ends nothing.
+func TestServerKeyRotation(t *testing.T) {
+	t.Parallel()
+	const newKey = "another-server-key-of-32-letters"
+	r := newRig(t)
+	c := r.app(grant.Public)
+	store := postgres.NewGrants(r.rw, patience)
+	first := r.tokens(c)
+	second, err := r.Token(t.Context(), c.refreshing(first.RefreshToken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.server(store, nil, newKey).Token(t.Context(), c.refreshing(first.RefreshToken))
+	if want(t, "the old key is gone", err, "invalid_grant"); !r.lives(second.AccessToken) {
+		t.Error("the grant ended")
+	}
+	both := r.server(store, nil, newKey, serverKey)
+	again, err := both.Token(t.Context(), c.refreshing(first.RefreshToken))
+	if err != nil || again.RefreshToken != second.RefreshToken {
+		t.Errorf("%+v, %v", again, err)
+	}
+	third, err := both.Token(t.Context(), c.refreshing(second.RefreshToken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err = r.server(store, nil, newKey).Token(t.Context(), c.refreshing(second.RefreshToken)); err != nil || again.RefreshToken != third.RefreshToken {
+		t.Errorf("the first key makes them: %+v, %v", again, err)
+	}
+	for name, s := range map[string]grant.Settings{
+		"no key":    {Issuer: issuer},
+		"short key": {Issuer: issuer, SuccessorKeys: [][]byte{[]byte(serverKey), []byte("short")}},
+		"no issuer": {SuccessorKeys: [][]byte{[]byte(serverKey)}},
+	} {
+		if _, err := grant.New(grant.Deps{Settings: s}); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
+
+// S14: two tabs, twenty, fifty: one successor, on two servers.
+func TestConcurrentRefreshes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Public)
+	other := r.instance(nil)
+	token := r.tokens(c).RefreshToken
+	for _, n := range []int{20, 50} {
+		got := make([]grant.Issued, n)
+		errs := codes(atOnce(t.Context(), n, func(ctx context.Context, i int) (err error) {
+			s := r.Service
+			if i%2 == 1 {
+				s = other
+			}
+			got[i], err = s.Token(ctx, c.refreshing(token))
+			return err
+		}))
+		next := map[string]bool{}
+		for _, i := range got {
+			next[i.RefreshToken] = true
+		}
+		if errs["ok"] != n || len(next) != 1 {
+			t.Fatalf("%d at once: %v, %d successors", n, errs, len(next))
+		}
+		token = got[0].RefreshToken
+	}
+	if n := r.count("SELECT count(*) FROM hub.refresh_tokens WHERE used_at IS NULL"); n != 1 {
+		t.Errorf("%d refresh tokens live", n)
+	}
+}
+
+// Under the strict rule at most one token lives after a race, and in fact none.
+func TestConcurrentStrictRefreshes(t *testing.T) {
+	t.Parallel()
+	strict := time.Duration(0)
+	r := newRigWith(t, &strict)
+	c := r.app(grant.Public)
+	first := r.tokens(c)
+	won := make([]grant.Issued, 50)
+	got := codes(atOnce(t.Context(), 50, func(ctx context.Context, i int) (err error) {
+		won[i], err = r.Token(ctx, c.refreshing(first.RefreshToken))
+		return err
+	}))
+	if got["ok"] != 1 || got["invalid_grant"] != 49 {
+		t.Errorf("%v", got)
+	}
+	for _, w := range won {
+		if w.AccessToken != "" && r.lives(w.AccessToken) {
+			t.Error("the winner's token lives")
+		}
+	}
+}
+
+// S15: a refresh token is its client's; a stranger does not even end the grant.
+func TestRefreshIsBoundToItsClient(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c, public, conf := r.app(grant.Public), r.app(grant.Public), r.app(grant.Confidential)
+	first := r.tokens(c)
+	second, err := r.Token(t.Context(), c.refreshing(first.RefreshToken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.clock.Advance(time.Minute)
+	for _, stranger := range []client{public, conf} {
+		for _, token := range []string{first.RefreshToken, second.RefreshToken} {
+			_, err := r.Token(t.Context(), stranger.refreshing(token))
+			want(t, "stranger", err, "invalid_grant")
+		}
+	}
+	if !r.lives(second.AccessToken) {
+		t.Error("a stranger ended the grant")
+	}
+	if _, err := r.Token(t.Context(), c.refreshing(second.RefreshToken)); err != nil {
+		t.Errorf("a stranger used the token up: %v", err)
+	}
+}
+
+// S15: a grant ends 14 or 180 days after the consent however often it is refreshed,
+// and a refresh token that lies unused for 14 or 30 days is gone.
+func TestLifetimes(t *testing.T) {
+	t.Parallel()
+	for kind, life := range map[grant.Kind]struct{ idle, absolute int }{grant.Public: {14, 14}, grant.Confidential: {30, 180}} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			const day = 24 * time.Hour
+			r := newRig(t)
+			c := r.app(kind)
+			got, unused := r.tokens(c), r.tokens(c)
+			ends := noon.Add(time.Duration(life.absolute) * day)
+			if l := r.listed(got.GrantID); !l.ExpiresAt.Equal(ends) {
+				t.Errorf("expires at %v", l.ExpiresAt)
+			}
+			step := time.Duration(life.idle)*day - time.Second
+			for at := noon.Add(step); at.Before(ends); at = at.Add(step) {
+				r.clock.Set(at)
+				next, err := r.Token(t.Context(), c.refreshing(got.RefreshToken))
+				if err != nil {
+					t.Fatalf("at %v: %v", at, err)
+				}
+				if left := ends.Sub(at); next.ExpiresIn != min(left, 15*time.Minute) {
+					t.Errorf("an access token of %v with %v left", next.ExpiresIn, left)
+				}
+				got = next
+				if at.Equal(noon.Add(step)) {
+					r.clock.Set(noon.Add(time.Duration(life.idle) * day))
+					_, err := r.Token(t.Context(), c.refreshing(unused.RefreshToken))
+					want(t, "unused", err, "invalid_grant")
+					r.clock.Set(at)
+				}
+			}
+			r.clock.Set(ends.Add(-time.Second))
+			if got, err := r.Token(t.Context(), c.refreshing(got.RefreshToken)); err != nil || !r.lives(got.AccessToken) {
+				t.Errorf("a second before the end: %v", err)
+			} else if r.clock.Set(ends); r.lives(got.AccessToken) {
+				t.Error("an access token outlives its grant")
+			}
+			_, err := r.Token(t.Context(), c.refreshing(got.RefreshToken))
+			want(t, "after the end", err, "invalid_grant")
+		})
+	}
+}
+
+func TestAccessTokenRunsOut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	got := r.tokens(r.app(grant.Public))
+	r.clock.Advance(15*time.Minute - time.Millisecond)
+	if !r.lives(got.AccessToken) {
+		t.Error("too early")
+	}
+	r.clock.Advance(time.Millisecond)
+	if r.lives(got.AccessToken) {
+		t.Error("too late")
+	}
+}
+
+// prompt=consent with the same scopes renews the grant; any other consent makes
+// another one beside it.
+func TestSecondConsent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Public)
+	first := r.tokens(c)
+	second := r.tokens(c)
+	if first.GrantID == second.GrantID || !r.lives(first.AccessToken) {
+		t.Error("a second consent is a second grant beside the first")
+	}
+	r.clock.Advance(10 * time.Minute)
+	for name, pairs := range map[string][]string{
+		"fewer scopes":     {"scope", "profile:read", "prompt", "consent"},
+		"another resource": {"resource", mcp, "prompt", "consent"},
+	} {
+		if got := r.tokens(c, pairs...); got.GrantID == first.GrantID || got.GrantID == second.GrantID {
+			t.Errorf("%s: the same grant", name)
+		}
+	}
+	third := r.tokens(c, "prompt", "consent")
+	if third.GrantID != second.GrantID {
+		t.Errorf("prompt=consent made grant %s", third.GrantID)
+	}
+	if l := r.listed(third.GrantID); !l.ExpiresAt.Equal(noon.Add(10*time.Minute + 14*24*time.Hour)) {
+		t.Errorf("expires at %v", l.ExpiresAt)
+	}
+	if !r.lives(second.AccessToken) || !r.lives(third.AccessToken) {
+		t.Error("renewing ended a token")
+	}
+	code := r.code(c.query("scope", c.Scopes.String(), "prompt", "consent"))
+	if err := r.RevokeGrant(t.Context(), r.user.UserID, third.GrantID, grant.ByUser); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.Token(t.Context(), c.redemption(code))
+	want(t, "the grant was revoked before its renewal", err, "invalid_grant")
+}

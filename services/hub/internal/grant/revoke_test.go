@@ -1,0 +1,210 @@
+package grant_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+)
+
+// S16: a refresh token takes its grant along, an access token goes alone; done again
+// nothing changes; what is unknown or another client's is passed over in silence.
+func TestRevocation(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c, stranger := r.app(grant.Confidential), r.app(grant.Confidential)
+	got := r.tokens(c)
+	for _, token := range []string{got.AccessToken, got.RefreshToken, "x", "dat_", "drt_unknown", "dk_key", r.tokens(stranger).AccessToken[:46]} {
+		want(t, "stranger: "+token, r.Revoke(t.Context(), stranger.form("token", token, "token_type_hint", "access_token")), "")
+	}
+	if !r.lives(got.AccessToken) || r.revokedBy(got.GrantID) != "" {
+		t.Fatal("a stranger ended something")
+	}
+	second, err := r.Token(t.Context(), c.refreshing(got.RefreshToken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		want(t, "access", r.Revoke(t.Context(), c.form("token", got.AccessToken, "token_type_hint", "refresh_token")), "")
+		if r.lives(got.AccessToken) || !r.lives(second.AccessToken) {
+			t.Error("one access token ends, and that one alone")
+		}
+	}
+	for range 2 {
+		want(t, "refresh", r.Revoke(t.Context(), c.form("token", second.RefreshToken)), "")
+		if r.lives(second.AccessToken) || r.revokedBy(got.GrantID) != grant.ByApp {
+			t.Errorf("revoked by %q", r.revokedBy(got.GrantID))
+		}
+	}
+	at := r.listed(got.GrantID).RevokedAt
+	r.clock.Advance(time.Second)
+	want(t, "again", r.Revoke(t.Context(), c.form("token", second.RefreshToken)), "")
+	if now := r.listed(got.GrantID); !now.RevokedAt.Equal(at) {
+		t.Errorf("the time of the revocation moved from %v to %v", at, now.RevokedAt)
+	}
+	_, err = r.Token(t.Context(), c.refreshing(second.RefreshToken))
+	want(t, "refresh after", err, "invalid_grant")
+	want(t, "no token", r.Revoke(t.Context(), c.form()), "invalid_request")
+
+	public := r.app(grant.Public)
+	mine := r.tokens(public)
+	want(t, "public", r.Revoke(t.Context(), public.form("token", mine.RefreshToken)), "")
+	if r.lives(mine.AccessToken) {
+		t.Error("a public client cannot revoke")
+	}
+}
+
+// S17: only a confidential client is told, and only of its own tokens.
+func TestIntrospection(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c, stranger, public := r.app(grant.Confidential), r.app(grant.Confidential), r.app(grant.Public)
+	got := r.tokens(c, "resource", mcp)
+	plain := r.tokens(c)
+	ask := func(c client, token string) grant.Introspection {
+		t.Helper()
+		i, err := r.Introspect(t.Context(), c.form("token", token))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	i := ask(c, got.AccessToken)
+	if !i.Active || i.Scopes.String() != got.Scopes.String() || i.ClientID != c.ID || i.DenpaID != r.user.UserID || i.GrantID != got.GrantID ||
+		!i.ExpiresAt.Equal(noon.Add(15*time.Minute)) || !i.IssuedAt.Equal(noon) || i.Issuer != issuer || i.Audience != mcp || i.TokenType != "Bearer" {
+		t.Errorf("%+v", i)
+	}
+	if i = ask(c, plain.AccessToken); i.Audience != issuer {
+		t.Errorf("%+v", i)
+	}
+	if i = ask(c, got.RefreshToken); !i.Active || i.TokenType != "" || !i.ExpiresAt.Equal(noon.Add(30*24*time.Hour)) {
+		t.Errorf("%+v", i)
+	}
+	for _, token := range []string{got.AccessToken, got.RefreshToken} {
+		if i := ask(stranger, token); i.Active || i.DenpaID != "" {
+			t.Errorf("stranger: %+v", i)
+		}
+	}
+	mine := r.tokens(public)
+	for _, token := range []string{"x", "dat_x", mine.AccessToken, c.secret, got.AccessToken[:46] + "_"} {
+		if i := ask(c, token); i.Active {
+			t.Errorf("%q: %+v", token, i)
+		}
+	}
+	_, err := r.Introspect(t.Context(), public.form("token", mine.AccessToken))
+	want(t, "public", err, "invalid_client")
+	_, err = r.Introspect(t.Context(), c.form())
+	want(t, "no token", err, "invalid_request")
+
+	if _, err := r.Token(t.Context(), c.refreshing(got.RefreshToken)); err != nil {
+		t.Fatal(err)
+	}
+	if ask(c, got.RefreshToken).Active {
+		t.Error("a used refresh token is active")
+	}
+	want(t, "revoke", r.Revoke(t.Context(), c.form("token", got.AccessToken)), "")
+	if ask(c, got.AccessToken).Active {
+		t.Error("a revoked token is active")
+	}
+	r.clock.Advance(15 * time.Minute)
+	if ask(c, plain.AccessToken).Active {
+		t.Error("an expired token is active")
+	}
+	if l := r.listed(plain.GrantID); !l.LastUsedAt.IsZero() {
+		t.Error("an introspection is no use")
+	}
+}
+
+// S22 as far as it needs no route: a bearer is an access token and nothing else.
+func TestBearer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Confidential)
+	got := r.tokens(c)
+	code := r.code(c.query())
+	for _, bearer := range []string{
+		"", "dat_", got.RefreshToken, code, c.secret, c.ID, got.AccessToken + "=", got.AccessToken + " ", " " + got.AccessToken,
+		"DAT_" + got.AccessToken[4:], "dat_" + got.RefreshToken[4:], "dk_" + got.AccessToken[4:], got.AccessToken[:46], got.AccessToken + "\x00",
+	} {
+		_, err := r.Authenticate(t.Context(), bearer, issuer)
+		want(t, bearer, err, "unauthenticated")
+	}
+	if !r.lives(got.AccessToken) {
+		t.Error("the token itself is refused")
+	}
+}
+
+// S24: a token that names a resource is for that one; one that names none is for the
+// issuer's routes, and not for any other resource.
+func TestResource(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Public)
+	for _, named := range []string{"", issuer, mcp} {
+		got := r.tokens(c, "resource", named)
+		if got.Resource != named {
+			t.Errorf("%+v", got)
+		}
+		next, err := r.Token(t.Context(), c.refreshing(got.RefreshToken, "resource", named))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, token := range []string{got.AccessToken, next.AccessToken} {
+			for wanted, good := range map[string]bool{issuer: named != mcp, mcp: named == mcp, issuer + "/other": false} {
+				p, err := r.Authenticate(t.Context(), token, wanted)
+				if (err == nil) != good || good && p.Resource != named {
+					t.Errorf("for %q at %q: %+v, %v", named, wanted, p, err)
+				}
+			}
+		}
+		other := mcp
+		if named == mcp {
+			other = issuer
+		}
+		_, err = r.Token(t.Context(), c.refreshing(next.RefreshToken, "resource", other))
+		want(t, "refresh for another resource", err, "invalid_target")
+	}
+	only := []string{mcp}
+	if _, err := r.ChangeApp(t.Context(), r.owner, c.ID, grant.AppChange{AllowedResources: &only}); err != nil {
+		t.Fatal(err)
+	}
+	a, err := r.Authorize(t.Context(), c.query("resource", issuer), r.user)
+	wantRefusal(t, "a resource that the app does not use", a, err, "invalid_target")
+	if got := r.consent(c.query("resource", mcp)); got.Resource != mcp {
+		t.Errorf("%+v", got)
+	}
+}
+
+// S25: a revocation is felt by the next request on every server.
+func TestRevocationIsFeltEverywhere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Public)
+	servers := []*grant.Service{r.Service, r.instance(nil)}
+	for i, end := range []func(g grant.Issued) error{
+		func(g grant.Issued) error {
+			return servers[0].RevokeGrant(t.Context(), r.user.UserID, g.GrantID, grant.ByUser)
+		},
+		func(g grant.Issued) error { return servers[1].Revoke(t.Context(), c.form("token", g.RefreshToken)) },
+		func(g grant.Issued) error { return servers[0].Revoke(t.Context(), c.form("token", g.AccessToken)) },
+		func(grant.Issued) error { return servers[1].DisableApp(t.Context(), r.owner, c.ID) },
+	} {
+		got := r.tokens(c)
+		use := func() []error {
+			return atOnce(t.Context(), 50, func(ctx context.Context, i int) error {
+				_, err := servers[i%2].Authenticate(ctx, got.AccessToken, issuer)
+				return err
+			})
+		}
+		if before := codes(use()); before["ok"] != 50 {
+			t.Errorf("%d: before: %v", i, before)
+		}
+		if err := end(got); err != nil {
+			t.Fatal(err)
+		}
+		if after := codes(use()); after["unauthenticated"] != 50 {
+			t.Errorf("%d: after: %v", i, after)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package grant
+
+import (
+	"context"
+	"time"
+)
+
+// Issued is what the token endpoint answers.
+type Issued struct {
+	AccessToken  string
+	TokenType    string // Bearer
+	ExpiresIn    time.Duration
+	RefreshToken string // empty: none
+	Scopes       Scopes
+	DenpaID      string
+	GrantID      string
+	Resource     string // empty: none was named
+}
+
+// Token answers the token endpoint. Faults: invalid_request, invalid_client,
+// invalid_grant, invalid_scope, invalid_target, unsupported_grant_type,
+// unauthorized_client, rate_limited.
+func (s *Service) Token(ctx context.Context, f Form) (Issued, error) {
+	app, err := s.client(ctx, f)
+	if err != nil {
+		return Issued{}, err
+	}
+	switch f.get("grant_type") {
+	case "authorization_code":
+		return s.redeem(ctx, app, f)
+	case "refresh_token":
+		return s.refresh(ctx, app, f)
+	case "":
+		return Issued{}, ErrInvalidRequest.Say("grant_type is missing")
+	}
+	return Issued{}, ErrUnsupportedGrantType
+}
+
+func (s *Service) redeem(ctx context.Context, app App, f Form) (Issued, error) {
+	code := f.get("code")
+	if code == "" {
+		return Issued{}, ErrInvalidRequest.Say("code is missing")
+	}
+	if !wellFormed(codePrefix, code) {
+		return Issued{}, ErrInvalidGrant
+	}
+	resource, bad := f.resource()
+	access, accessHash := mint(AccessPrefix)
+	refresh, refreshHash := mint(RefreshPrefix)
+	r := Redemption{
+		AppID: app.ID, RedirectURI: f.get("redirect_uri"), Verifier: f.get("code_verifier"), Resource: resource, Bad: bad,
+		GrantID: newID(), Access: accessHash, Refresh: refreshHash, Now: s.now(),
+	}
+	var turn Turn
+	err := s.codes.Redeem(ctx, hashOf(code), r.Now, func(c CodeState) Turn {
+		turn = c.Redeem(r)
+		return turn
+	})
+	if err != nil {
+		return Issued{}, err
+	}
+	if turn.Refresh == nil {
+		refresh = ""
+	}
+	return turn.issued(access, refresh), nil
+}
+
+func (s *Service) refresh(ctx context.Context, app App, f Form) (Issued, error) {
+	token := f.get("refresh_token")
+	if token == "" {
+		return Issued{}, ErrInvalidRequest.Say("refresh_token is missing")
+	}
+	if !wellFormed(RefreshPrefix, token) {
+		return Issued{}, ErrInvalidGrant
+	}
+	scopes, bad := ParseScopes(f.get("scope"))
+	resource, badResource := f.resource()
+	if bad == nil {
+		bad = badResource
+	}
+	access, accessHash := mint(AccessPrefix)
+	r := Refreshing{AppID: app.ID, Scopes: scopes, Resource: resource, Bad: bad, Access: accessHash, Retry: s.retry, Now: s.now()}
+	successors := make(map[Hash]string, len(s.keys))
+	for _, key := range s.keys {
+		next, hash := successorOf(key, token)
+		successors[hash] = next
+		r.Successors = append(r.Successors, hash)
+	}
+	var turn Turn
+	err := s.tokens.Refresh(ctx, hashOf(token), r.Now, func(st RefreshState) Turn {
+		turn = st.Turn(r)
+		return turn
+	})
+	if err != nil {
+		return Issued{}, err
+	}
+	return turn.issued(access, successors[*turn.Rotate]), nil
+}
+
+func (t Turn) issued(access, refresh string) Issued {
+	return Issued{
+		AccessToken: access, TokenType: "Bearer", ExpiresIn: t.Access.ExpiresAt.Sub(t.Access.CreatedAt), RefreshToken: refresh,
+		Scopes: t.Access.Scopes, DenpaID: t.UserID, GrantID: t.GrantID, Resource: t.Resource,
+	}
+}

@@ -1,0 +1,296 @@
+package grant_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+)
+
+func TestTokenAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for kind, scope := range map[grant.Kind]string{grant.Public: "profile:read", grant.Confidential: "profile:read offline_access signal:create"} {
+		c := r.app(kind)
+		got := r.tokens(c, "scope", scope)
+		again := strings.Contains(scope, "offline_access")
+		if !strings.HasPrefix(got.AccessToken, "dat_") || len(got.AccessToken) != 47 || got.TokenType != "Bearer" || got.ExpiresIn != 15*time.Minute ||
+			got.DenpaID != r.user.UserID || got.GrantID == "" || got.Scopes.String() != scope || got.Resource != "" {
+			t.Errorf("%+v", got)
+		}
+		if again != strings.HasPrefix(got.RefreshToken, "drt_") || !again && got.RefreshToken != "" {
+			t.Errorf("refresh token %q", got.RefreshToken)
+		}
+		p, err := r.Authenticate(t.Context(), got.AccessToken, issuer)
+		if err != nil || p.UserID != r.user.UserID || p.AppID != c.ID || p.GrantID != got.GrantID || p.Scopes.String() != scope ||
+			!p.ExpiresAt.Equal(noon.Add(15*time.Minute)) {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if err := p.Require(grant.ProfileRead); err != nil {
+			t.Error(err)
+		}
+		err = p.Require(grant.MarketCreate)
+		want(t, "a scope that was not given", err, "insufficient_scope")
+	}
+}
+
+// S3 at the token endpoint; every failed attempt of the right client burns the code.
+func TestVerifier(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Public)
+	for name, v := range map[string]struct{ verifier, code string }{
+		"absent":     {"", "invalid_request"},
+		"42":         {verifier[:42], "invalid_request"},
+		"129":        {strings.Repeat("a", 129), "invalid_request"},
+		"characters": {strings.Repeat("a", 42) + "!", "invalid_request"},
+		"wrong":      {strings.Repeat("a", 43), "invalid_grant"},
+		"challenge":  {challengeOf(verifier), "invalid_grant"},
+	} {
+		code := r.code(c.query())
+		_, err := r.Token(t.Context(), c.redemption(code, "code_verifier", v.verifier))
+		want(t, name, err, v.code)
+		_, err = r.Token(t.Context(), c.redemption(code))
+		want(t, name+", then the right one", err, "invalid_grant")
+	}
+	for _, good := range []string{verifier, strings.Repeat("a", 43), strings.Repeat("Z9-._~", 21) + "xy"} {
+		code := r.code(c.query("code_challenge", challengeOf(good)))
+		if _, err := r.Token(t.Context(), c.redemption(code, "code_verifier", good)); err != nil {
+			t.Errorf("%d characters: %v", len(good), err)
+		}
+	}
+}
+
+// S4: a code is good once, for a minute, for its client, redirect URI and resource.
+func TestCodeIsBound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c, other := r.app(grant.Public), r.app(grant.Confidential)
+
+	code := r.code(c.query())
+	_, err := r.Token(t.Context(), other.redemption(code))
+	want(t, "another client", err, "invalid_grant")
+	if _, err := r.Token(t.Context(), c.redemption(code)); err != nil {
+		t.Errorf("the stranger burnt it: %v", err)
+	}
+	for name, f := range map[string]struct {
+		pairs []string
+		code  string
+	}{
+		"redirect uri":     {[]string{"redirect_uri", callback + "/"}, "invalid_grant"},
+		"unnamed resource": {[]string{"resource", mcp}, "invalid_target"},
+	} {
+		code := r.code(c.query())
+		_, err := r.Token(t.Context(), c.redemption(code, f.pairs...))
+		want(t, name, err, f.code)
+		_, err = r.Token(t.Context(), c.redemption(code))
+		want(t, name+", then right", err, "invalid_grant")
+	}
+	code = r.code(c.query("resource", mcp))
+	_, err = r.Token(t.Context(), c.redemption(code, "resource", issuer))
+	want(t, "another resource", err, "invalid_target")
+	two := c.redemption(r.code(c.query("resource", mcp)))
+	two.Values["resource"] = []string{mcp, issuer}
+	_, err = r.Token(t.Context(), two)
+	want(t, "two resources", err, "invalid_target")
+	for _, pairs := range [][]string{{"redirect_uri", ""}, {"resource", mcp}, nil} {
+		got, err := r.Token(t.Context(), c.redemption(r.code(c.query("resource", mcp)), pairs...))
+		if err != nil || got.Resource != mcp {
+			t.Errorf("%v: %+v, %v", pairs, got, err)
+		}
+	}
+
+	code = r.code(c.query())
+	r.clock.Advance(time.Minute - time.Millisecond)
+	if _, err := r.Token(t.Context(), c.redemption(code)); err != nil {
+		t.Errorf("just in time: %v", err)
+	}
+	code = r.code(c.query())
+	r.clock.Advance(time.Minute)
+	_, err = r.Token(t.Context(), c.redemption(code))
+	want(t, "a minute", err, "invalid_grant")
+	for _, no := range []string{"", "x", "dac_", newUser(), strings.Replace(code, "dac_", "dat_", 1)} {
+		_, err = r.Token(t.Context(), c.redemption(no))
+		wantCode := "invalid_grant"
+		if no == "" {
+			wantCode = "invalid_request"
+		}
+		want(t, "code "+no, err, wantCode)
+	}
+}
+
+// S4: a replay ends the grant and what hangs on it. A burnt code ends nothing, and
+// a stranger's replay neither.
+func TestCodeReplay(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c, other := r.app(grant.Public), r.app(grant.Public)
+	code := r.code(c.query("scope", "profile:read offline_access"))
+	got, err := r.Token(t.Context(), c.redemption(code))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Token(t.Context(), other.redemption(code))
+	want(t, "stranger", err, "invalid_grant")
+	if !r.lives(got.AccessToken) {
+		t.Error("a stranger's replay ended the grant")
+	}
+	r.clock.Advance(time.Hour - time.Minute) // long after the code has run out
+	next, err := r.Token(t.Context(), c.refreshing(got.RefreshToken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Token(t.Context(), c.redemption(code))
+	want(t, "replay", err, "invalid_grant")
+	if r.lives(next.AccessToken) || r.revokedBy(got.GrantID) != grant.ByCodeReplay {
+		t.Errorf("after the replay: %q", r.revokedBy(got.GrantID))
+	}
+	_, err = r.Token(t.Context(), c.refreshing(next.RefreshToken))
+	want(t, "refresh after the replay", err, "invalid_grant")
+
+	// A code that renews a grant, burnt and tried again, is no replay.
+	kept := r.tokens(c)
+	burnt := r.code(c.query("scope", c.Scopes.String(), "prompt", "consent"))
+	for range 3 {
+		_, err = r.Token(t.Context(), c.redemption(burnt, "code_verifier", strings.Repeat("x", 50)))
+		want(t, "burnt", err, "invalid_grant")
+	}
+	if !r.lives(kept.AccessToken) {
+		t.Error("a burnt code ended the grant that it would have renewed")
+	}
+}
+
+// S5: of fifty attempts at once exactly one is answered with tokens; the others are
+// replays, so those tokens are dead when all have ended.
+func TestConcurrentRedemption(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Public)
+	other := r.instance(nil)
+	for range 4 {
+		code := r.code(c.query())
+		won := make([]grant.Issued, 50)
+		got := codes(atOnce(t.Context(), 50, func(ctx context.Context, i int) (err error) {
+			s := r.Service
+			if i%2 == 1 {
+				s = other
+			}
+			won[i], err = s.Token(ctx, c.redemption(code))
+			return err
+		}))
+		if got["ok"] != 1 || got["invalid_grant"] != 49 {
+			t.Errorf("%v", got)
+		}
+		for _, w := range won {
+			if w.AccessToken != "" && (r.lives(w.AccessToken) || r.revokedBy(w.GrantID) != grant.ByCodeReplay) {
+				t.Errorf("the winner's token lives: %q", r.revokedBy(w.GrantID))
+			}
+		}
+	}
+	if n := r.count("SELECT count(*) FROM hub.grants"); n != 4 {
+		t.Errorf("%d grants of 4 codes", n)
+	}
+}
+
+// S11: scopes stay within what the app registered and what the user granted.
+func TestScopesNeverGrow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Public)
+	got := r.tokens(c, "scope", "profile:read offline_access")
+	_, err := r.Token(t.Context(), c.refreshing(got.RefreshToken, "scope", "profile:read signal:create"))
+	want(t, "more than granted", err, "invalid_scope")
+	_, err = r.Token(t.Context(), c.refreshing(got.RefreshToken, "scope", "nonsense"))
+	want(t, "unknown", err, "invalid_scope")
+	narrow, err := r.Token(t.Context(), c.refreshing(got.RefreshToken, "scope", "profile:read"))
+	if err != nil || narrow.Scopes.String() != "profile:read" {
+		t.Fatalf("%+v, %v", narrow, err)
+	}
+	p, err := r.Authenticate(t.Context(), narrow.AccessToken, issuer)
+	if err != nil || p.Scopes.String() != "profile:read" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	whole, err := r.Token(t.Context(), c.refreshing(narrow.RefreshToken))
+	if err != nil || whole.Scopes.String() != "profile:read offline_access" {
+		t.Errorf("the grant shrank: %+v, %v", whole, err)
+	}
+
+	wide := r.tokens(c)
+	less := []string{"profile:read", "offline_access"}
+	if _, err := r.ChangeApp(t.Context(), r.owner, c.ID, grant.AppChange{Scopes: &less}); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = r.Authenticate(t.Context(), wide.AccessToken, issuer); err != nil || p.Scopes.Has(grant.SignalCreate) {
+		t.Errorf("after the app gave it up: %+v, %v", p, err)
+	}
+	next, err := r.Token(t.Context(), c.refreshing(wide.RefreshToken))
+	if err != nil || next.Scopes.String() != "profile:read offline_access" {
+		t.Errorf("%+v, %v", next, err)
+	}
+	none := []string{"profile:read"}
+	if _, err := r.ChangeApp(t.Context(), r.owner, c.ID, grant.AppChange{Scopes: &none}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Token(t.Context(), c.refreshing(next.RefreshToken))
+	want(t, "no offline access any more", err, "unauthorized_client")
+}
+
+// A code of scopes that the app has given up meanwhile brings the rest.
+func TestScopesShrinkBeforeRedemption(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Public)
+	code := r.code(c.query("scope", "profile:read signal:create"))
+	last := r.code(c.query("scope", "signal:create"))
+	less := []string{"profile:read"}
+	if _, err := r.ChangeApp(t.Context(), r.owner, c.ID, grant.AppChange{Scopes: &less}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Token(t.Context(), c.redemption(code))
+	if err != nil || got.Scopes.String() != "profile:read" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = r.Token(t.Context(), c.redemption(last))
+	want(t, "nothing left", err, "invalid_grant")
+}
+
+func TestGrantTypes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Confidential)
+	for kind, code := range map[string]string{"": "invalid_request", "password": "unsupported_grant_type", "client_credentials": "unsupported_grant_type"} {
+		_, err := r.Token(t.Context(), c.form("grant_type", kind))
+		want(t, kind, err, code)
+	}
+	_, err := r.Token(t.Context(), c.refreshing(""))
+	want(t, "no refresh token", err, "invalid_request")
+}
+
+// S26: nothing in a request says for whom the token is.
+func TestTokenIsItsUsers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.app(grant.Public)
+	victim := newUser()
+	injected := []string{"user_id", victim, "userId", victim, "denpaId", victim, "handle", "victim", "sub", victim, "grantId", victim, "login_hint", victim}
+	code := r.code(c.query(append([]string{"scope", "profile:read offline_access"}, injected...)...))
+	got, err := r.Token(t.Context(), c.redemption(code, injected...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := r.Token(t.Context(), c.refreshing(got.RefreshToken, injected...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, issued := range []grant.Issued{got, next} {
+		p, err := r.Authenticate(t.Context(), issued.AccessToken, issuer)
+		if err != nil || p.UserID != r.user.UserID || issued.DenpaID != r.user.UserID {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+	if n := r.count("SELECT count(*) FROM hub.grants WHERE user_id = $1", victim); n != 0 {
+		t.Errorf("%d grants of the victim", n)
+	}
+}

@@ -1,0 +1,82 @@
+package message
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+func p[T any](v T) *T { return &v }
+
+// TestReadPayload: each member arrives where the effect looks for it.
+func TestReadPayload(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		of       Type
+		attested bool
+		payload  string
+		want     Payload
+	}{
+		{ProfileUpdate, false, `{"avatar":null,"bio":"b","displayName":"Mara","links":["https://a.example"],"payoutAddress":"0x2222222222222222222222222222222222222222"}`, &Profile{
+			DisplayName: p("Mara"), Bio: p("b"), Avatar: Clearable{Given: true}, Links: []string{"https://a.example"},
+			PayoutAddress: Clearable{Given: true, Text: p("0x2222222222222222222222222222222222222222")},
+		}},
+		{StationCreate, false, `{"description":"d","lanes":["TECH"],"name":"n","operatorsUrl":"https://o.example","providers":["manual"],"stationId":"abc","tapesUrl":"https://t.example","url":"https://u.example"}`, &Station{
+			StationID: "abc", Name: p("n"), URL: p("https://u.example"), Lanes: []syntax.Lane{"TECH"}, Providers: []syntax.Provider{"manual"},
+			TapesURL: p("https://t.example"), OperatorsURL: p("https://o.example"), Description: p("d"),
+		}},
+		{StationUpdate, false, `{"lanes":[],"stationId":"abc","status":"paused"}`, &Station{StationID: "abc", Lanes: []syntax.Lane{}, Status: p("paused")}},
+		{BroadcastCreate, false, `{"lane":"TECH","marketId":"1","scheduledFor":"2026-12-01T00:00:00+01:00","stationId":"abc","title":"t"}`, &Broadcast{
+			Title: "t", MarketID: p(syntax.MarketID("1")), StationID: p("abc"), ScheduledFor: &at, Lane: p(syntax.LaneTech),
+		}},
+		{BroadcastGoLive, false, `{"broadcastId":"` + passport + `","label":"l","marketId":"1","url":"https://a.example/x.m3u8"}`, &GoLive{
+			BroadcastID: passport, URL: "https://a.example/x.m3u8", MarketID: p(syntax.MarketID("1")), Label: p("l"),
+		}},
+		{SignalCreate, false, `{"eventId":"lmt-x","signal":"NO"}`, &Call{MarketID: "lmt-x", Side: syntax.No}},
+		{PredictionCreate, true, `{"confidence":7,"credential":"app_token","filedAt":"2026-11-30T23:00:00Z","marketId":"1","marketTitle":"m","position":"YES","priceAtPrediction":6850,"priceBps":0,"signalId":"` + passport + `","take":"t"}`, &Call{
+			MarketID: "1", Side: syntax.Yes, Price: p(syntax.Bps(0)), Confidence: p(7), Take: p("t"), MarketTitle: p("m"),
+			Filed: &Filed{SignalID: passport, Price: 6850, Credential: "app_token", At: at},
+		}},
+		{MarketCreate, false, `{"cutoffAt":"2026-11-30T23:00:00Z","description":"d","initialYesBps":100,"lane":"OTHER","question":"Does it rain?","resolutionSource":"https://s.example","resolvesBy":"2026-11-30T23:00:00Z"}`, &Market{
+			Question: "Does it rain?", CutoffAt: at, Lane: "OTHER", Description: p("d"), ResolvesBy: &at, ResolutionSource: p("https://s.example"), InitialYes: p(syntax.Bps(100)),
+		}},
+		{ResolutionCreate, true, `{"marketId":"native-x","proofUrl":"https://p.example","reason":"r","resolver":"admin","source":"manual","verdict":"NO"}`, &Resolution{
+			MarketID: "native-x", Verdict: "NO", ProofURL: p("https://p.example"), Reason: p("r"), Final: &Final{Resolver: "admin", Source: "manual"},
+		}},
+	} {
+		got, err := ReadPayload(c.of, []byte(c.payload), c.attested)
+		if err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, %v\nwant %+v", c.of, got, err, c.want)
+		}
+	}
+	if _, err := ReadPayload("x", []byte("{}"), false); why(err) != "invalid_request schema" {
+		t.Error(err)
+	}
+}
+
+// TestPayloadFaults: the fault names the member.
+func TestPayloadFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		of             Type
+		payload, field string
+	}{
+		{SignalCreate, `{"marketId":"1"}`, "position"},
+		{SignalCreate, `{"position":"YES"}`, "marketId"},
+		{SignalCreate, `{"eventId":"1","marketId":"1","position":"YES"}`, "eventId"},
+		{SignalCreate, `{"marketId":"polymarket:1","position":"YES"}`, "marketId"},
+		{SignalCreate, `{"confidence":0,"marketId":"1","position":"YES"}`, "confidence"},
+		{SignalCreate, `{"marketId":"1","position":"YES","signalId":"x"}`, "signalId"},
+		{StationCreate, `{"stationId":"abc","status":"active"}`, "name"},
+		{MarketCreate, `{"lane":"TECH","question":"Does it rain?"}`, "cutoffAt"},
+	} {
+		_, err := ReadPayload(c.of, []byte(c.payload), false)
+		f, _ := asFault(err)
+		if f == nil || why(err) != "invalid_request payload" || f.Extra[memberField] != c.field {
+			t.Errorf("%s: %v", c.payload, err)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package message
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Config is what a service is made of.
+type Config struct {
+	Issuer   string // the base address of the protocol, as clients sign it
+	Now      func() time.Time
+	NewID    func() string // uuids
+	Keys     *HubKeys
+	Messages Messages
+	Signers  Signers
+	Effects  Effects
+}
+
+// Service takes, shows and attests messages and keeps their signers.
+type Service struct{ Config }
+
+// NewService needs all of the configuration.
+func NewService(c Config) *Service { return &Service{c} }
+
+// now is in microseconds, which is what the database keeps.
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
+
+// Get gives an accepted message. Faults: not_found, db_unavailable.
+func (s *Service) Get(ctx context.Context, id string) (Record, error) {
+	known, ok := ParseID(id)
+	if !ok {
+		return Record{}, ErrNotFound
+	}
+	r, found, err := s.Messages.Find(ctx, known)
+	if err == nil && (!found || r.Pending) {
+		err = ErrNotFound
+	}
+	return r, err
+}
+
+// List gives a page of accepted messages, newest first; a cursor that is none
+// starts from the beginning. Faults: invalid_request, db_unavailable.
+func (s *Service) List(ctx context.Context, q Query) (Page, error) {
+	if _, known := ParseType(string(q.Type)); q.Type != "" && !known {
+		return Page{}, badMember("type", "type is no message type")
+	}
+	if q.DenpaID != "" && !isUUID(q.DenpaID) {
+		return Page{}, badMember("denpaId", "denpaId is a uuid in lower case")
+	}
+	if q.AppID != "" && !isWord(q.AppID, 1, maxAppID) {
+		return Page{}, badMember("appId", "appId is the id of an app")
+	}
+	if q.Limit < 1 {
+		q.Limit = DefaultPage
+	}
+	q.Limit = min(q.Limit, MaxPage)
+	after, _ := syntax.DecodeCursor(q.Cursor, 1)
+	if _, ok := after.Time(0); !ok {
+		after = syntax.Cursor{}
+	}
+	return s.Messages.List(ctx, q, after)
+}
+
+// Verdict is what a dry run finds.
+type Verdict struct {
+	Valid   bool
+	ID      ID
+	Reasons []string // the words of reason and codes, in the order of the checks
+}
+
+// Verify says whether a message would be taken, and why not, without keeping
+// anything. A message that was taken is valid for ever, one of the hub as long
+// as its key covers its time. Faults: as Read; db_unavailable.
+func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
+	m, err := Read(s.Issuer, raw)
+	if err != nil {
+		return Verdict{}, err
+	}
+	v := Verdict{ID: m.ID}
+	note := func(reason string) { v.Reasons = append(v.Reasons, reason) }
+	if !m.Authentic() {
+		note(ReasonSignature)
+	}
+	if k, own := s.Keys.Find(m.Key); own {
+		if !k.covers(time.UnixMilli(m.Timestamp)) {
+			note(ReasonExpired)
+		}
+		if _, err := ReadPayload(m.Type, m.Payload, true); err != nil {
+			note(ReasonPayload)
+		}
+	} else if err := s.rehearse(ctx, m, note); err != nil {
+		return Verdict{}, err
+	}
+	v.Valid = len(v.Reasons) == 0
+	return v, nil
+}
+
+// rehearse notes everything that Submit would refuse a client's message for.
+func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) error {
+	signer, found, err := s.Signers.Find(ctx, m.Key)
+	if err != nil {
+		return err
+	}
+	if !found || signs(m, signer) != nil {
+		note(ReasonSigner)
+		return nil
+	}
+	if r, stored, err := s.Messages.Find(ctx, m.ID); err != nil || stored && !r.Pending {
+		return err
+	}
+	now := s.now()
+	if checkWindow(m, now) != nil {
+		note(ReasonWindow)
+	}
+	if err := signer.Usable(now); err != nil {
+		note(fault.Of(err).Extra[memberReason].(string))
+	}
+	if checkScope(m, signer) != nil {
+		note(reasonScope)
+	}
+	if _, err := ReadPayload(m.Type, m.Payload, false); err != nil {
+		note(ReasonPayload)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+)
+
+var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
+func open(t *testing.T) (*postgres.Store, testkit.Database) {
+	t.Helper()
+	db := testkit.Postgres(t, postgres.Schema(""))
+	return postgres.New(testkit.Pool(t, db.URL("hub_rw"))), db
+}
+
+func TestPins(t *testing.T) {
+	t.Parallel()
+	store, _ := open(t)
+	label, tagline := "Mill <race>", strings.Repeat("ž", market.MaxPinText)
+	for i, p := range []market.Pin{
+		{MarketID: "1", Position: 100}, {MarketID: "2", Position: 5}, {MarketID: "3", Position: 5}, {MarketID: "4", Position: 1, Label: &label},
+	} {
+		p.CreatedAt = noon.Add(time.Duration(i) * time.Minute)
+		if kept, err := store.Pin(t.Context(), p); err != nil || !kept.CreatedAt.Equal(p.CreatedAt) {
+			t.Fatal(kept, err)
+		}
+	}
+	order := func(limit int) string {
+		t.Helper()
+		pins, err := store.Pins(t.Context(), limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, p := range pins {
+			ids = append(ids, string(p.MarketID))
+		}
+		return strings.Join(ids, " ")
+	}
+	if got := order(10); got != "4 2 3 1" {
+		t.Errorf("order %s", got)
+	}
+	if got := order(2); got != "4 2" {
+		t.Errorf("first two %s", got)
+	}
+	// Another pin on the same market keeps the age of the first and nothing else.
+	again, err := store.Pin(t.Context(), market.Pin{MarketID: "4", Position: 5, Tagline: &tagline, CreatedAt: noon.Add(time.Hour)})
+	if err != nil || !again.CreatedAt.Equal(noon.Add(3*time.Minute)) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	pins, err := store.Pins(t.Context(), 10)
+	if err != nil || order(10) != "2 3 4 1" || pins[2].Label != nil || *pins[2].Tagline != tagline || !pins[2].CreatedAt.Equal(again.CreatedAt) {
+		t.Errorf("%+v, %v", pins, err)
+	}
+	for i, want := range []bool{true, false} {
+		if removed, err := store.Unpin(t.Context(), "4"); err != nil || removed != want {
+			t.Errorf("removal %d: %v %v", i, removed, err)
+		}
+	}
+	if got := order(10); got != "2 3 1" {
+		t.Errorf("order %s", got)
+	}
+}
+
+// TestPinsThatNothingShows: the table refuses what the front door should have.
+func TestPinsThatNothingShows(t *testing.T) {
+	t.Parallel()
+	store, _ := open(t)
+	long, empty := strings.Repeat("x", market.MaxPinText+1), ""
+	for _, p := range []market.Pin{
+		{MarketID: "native-0000000001", Position: 1},
+		{MarketID: "0", Position: 1},
+		{MarketID: "", Position: 1},
+		{MarketID: "7"},
+		{MarketID: "7", Position: market.MaxPosition + 1},
+		{MarketID: "7", Position: 1, Label: &long},
+		{MarketID: "7", Position: 1, Tagline: &empty},
+		{MarketID: syntax.MarketID(strings.Repeat("1", 21)), Position: 1},
+	} {
+		if _, err := store.Pin(t.Context(), p); err == nil {
+			t.Errorf("kept: %+v", p)
+		}
+	}
+}
+
+// TestStoreAway: every lost answer of the database is one fault.
+func TestStoreAway(t *testing.T) {
+	t.Parallel()
+	store := postgres.New(testkit.Pool(t, "postgres://hub_rw:x@127.0.0.1:1/none"))
+	for name, do := range map[string]func() error{
+		"pins":    func() error { _, err := store.Pins(t.Context(), 1); return err },
+		"pin":     func() error { _, err := store.Pin(t.Context(), market.Pin{MarketID: "7", Position: 1}); return err },
+		"unpin":   func() error { _, err := store.Unpin(t.Context(), "7"); return err },
+		"bind":    func() error { return store.Bind(t.Context(), stream("7", "mara_k", 0)) },
+		"unbind":  func() error { _, err := store.Unbind(t.Context(), "7", "mara_k"); return err },
+		"streams": func() error { _, err := store.Streams(t.Context(), "7"); return err },
+		"clips":   func() error { _, err := store.Clips(t.Context(), "7", 1); return err },
+	} {
+		if err := do(); !errors.Is(err, pg.ErrUnavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestWriterRights: the writing role reads clips and changes no table.
+func TestWriterRights(t *testing.T) {
+	t.Parallel()
+	_, db := open(t)
+	for _, sql := range []string{
+		"INSERT INTO clips (id, handle, market_id, status, created_by, created_at) VALUES (gen_random_uuid(), 'mara_k', '7', 'processing', 'mara_k', now())",
+		"UPDATE clips SET views = 1", "DELETE FROM clips", "TRUNCATE pins", "TRUNCATE streams", "ALTER TABLE streams ADD COLUMN x int", "DROP TABLE pins",
+	} {
+		refused(t, db.URL("hub_rw"), sql)
+	}
+}
+
+func clip(n int, status string) string {
+	return fmt.Sprintf(`INSERT INTO hub.clips (id, handle, market_id, url, status, created_by, created_at, ready_at)
+		VALUES ('0199f0c0-0000-7000-8000-%012d', 'mara_k', '7', 'https://v.example/1.m3u8', '%s', 'tidewatch', timestamptz '2026-09-18T12:00:00Z' + %d * interval '1 s', now())`, n, status, n/2)
+}

@@ -1,0 +1,1 @@
+DELETE FROM messages WHERE id = $1 AND attempt = $2 AND status = 'pending'

@@ -1,0 +1,1 @@
+DELETE FROM pins WHERE market_id = $1

@@ -1,0 +1,1 @@
+DELETE FROM streams WHERE market_id = $1 AND handle = $2

@@ -1,0 +1,378 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+)
+
+func TestRegisterSigner(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := newPen("alice", alice)
+	asked := p.ask(t, d, func(s *message.SignerDraft) { s.ExpiresAt = "2026-12-01T00:00:00+01:00" })
+	got, err := d.RegisterSigner(t.Context(), p.owner, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := d.Signer(t.Context(), p.key())
+	if err != nil || found.Key != got.Key || !found.ExpiresAt.Equal(got.ExpiresAt) || !found.CreatedAt.Equal(midday) || found.DenpaID != alice ||
+		found.Label != "pen" || len(found.Scopes) != 9 || found.Status(midday) != message.Active || found.Status(got.ExpiresAt) != message.Expired {
+		t.Errorf("%+v, %v", found, err)
+	}
+	list, err := d.ListSigners(t.Context(), alice)
+	if err != nil || len(list) != 1 || list[0].Key != got.Key {
+		t.Errorf("%+v, %v", list, err)
+	}
+	// The same request again: its challenge is used.
+	_, err = d.RegisterSigner(t.Context(), p.owner, asked)
+	must(t, err, "challenge_expired")
+	_, err = d.RegisterSigner(t.Context(), p.owner, p.ask(t, d, nil))
+	must(t, err, "signer_exists")
+	for _, bad := range []string{"", "x", strings.Repeat("0", 64)} {
+		_, err = d.Signer(t.Context(), bad)
+		must(t, err, "not_found")
+	}
+	_, err = d.ListSigners(t.Context(), "alice")
+	must(t, err, "invalid_request schema")
+}
+
+// TestProof is S37: a challenge serves once, for what was signed, and neither
+// kind of signature serves as the other.
+func TestProof(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := newPen("alice", alice)
+	other := newPen("other", alice)
+	bobs := p
+	bobs.owner.DenpaID = bob
+	good := p.ask(t, d, nil)
+	for name, c := range map[string]struct {
+		owner message.Owner
+		edit  func(*message.SignerDraft)
+		want  string
+	}{
+		"another passport":    {bobs.owner, func(*message.SignerDraft) {}, "invalid_proof"},
+		"fewer scopes":        {p.owner, func(s *message.SignerDraft) { s.Scopes = s.Scopes[:1] }, "invalid_proof"},
+		"an expiry":           {p.owner, func(s *message.SignerDraft) { s.ExpiresAt = "2027-01-01T00:00:00Z" }, "invalid_proof"},
+		"another key":         {p.owner, func(s *message.SignerDraft) { s.PublicKey = other.key() }, "invalid_proof"},
+		"another challenge":   {p.owner, func(s *message.SignerDraft) { s.Challenge += "x" }, "invalid_proof"},
+		"no proof":            {p.owner, func(s *message.SignerDraft) { s.Proof = "" }, "invalid_proof"},
+		"proof in upper case": {p.owner, func(s *message.SignerDraft) { s.Proof = strings.ToUpper(s.Proof) }, "invalid_proof"},
+		"no scopes":           {p.owner, func(s *message.SignerDraft) { s.Scopes = nil }, "invalid_request schema"},
+		"a scope twice":       {p.owner, func(s *message.SignerDraft) { s.Scopes = []string{"signal:create", "signal:create"} }, "invalid_request schema"},
+		"no such scope":       {p.owner, func(s *message.SignerDraft) { s.Scopes = []string{"profile:read"} }, "invalid_request schema"},
+		"expiry in the past":  {p.owner, func(s *message.SignerDraft) { s.ExpiresAt = "2026-09-18T12:00:00Z" }, "invalid_request schema"},
+		"label too long":      {p.owner, func(s *message.SignerDraft) { s.Label = strings.Repeat("é", 65) }, "invalid_request schema"},
+		"key of no form":      {p.owner, func(s *message.SignerDraft) { s.PublicKey = "x" }, "invalid_request schema"},
+		"weak key":            {p.owner, func(s *message.SignerDraft) { s.PublicKey = "01" + strings.Repeat("0", 62) }, "weak_key"},
+		"the hub's key":       {p.owner, func(s *message.SignerDraft) { s.PublicKey = string(d.Keys.All()[0].Key) }, "signer_exists"},
+		"more than granted":   {message.Owner{DenpaID: alice, Scopes: []string{"signal:create"}}, func(*message.SignerDraft) {}, "insufficient_scope"},
+	} {
+		s := good
+		s.Scopes = append([]string{}, good.Scopes...)
+		c.edit(&s)
+		if _, err := d.RegisterSigner(t.Context(), c.owner, s); why(err) != c.want {
+			t.Errorf("%s: %q, want %q", name, why(err), c.want)
+		}
+	}
+	// A message's signature over the very bytes of the proof's object.
+	proof, err := message.SignerProof(issuer, p.owner, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crossed := good
+	asMessage := bytes.Replace(proof, []byte(message.SignerPrefix), []byte(message.MessagePrefix), 1)
+	crossed.Proof = hex.EncodeToString(ed25519.Sign(p.private, asMessage))
+	_, err = d.RegisterSigner(t.Context(), p.owner, crossed)
+	must(t, err, "invalid_proof")
+	if _, err = d.RegisterSigner(t.Context(), p.owner, good); err != nil {
+		t.Fatal(err)
+	}
+	// A proof's signature over the very bytes of a message.
+	raw := p.call(t, midday, nil)
+	m, err := message.Read(issuer, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asProof := ed25519.Sign(p.private, bytes.Replace(m.Signed, []byte(message.MessagePrefix), []byte(message.SignerPrefix), 1))
+	forged := bytes.Replace(raw, []byte(hex.EncodeToString(m.Signature)), []byte(hex.EncodeToString(asProof)), 1)
+	_, err = d.Submit(t.Context(), forged, nil)
+	must(t, err, "unauthenticated bad_signature")
+}
+
+func TestChallengeExpires(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := newPen("alice", alice)
+	late := p.ask(t, d, nil)
+	d.clock.Advance(message.ChallengeAge)
+	_, err := d.RegisterSigner(t.Context(), p.owner, late)
+	must(t, err, "challenge_expired")
+	inTime := p.ask(t, d, nil) // removes the expired one
+	if n := d.count(t, "signer_challenges"); n != 1 {
+		t.Errorf("%d challenges are kept", n)
+	}
+	d.clock.Advance(message.ChallengeAge - time.Microsecond)
+	if _, err := d.RegisterSigner(t.Context(), p.owner, inTime); err != nil {
+		t.Error(err)
+	}
+	var hash []byte
+	if err := testkit.Pool(t, d.db.URL("hub_rw")).QueryRow(t.Context(), "SELECT hash FROM signer_challenges").Scan(&hash); err != nil || bytes.Contains(hash, []byte("dch_")) || len(hash) != 32 {
+		t.Errorf("%x, %v", hash, err)
+	}
+	_, _, err = d.Challenge(t.Context(), p.owner, "01"+strings.Repeat("0", 62))
+	must(t, err, "weak_key")
+	_, _, err = d.Challenge(t.Context(), p.owner, string(d.Keys.All()[0].Key))
+	must(t, err, "signer_exists")
+}
+
+// TestRemovedForEver is S38: a removed key never comes back, for nobody.
+func TestRemovedForEver(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := newPen("alice", alice)
+	p.register(t, d)
+	raw := p.call(t, midday, nil)
+	if _, err := d.Submit(t.Context(), raw, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, stranger := range []message.Owner{{DenpaID: bob}, {DenpaID: alice, AppID: "app", GrantID: uuid.NewString()}} {
+		_, err := d.RevokeSigner(t.Context(), stranger, p.key())
+		must(t, err, "not_found")
+	}
+	d.clock.Advance(time.Second)
+	first, err := d.RevokeSigner(t.Context(), p.owner, p.key())
+	if err != nil || !first.RevokedAt.Equal(midday.Add(time.Second)) || first.RevokedBy != "user" {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	d.clock.Advance(time.Second)
+	if again, err := d.RevokeSigner(t.Context(), p.owner, p.key()); err != nil || !again.RevokedAt.Equal(first.RevokedAt) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	bobs := newPen("alice", bob)
+	for _, who := range []pen{p, bobs} {
+		_, err := d.RegisterSigner(t.Context(), who.owner, who.ask(t, d, nil))
+		must(t, err, "signer_revoked")
+	}
+	_, err = d.Submit(t.Context(), p.call(t, d.clock.Now(), nil), nil)
+	must(t, err, "unauthenticated signer_revoked")
+	// What was taken before stays, and says so again.
+	if got, err := d.Submit(t.Context(), raw, nil); err != nil || !got.Replayed {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if s, err := d.Signer(t.Context(), p.key()); err != nil || s.Status(d.clock.Now()) != message.Revoked {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestSignersOfGrant is S38 for apps: a signer ends with its grant.
+func TestSignersOfGrant(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	appID, grantID := uuid.NewString(), uuid.NewString()
+	p := newPen("app", alice)
+	p.owner.AppID, p.owner.GrantID, p.owner.ExpiresAt = appID, grantID, midday.Add(time.Hour)
+	got, err := d.RegisterSigner(t.Context(), p.owner, p.ask(t, d, func(s *message.SignerDraft) { s.ExpiresAt = "2027-01-01T00:00:00Z" }))
+	if err != nil || !got.ExpiresAt.Equal(midday.Add(time.Hour)) {
+		t.Fatalf("outlives its grant: %+v, %v", got, err)
+	}
+	if got, err := d.Submit(t.Context(), p.call(t, midday, nil), nil); err != nil || got.AppID != appID {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	pool := testkit.Pool(t, d.db.URL("hub_rw"))
+	err = pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		n, err := postgres.RevokeSignersOf(t.Context(), tx, grantID, midday)
+		if n != 1 {
+			t.Errorf("%d signers", n)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.Signer(t.Context(), p.key())
+	if err != nil || s.RevokedBy != "grant" || !s.RevokedAt.After(midday) {
+		t.Errorf("revoked before its last message: %+v, %v", s, err)
+	}
+	_, err = d.Submit(t.Context(), p.call(t, midday, nil), nil)
+	must(t, err, "unauthenticated signer_revoked")
+
+	q := newPen("short", alice)
+	q.owner.AppID, q.owner.GrantID, q.owner.ExpiresAt = appID, grantID, midday.Add(time.Hour)
+	q.register(t, d)
+	d.clock.Set(midday.Add(time.Hour))
+	_, err = d.Submit(t.Context(), q.call(t, d.clock.Now(), nil), nil)
+	must(t, err, "unauthenticated signer_expired")
+}
+
+// TestSignerLimit: ten active ones of a passport and app, also when they come at once.
+func TestSignerLimit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	drafts := make([]message.SignerDraft, 2*message.MaxSigners)
+	owner := newPen("", alice).owner
+	for i := range drafts {
+		drafts[i] = newPen("pen "+string(rune('a'+i)), alice).ask(t, d, nil)
+	}
+	errs := make([]error, len(drafts))
+	var wg sync.WaitGroup
+	for i, s := range drafts {
+		wg.Go(func() { _, errs[i] = d.RegisterSigner(t.Context(), owner, s) })
+	}
+	wg.Wait()
+	made, freed := 0, false
+	for i, err := range errs {
+		if err == nil {
+			made++
+			if !freed {
+				_, revoking := d.RevokeSigner(t.Context(), owner, drafts[i].PublicKey)
+				must(t, revoking, "")
+				freed = true
+			}
+			continue
+		}
+		must(t, err, "limit_reached")
+	}
+	if made != message.MaxSigners || d.count(t, "signers") != message.MaxSigners {
+		t.Errorf("%d signers", made)
+	}
+	newPen("after", alice).register(t, d) // a place was freed
+	newPen("bob", bob).register(t, d)
+	_, err := d.RegisterSigner(t.Context(), owner, newPen("too many", alice).ask(t, d, nil))
+	must(t, err, "limit_reached")
+}
+
+// TestRevokeRacesSubmit is S46: every accepted message was received before its
+// signer was revoked, also when the revoker's clock is behind.
+func TestRevokeRacesSubmit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	taken := 0
+	for round := range 25 {
+		p := newPen("racer "+string(rune('a'+round)), uuid.NewString())
+		p.register(t, d)
+		const callers = 4
+		raws := make([][]byte, callers)
+		for i := range raws {
+			raws[i] = p.call(t, d.clock.Now(), nil)
+		}
+		start := make(chan struct{})
+		var wg sync.WaitGroup
+		for _, raw := range raws {
+			wg.Go(func() {
+				<-start
+				_, err := d.Submit(t.Context(), raw, nil)
+				if w := why(err); w != "" && w != "unauthenticated signer_revoked" {
+					t.Errorf("%v", err)
+				}
+			})
+		}
+		wg.Go(func() {
+			<-start
+			slow := midday.Add(-time.Minute)
+			if _, err := d.store.Signers().Revoke(t.Context(), message.Key(p.key()), p.owner.DenpaID, "", "user", slow); err != nil {
+				t.Error(err)
+			}
+		})
+		close(start)
+		wg.Wait()
+		s, err := d.Signer(t.Context(), p.key())
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := d.List(t.Context(), message.Query{DenpaID: p.owner.DenpaID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page.Messages {
+			if taken++; !r.ReceivedAt.Before(s.RevokedAt) {
+				t.Errorf("received %v, revoked %v", r.ReceivedAt, s.RevokedAt)
+			}
+		}
+		d.clock.Advance(time.Second)
+	}
+	if taken == 0 {
+		t.Error("no message was taken: the race shows nothing")
+	}
+}
+
+// TestRevokeWaits: the order of S46 by hand. A revocation waits for a message
+// that is being taken, and one that came first refuses it.
+func TestRevokeWaits(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := newPen("alice", alice)
+	p.register(t, d)
+	pool := testkit.Pool(t, d.db.URL("hub_rw"))
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := tx.Exec(t.Context(), "SELECT 1 FROM signers WHERE public_key = $1 FOR SHARE", p.key()); err != nil {
+		t.Fatal(err)
+	}
+	// Another message is taken beside it, a revocation is not.
+	if _, err := d.Submit(t.Context(), p.call(t, midday, nil), nil); err != nil {
+		t.Error(err)
+	}
+	_, err = d.RevokeSigner(t.Context(), p.owner, p.key())
+	must(t, err, "db_unavailable") // it waited until its time was up
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.RevokeSigner(t.Context(), p.owner, p.key()); err != nil {
+		t.Error(err)
+	}
+	// The check in the transaction itself, past the one before it.
+	raw := p.call(t, midday, nil)
+	m, err := message.Read(issuer, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = d.store.Messages().Take(t.Context(), message.Record{
+		ID: m.ID, Type: m.Type, DenpaID: m.DenpaID, Key: m.Key, Nonce: m.Nonce, Body: m.Body, ReceivedAt: midday, Pending: true, Attempt: uuid.NewString(),
+	})
+	must(t, err, "unauthenticated signer_revoked")
+}
+
+// TestSignersStay: a signer is only revoked, once, whoever asks.
+func TestSignersStay(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := newPen("alice", alice)
+	p.register(t, d)
+	if _, err := d.RevokeSigner(t.Context(), p.owner, p.key()); err != nil {
+		t.Fatal(err)
+	}
+	newPen("active", alice).register(t, d)
+	attempts := []string{
+		"UPDATE signers SET revoked_at = NULL, revoked_by = NULL",
+		"UPDATE signers SET revoked_at = now() WHERE revoked_at IS NOT NULL",
+		"UPDATE signers SET scopes = '{signal:create}'",
+		"UPDATE signers SET expires_at = NULL",
+		"UPDATE signers SET public_key = repeat('0', 64), revoked_at = now(), revoked_by = 'user' WHERE revoked_at IS NULL",
+		"DELETE FROM signers",
+		"TRUNCATE signers",
+	}
+	for _, sql := range append([]string{"ALTER TABLE signers DISABLE TRIGGER ALL", "DROP TABLE signers"}, attempts...) {
+		refused(t, d.db.URL("hub_rw"), sql)
+	}
+	for _, sql := range attempts {
+		refused(t, d.db.Admin, "SET ROLE hub_migrator; SET search_path = hub; "+sql)
+	}
+}

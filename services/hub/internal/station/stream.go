@@ -1,0 +1,61 @@
+package station
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Bounds of a stream binding.
+const (
+	MaxURL     = 500
+	MaxLabel   = 80
+	MaxStreams = 100 // of one market that are shown
+)
+
+// playlist is how the path of an HLS playback address ends.
+const playlist = ".m3u8"
+
+// Stream is a playback address that an operator has bound to a market.
+type Stream struct {
+	MarketID  syntax.MarketID
+	Handle    syntax.Handle
+	URL       string
+	Label     string
+	UpdatedAt time.Time
+}
+
+// Streams keeps one binding for each market and handle. Fault: db_unavailable.
+type Streams interface {
+	// Bind puts a binding in the place of the one before.
+	Bind(ctx context.Context, s Stream) error
+	// Unbind tells whether there was a binding.
+	Unbind(ctx context.Context, market syntax.MarketID, by syntax.Handle) (bool, error)
+	// Streams lists the bindings of a market, the newest first, MaxStreams at most.
+	Streams(ctx context.Context, market syntax.MarketID) ([]Stream, error)
+}
+
+// Playable reports an https address of a playlist that viewers may be sent to. With
+// hosts it must be on one of them, by the name, and the port where it is not 443.
+func Playable(raw string, hosts []string) bool {
+	if len(raw) > MaxURL || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
+		return false
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "https" || u.Opaque != "" || u.User != nil || u.Hostname() == "" {
+		return false
+	}
+	if u.Fragment != "" || !strings.HasSuffix(u.EscapedPath(), playlist) {
+		return false
+	}
+	return len(hosts) == 0 || slices.Contains(hosts, hostOf(u))
+}
+
+// hostOf is the host as a setting writes it.
+func hostOf(u *url.URL) string {
+	return strings.TrimSuffix(strings.ToLower(u.Host), ":443")
+}
