@@ -39,29 +39,32 @@ func (s *stack) priced(t testing.TB, market string, bps int, within time.Duratio
 
 // TestLivePrices: a market with a call on it is followed, and what its price
 // becomes at the venue is public within seconds. A line that is open and says
-// nothing is given up and made anew, and prices go on by polling meanwhile.
+// nothing is given up and made anew, and prices go on by polling meanwhile. The
+// stack is its own, where only one of the two ways works at a time.
 func TestLivePrices(t *testing.T) {
 	t.Parallel()
-	s := up(t)
+	s := startOther(t, "RATE_LIMIT_ANON=0")
+	fault := func(on, mode string) {
+		t.Helper()
+		post(t, s.Venues+"/sim/polymarket/fault", payload(obj{"mode": mode, "seconds": 300, "on": on})).is(http.StatusOK)
+	}
 	market := s.venue(t, 0.4, obj{"question": "Will the tide gauge at Hanö be read live?"})
 	s.person(t).call(t, market, "YES", 4000)
 	eventually(t, func() bool { return slices.Contains(s.sockets(t).Markets, market) }, "the market among those that are followed")
+	fault("reads", "refuse")
 	s.turn(t, market, obj{"yesPrice": 0.61})
 	t.Logf("a new price after %v", s.priced(t, market, 6100, 5*time.Second))
 	s.turn(t, market, obj{"yesPrice": 0.585})
 	t.Logf("and another after %v", s.priced(t, market, 5850, 5*time.Second))
 
-	line := func(mode string) {
-		t.Helper()
-		post(t, s.Venues+"/sim/polymarket/fault", payload(obj{"mode": mode, "seconds": 300, "on": "sockets"})).is(http.StatusOK)
-	}
-	t.Cleanup(func() { line("none") })
 	before := s.sockets(t)
-	line("hang")
+	fault("sockets", "hang")
+	fault("reads", "none")
 	s.turn(t, market, obj{"yesPrice": 0.25})
 	t.Logf("by polling after %v", s.priced(t, market, 2500, 90*time.Second))
 	testkit.Eventually(t, 90*time.Second, func() bool { return s.sockets(t).Ever > before.Ever })
-	line("none")
+	fault("reads", "refuse")
+	fault("sockets", "none")
 	eventually(t, func() bool { return slices.Contains(s.sockets(t).Markets, market) }, "the market on the new line")
 	s.turn(t, market, obj{"yesPrice": 0.8})
 	t.Logf("live again after %v", s.priced(t, market, 8000, 10*time.Second))

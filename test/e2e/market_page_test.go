@@ -25,7 +25,7 @@ func (b *tab) count(selector string) int {
 func (b *tab) whole(path string) {
 	b.t.Helper()
 	hub := up(b.t).Hub
-	end := time.Now().Add(patience)
+	end := time.Now().Add(3 * patience)
 	for {
 		b.visit(hub+path, http.StatusOK)
 		if b.count(".away") == 0 {
@@ -35,6 +35,7 @@ func (b *tab) whole(path string) {
 			b.t.Fatalf("%s: a part stays away: %s", path, b.text(".away"))
 		}
 		asked.Add(1)
+		<-time.After(200 * time.Millisecond)
 	}
 }
 

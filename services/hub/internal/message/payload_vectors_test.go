@@ -8,19 +8,24 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
+// payloadFile is the file: the schemas as they are served, and what they judge.
+type payloadFile struct {
+	Schemas  map[string]map[string]any `json:"schemas"`
+	Payloads []payloadVector           `json:"payloads"`
+}
+
 // payloadVector is a payload that a complete reader of JSON Schema judges too.
 type payloadVector struct {
-	Type     Type            `json:"type"`
-	Attested bool            `json:"attested"`
-	Valid    bool            `json:"valid"`
-	Name     string          `json:"name"`
-	Payload  json.RawMessage `json:"payload"`
+	Schema  string          `json:"schema"`
+	Valid   bool            `json:"valid"`
+	Name    string          `json:"name"`
+	Payload json.RawMessage `json:"payload"`
 }
 
 // TestPayloadVectors: the examples, and what is nearly one.
 func TestPayloadVectors(t *testing.T) {
 	t.Parallel()
-	var out []payloadVector
+	out := payloadFile{Schemas: map[string]map[string]any{}}
 	add := func(s shape, valid bool, name string, payload any) {
 		raw, err := json.Marshal(payload)
 		if err != nil {
@@ -33,7 +38,8 @@ func TestPayloadVectors(t *testing.T) {
 		if s.agree(t, payload) != valid {
 			t.Errorf("%s, %s: valid is not %v", s.name, name, valid)
 		}
-		out = append(out, payloadVector{Type: s.of, Attested: s.attested, Valid: valid, Name: name, Payload: canonical})
+		out.Schemas[s.file] = s.schema
+		out.Payloads = append(out.Payloads, payloadVector{Schema: s.file, Valid: valid, Name: name, Payload: canonical})
 	}
 	for _, s := range shapes(t) {
 		for _, e := range s.schema["examples"].([]any) {

@@ -135,6 +135,7 @@ func typeFits(t testing.TB, want string, v any) bool {
 // shape is one payload schema.
 type shape struct {
 	name     string
+	file     string
 	of       Type
 	attested bool
 	schema   map[string]any
@@ -149,7 +150,10 @@ func shapes(t testing.TB) []shape {
 			if plain, _ := Schema(name, false); attested && bytes.Equal(raw, plain) {
 				continue
 			}
-			s := shape{name: fmt.Sprintf("%s attested %v", name, attested), of: name, attested: attested}
+			s := shape{name: fmt.Sprintf("%s attested %v", name, attested), file: string(name), of: name, attested: attested}
+			if attested {
+				s.file += ".attested"
+			}
 			if !ok || json.Unmarshal(raw, &s.schema) != nil {
 				t.Fatalf("no schema of %s", s.name)
 			}

@@ -6,13 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/proto/testvectors"
 )
 
 // The vectors that other languages check too; go test -update writes them.
@@ -129,12 +128,8 @@ func TestMessageVectors(t *testing.T) {
 // and the text of the file alone.
 func TestMessageFile(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("testdata", messageVectors))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var v vectors
-	if err := json.Unmarshal(raw, &v); err != nil {
+	if err := json.Unmarshal(testvectors.Messages, &v); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range v.Valid {

@@ -150,31 +150,45 @@ func (m Messages) List(ctx context.Context, q message.Query, after syntax.Cursor
 	return page, nil
 }
 
+// question is a statement that grows with what is asked for.
+type question struct {
+	where []string
+	args  []any
+}
+
+// add adds a condition, in which the last word is a parameter.
+func (q *question) add(condition string, v any) {
+	q.where = append(q.where, condition+q.arg(v))
+}
+
+// arg adds a parameter and gives its name.
+func (q *question) arg(v any) string {
+	q.args = append(q.args, v)
+	return "$" + strconv.Itoa(len(q.args))
+}
+
 // listMessages writes only the conditions that were asked for, so that each
 // question finds its index.
-func listMessages(q message.Query, after syntax.Cursor) (string, []any) {
-	where, args := []string{"status = 'accepted'"}, []any{}
-	arg := func(v any) string {
-		args = append(args, v)
-		return "$" + strconv.Itoa(len(args))
+func listMessages(asked message.Query, after syntax.Cursor) (string, []any) {
+	q := &question{where: []string{"status = 'accepted'"}}
+	if asked.DenpaID != "" {
+		q.add("denpa_id = ", asked.DenpaID)
 	}
-	if q.DenpaID != "" {
-		where = append(where, "denpa_id = "+arg(q.DenpaID))
+	if asked.AppID != "" {
+		q.add("app_id = ", asked.AppID)
 	}
-	if q.AppID != "" {
-		where = append(where, "app_id = "+arg(q.AppID))
+	if asked.Type != "" {
+		q.add("type = ", string(asked.Type))
 	}
-	if q.Type != "" {
-		where = append(where, "type = "+arg(string(q.Type)))
-	}
-	if !q.Since.IsZero() {
-		where = append(where, "received_at >= "+arg(q.Since))
+	if !asked.Since.IsZero() {
+		q.add("received_at >= ", asked.Since)
 	}
 	if at, ok := after.Time(0); ok {
-		where = append(where, "(received_at, id) < ("+arg(at)+", "+arg(after.ID)+")")
+		q.where = append(q.where, "(received_at, id) < ("+q.arg(at)+", "+q.arg(after.ID)+")")
 	}
 	head, _, _ := strings.Cut(query("message_get"), "WHERE")
-	return head + "WHERE " + strings.Join(where, " AND ") + " ORDER BY received_at DESC, id DESC LIMIT " + arg(q.Limit+1), args
+	sql := head + "WHERE " + strings.Join(q.where, " AND ") + " ORDER BY received_at DESC, id DESC LIMIT " + q.arg(asked.Limit+1)
+	return sql, q.args
 }
 
 // foundMessage reads a row that may not be there.

@@ -18,6 +18,7 @@ import (
 	"github.com/gowebpki/jcs"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
@@ -217,6 +218,17 @@ func why(err error) string {
 		return f.Code + " " + reason
 	}
 	return f.Code
+}
+
+// patient asks again while the database is too slow for its budget, as a client
+// would: fifty requests at once on a small machine are.
+func patient(do func() error) (asks int, err error) {
+	for end := time.Now().Add(30 * time.Second); ; {
+		asks++
+		if err = do(); !errors.Is(err, pg.ErrUnavailable) || time.Now().After(end) {
+			return asks, err
+		}
+	}
 }
 
 func must(t *testing.T, err error, want string) {

@@ -71,7 +71,7 @@ var c1 = frame.Row{
 // broken tells what is wrong with a cell; empty: nothing.
 func (m *matrix) broken(ctx context.Context, c *cell) string {
 	a := c.answer
-	if a.Err == nil && !m.healthy(c.read, a.Status) && a.Status != http.StatusServiceUnavailable {
+	if a.Err == nil && a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable && !m.healthy(c.read, a.Status) {
 		return fmt.Sprintf("answered %.120s, and never so while all is well", a)
 	}
 	if err := c.fits(ctx); err != nil {

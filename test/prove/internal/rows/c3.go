@@ -42,11 +42,9 @@ var c3 = frame.Row{
 				absent++
 				seen.Wrong("%s: a false 404", c)
 			}
-			for name, rows := range lists(a.Body) {
-				if rows == 0 && w.full[name] && a.Status == http.StatusOK && !marked {
-					cached++
-					seen.Wrong("%s: %s is empty and does not say so, Cache-Control %q", c, name, a.Header.Get("Cache-Control"))
-				}
+			if empty := w.missing(c); len(empty) > 0 && !marked {
+				cached++
+				seen.Wrong("%s: without %s, and does not say so: Cache-Control %q", c, strings.Join(empty, ", "), a.Header.Get("Cache-Control"))
 			}
 			if a.Status != http.StatusOK || !marked && !strings.Contains(c.op.Path, "{") {
 				continue // a whole list moves on

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -61,6 +62,16 @@ func lists(body []byte) map[string]int {
 	return out
 }
 
+// missing names the lists of a 200 that are empty here and never were elsewhere.
+func (w *witness) missing(c *cell) (out []string) {
+	for name, rows := range lists(c.answer.Body) {
+		if rows == 0 && w.full[name] && c.answer.Status == http.StatusOK {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // leaves calls found for every number and text.
 func leaves(at string, v any, found func(at, value string)) {
 	switch v := v.(type) {
@@ -82,11 +93,14 @@ func leaves(at string, v any, found func(at, value string)) {
 	}
 }
 
-var digits = regexp.MustCompile(`[0-9]+`)
+var (
+	digits = regexp.MustCompile(`[0-9]+`)
+	price  = regexp.MustCompile(`(?i)(bps|price)$`)
+)
 
 // invented lists what an answer says and the healthy system never did. Zero is
-// no claim, times of the answer pass on, an answer may repeat what was asked, and
-// a list that is whole moves on.
+// no claim, times of the answer pass on, an answer may repeat what was asked or
+// say that it is empty, and of a whole one only prices stand still.
 func (w *witness) invented(c *cell) (out []string) {
 	whole := c.answer.Header.Get("X-Degraded") == ""
 	var v any
@@ -95,7 +109,7 @@ func (w *witness) invented(c *cell) (out []string) {
 	}
 	leaves("", v, func(at, value string) {
 		_, noTime := time.Parse(time.RFC3339, value)
-		if whole && strings.Contains(at, "[]") || value == "0" || value == "" || noTime == nil || w.values[at][value] || strings.Contains(c.path, value) {
+		if whole && (strings.Contains(at, "[]") || !price.MatchString(at)) || value == "0" || value == "" || value == "empty" || noTime == nil || w.values[at][value] || strings.Contains(c.path, value) {
 			return
 		}
 		out = append(out, fmt.Sprintf("%s %.60s", at, value))

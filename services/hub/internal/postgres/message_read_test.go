@@ -1,0 +1,187 @@
+package postgres_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+)
+
+func TestListMessages(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p, q := newPen("alice", alice), newPen("bob", bob)
+	q.owner.AppID, q.owner.GrantID = "app", uuid.NewString()
+	p.register(t, d)
+	q.register(t, d)
+	var want []message.ID // oldest first
+	for i := range 12 {
+		by := []pen{p, q}[i%2]
+		got, err := d.Submit(t.Context(), by.call(t, d.clock.Now(), func(m map[string]any) {
+			if i%3 == 0 {
+				m["type"] = "prediction.create"
+			}
+		}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, got.ID)
+		if i%4 != 0 { // several have the same time
+			d.clock.Advance(time.Second)
+		}
+	}
+	for name, c := range map[string]struct {
+		q message.Query
+		n int
+	}{
+		"all": {message.Query{}, 12}, "of alice": {message.Query{DenpaID: alice}, 6}, "of the app": {message.Query{AppID: "app"}, 6},
+		"predictions": {message.Query{Type: "prediction.create"}, 4}, "of both": {message.Query{DenpaID: bob, Type: "prediction.create", AppID: "app"}, 2},
+		"since": {message.Query{Since: midday.Add(6 * time.Second)}, 4}, "of nobody": {message.Query{DenpaID: uuid.NewString()}, 0},
+	} {
+		var got []message.ID
+		c.q.Limit = 5
+		for pages := 0; ; pages++ {
+			page, err := d.List(t.Context(), c.q)
+			if err != nil || len(page.Messages) > 5 || pages > 3 {
+				t.Fatalf("%s: %d rows on page %d, %v", name, len(page.Messages), pages, err)
+			}
+			for _, r := range page.Messages {
+				got = append(got, r.ID)
+			}
+			if page.Next.IsZero() {
+				break
+			}
+			c.q.Cursor = page.Next.Encode()
+		}
+		if len(got) != c.n || slices.IndexFunc(got, func(id message.ID) bool { return !slices.Contains(want, id) }) >= 0 || len(slices.Compact(slices.Sorted(slices.Values(got)))) != c.n {
+			t.Errorf("%s: %d messages, want %d", name, len(got), c.n)
+		}
+	}
+	page, err := d.List(t.Context(), message.Query{Cursor: syntax.NewCursor("x", "y").Encode()})
+	if err != nil || len(page.Messages) != 12 || page.Messages[0].ID != want[11] {
+		t.Errorf("a cursor that is none: %d rows, %v", len(page.Messages), err)
+	}
+	for _, bad := range []message.Query{{Type: "x"}, {DenpaID: "x"}, {AppID: "a b"}} {
+		_, err := d.List(t.Context(), bad)
+		must(t, err, "invalid_request schema")
+	}
+}
+
+// TestVerify: the dry run tells everything, in order, and keeps nothing.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p, narrow := newPen("alice", alice), newPen("narrow", alice)
+	p.register(t, d)
+	narrow.owner.Scopes = []string{"profile:update"}
+	narrow.register(t, d)
+	if _, err := d.RevokeSigner(t.Context(), narrow.owner, narrow.key()); err != nil {
+		t.Fatal(err)
+	}
+	good := p.call(t, midday, nil)
+	awful := narrow.call(t, midday.Add(-time.Hour), func(m map[string]any) { m["payload"] = map[string]any{} })
+	for name, c := range map[string]struct {
+		raw  []byte
+		want []string
+	}{
+		"good":     {good, nil},
+		"changed":  {bytes.Replace(good, []byte("701122"), []byte("701123"), 1), []string{"bad_signature"}},
+		"stranger": {newPen("stranger", alice).call(t, midday, nil), []string{"unknown_signer"}},
+		"awful":    {awful, []string{"timestamp_out_of_window", "signer_revoked", "insufficient_scope", "payload"}},
+	} {
+		v, err := d.Verify(t.Context(), c.raw)
+		if err != nil || v.Valid != (c.want == nil) || !slices.Equal(v.Reasons, c.want) || len(v.ID) != 68 {
+			t.Errorf("%s: %+v, %v", name, v, err)
+		}
+	}
+	_, err := d.Verify(t.Context(), []byte("{"))
+	must(t, err, "invalid_request not_canonicalizable")
+	if d.count(t, "messages") != 0 || d.ledger.asked != 0 {
+		t.Error("a dry run left something")
+	}
+	if _, err := d.Submit(t.Context(), good, nil); err != nil {
+		t.Fatal(err)
+	}
+	d.clock.Advance(time.Hour)
+	if v, err := d.Verify(t.Context(), good); err != nil || !v.Valid {
+		t.Errorf("a message that was taken: %+v, %v", v, err)
+	}
+}
+
+func attested(signalID string) message.Attestation {
+	return message.Attestation{
+		Type: message.SignalCreate, DenpaID: alice, AppID: "app", Subject: signalID, Result: message.Result{"signalId": signalID},
+		Payload: map[string]any{
+			"marketId": "701122", "position": "NO", "signalId": signalID, "priceAtPrediction": 6850, "credential": "app_token", "filedAt": syntax.Stamp(midday),
+		},
+	}
+}
+
+// TestAttest is S47 on this side: the hub's messages verify after its key was
+// replaced, are made once for what they are about, and nobody else makes them.
+func TestAttest(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := attested(uuid.NewString())
+	made := make([]message.Record, 10)
+	var wg sync.WaitGroup
+	for i := range made {
+		wg.Go(func() {
+			_, err := patient(func() (err error) {
+				made[i], err = d.Attest(t.Context(), a)
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, r := range made {
+		if r.ID != made[0].ID || !r.Attested || string(r.Body) != string(made[0].Body) {
+			t.Errorf("%+v", r)
+		}
+	}
+	got, err := d.Get(t.Context(), string(made[0].ID))
+	if err != nil || d.count(t, "messages") != 1 || got.Subject != "signal.create:"+a.Subject || got.AppID != "app" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	old := d.Keys.All()[0]
+	d.keys = `[{"publicKey":"` + string(old.Key) + `","notBefore":"2026-01-01T00:00:00Z","notAfter":"2026-09-18T13:00:00Z"},
+		{"seed":"` + strings.Repeat("02", 32) + `","notBefore":"2026-09-18T13:00:00Z"}]`
+	d.serve(t)
+	d.clock.Set(midday.Add(time.Hour))
+	if v, err := d.Verify(t.Context(), got.Body); err != nil || !v.Valid || v.ID != got.ID {
+		t.Errorf("%+v, %v", v, err)
+	}
+	next, err := d.Attest(t.Context(), attested(uuid.NewString()))
+	if err != nil || next.Key == old.Key {
+		t.Errorf("%+v, %v", next, err)
+	}
+	if again, err := d.Submit(t.Context(), got.Body, nil); err != nil || !again.Replayed {
+		t.Errorf("%+v, %v", again, err)
+	}
+	// The hub's key cannot be borrowed: its messages are there, or were never made.
+	unstored := bytes.Replace(got.Body, []byte(a.Subject), []byte(uuid.NewString()), 1)
+	_, err = d.Submit(t.Context(), unstored, nil)
+	must(t, err, "unauthenticated bad_signature")
+	bad := a
+	bad.Payload = map[string]any{"marketId": "701122", "position": "NO"}
+	bad.Subject = "other"
+	if _, err := d.Attest(t.Context(), bad); err == nil || strings.Contains(why(err), "invalid_request") && fault.Of(err).Kind != fault.Internal {
+		t.Errorf("attested without a signal: %v", err)
+	}
+	var body map[string]any
+	if err := json.Unmarshal(got.Body, &body); err != nil || body["timestamp"] != float64(midday.UnixMilli()) {
+		t.Errorf("%v, %v", body, err)
+	}
+}

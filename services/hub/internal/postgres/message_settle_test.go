@@ -1,0 +1,192 @@
+package postgres_test
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+)
+
+var errClosed = fault.New(fault.Conflict, "market_closed", "closed")
+
+// TestRefusedEffect is S45: nothing is stored, and the nonce is free again.
+func TestRefusedEffect(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := newPen("alice", alice)
+	p.register(t, d)
+	d.ledger.set(errClosed, nil, false)
+	raw := p.call(t, midday, func(m map[string]any) { m["nonce"] = "nonce-that-is-freed" })
+	for range 2 {
+		_, err := d.Submit(t.Context(), raw, nil)
+		must(t, err, "market_closed")
+	}
+	if d.count(t, "messages") != 0 {
+		t.Error("a refused message is kept")
+	}
+	d.ledger.set(nil, nil, false)
+	other := p.call(t, midday, func(m map[string]any) { m["nonce"], m["type"] = "nonce-that-is-freed", "prediction.create" })
+	if _, err := d.Submit(t.Context(), other, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLeftPending: what an outage left open is settled by the same message or by
+// the sweep, once, and nobody reads it before.
+func TestLeftPending(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		reach  bool // the effect happened, only its answer was lost
+		refuse error
+		by     string // who settles
+		rows   int
+	}{
+		{"resent", false, nil, "resend", 1},
+		{"resent, effect there", true, nil, "resend", 1},
+		{"resent, refused", false, errClosed, "resend", 0},
+		{"swept", false, nil, "sweep", 1},
+		{"swept, effect there", true, nil, "sweep", 1},
+		{"swept, effect there, closed since", true, errClosed, "sweep", 1},
+		{"swept, refused", false, errClosed, "sweep", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			p := newPen("alice", alice)
+			p.register(t, d)
+			raw := p.call(t, midday, nil)
+			d.ledger.set(nil, errAway, c.reach)
+			_, err := d.Submit(t.Context(), raw, nil)
+			must(t, err, "signal_service_unavailable")
+			m, err := message.Read(issuer, raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = d.Get(t.Context(), string(m.ID))
+			must(t, err, "not_found")
+			if page, err := d.List(t.Context(), message.Query{}); err != nil || len(page.Messages) != 0 || d.count(t, "messages") != 1 {
+				t.Errorf("%+v, %v", page, err)
+			}
+			if n, err := d.Sweep(t.Context()); n != 0 || err != nil {
+				t.Errorf("swept %d under its sender's eyes, %v", n, err)
+			}
+			d.clock.Advance(time.Minute)
+			if n, err := d.Sweep(t.Context()); n != 0 || !errors.Is(err, errAway) {
+				t.Errorf("swept %d while the effect is away, %v", n, err)
+			}
+			d.ledger.set(c.refuse, nil, false)
+			d.clock.Advance(10 * time.Minute)
+			settle(t, d, c.by, raw)
+			if n := d.count(t, "messages WHERE status = 'accepted'"); n != c.rows || d.count(t, "messages") != c.rows || d.ledger.acts() != c.rows {
+				t.Errorf("%d accepted, %d rows, %d acts", n, d.count(t, "messages"), d.ledger.acts())
+			}
+			if n, err := d.Sweep(t.Context()); n != 0 || err != nil {
+				t.Errorf("swept %d twice, %v", n, err)
+			}
+		})
+	}
+}
+
+func settle(t *testing.T, d *desk, by string, raw []byte) {
+	t.Helper()
+	if by == "sweep" {
+		if n, err := d.Sweep(t.Context()); n != 1 || err != nil {
+			t.Errorf("swept %d, %v", n, err)
+		}
+		return
+	}
+	got, err := d.Submit(t.Context(), raw, nil)
+	if w := why(err); w == "" && got.Replayed || w != "" && w != "market_closed" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestSweepShares: sweeps at once do not hand out the same message.
+func TestSweepShares(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := newPen("alice", alice)
+	p.register(t, d)
+	d.ledger.set(nil, errAway, false)
+	for range 20 {
+		_, err := d.Submit(t.Context(), p.call(t, midday, nil), nil)
+		must(t, err, "signal_service_unavailable")
+	}
+	d.ledger.set(nil, nil, false)
+	d.clock.Advance(time.Minute)
+	asked := d.ledger.asked
+	counts, doubt := make([]int, 4), atomic.Bool{}
+	var wg sync.WaitGroup
+	for i := range counts {
+		wg.Go(func() {
+			var err error
+			if counts[i], err = d.Sweep(t.Context()); errors.Is(err, pg.ErrUnavailable) {
+				doubt.Store(true)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := counts[0] + counts[1] + counts[2] + counts[3]; !doubt.Load() && (n != 20 || d.ledger.asked-asked != 20) {
+		t.Errorf("%v swept, asked %d times", counts, d.ledger.asked-asked)
+	}
+	for d.clock.Advance(time.Minute); doubt.Load(); d.clock.Advance(time.Minute) { // a slow machine left some
+		_, err := d.Sweep(t.Context())
+		doubt.Store(err != nil && t.Context().Err() == nil)
+	}
+	if d.ledger.acts() != 20 || d.count(t, "messages WHERE status = 'accepted'") != 20 {
+		t.Errorf("%d acts, %d messages", d.ledger.acts(), d.count(t, "messages"))
+	}
+}
+
+// TestDropAndAccept: a request drops only what it took itself, and a message
+// whose effect is done is kept though its row is gone.
+func TestDropAndAccept(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := newPen("alice", alice)
+	p.register(t, d)
+	store := d.store.Messages()
+	m, err := message.Read(issuer, p.call(t, midday, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := message.Record{
+		ID: m.ID, Type: m.Type, DenpaID: m.DenpaID, Key: m.Key, Nonce: m.Nonce, Body: m.Body, ReceivedAt: midday, Pending: true, Attempt: uuid.NewString(),
+	}
+	if _, taken, err := store.Take(t.Context(), r); !taken || err != nil {
+		t.Fatal(taken, err)
+	}
+	second := r
+	second.Attempt = uuid.NewString()
+	if kept, taken, err := store.Take(t.Context(), second); taken || err != nil || kept.Attempt != r.Attempt {
+		t.Errorf("%+v, %v, %v", kept, taken, err)
+	}
+	must(t, store.Drop(t.Context(), r.ID, second.Attempt), "")
+	if d.count(t, "messages") != 1 {
+		t.Error("dropped by another request")
+	}
+	must(t, store.Drop(t.Context(), r.ID, r.Attempt), "")
+	if d.count(t, "messages") != 0 {
+		t.Error("not dropped")
+	}
+	r.Result = []byte(`{"a":1}`)
+	for i, want := range []bool{true, false} {
+		if first, err := store.Accept(t.Context(), r, midday); first != want || err != nil {
+			t.Errorf("accept %d: %v, %v", i, first, err)
+		}
+	}
+	must(t, store.Drop(t.Context(), r.ID, r.Attempt), "")
+	if kept, found, err := store.Find(t.Context(), r.ID); !found || err != nil || kept.Pending || string(kept.Result) != `{"a":1}` {
+		t.Errorf("%+v, %v, %v", kept, found, err)
+	}
+}
