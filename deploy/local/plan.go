@@ -68,6 +68,7 @@ func makePlan(in inputs) (plan, error) {
 	p.programs = append(p.programs,
 		program{name: "venues", binary: "venuesim", http: in.addr("venues"), probe: "/healthz", env: map[string]string{
 			"HTTP_ADDR": in.addr("venues"), "VENUE_SIM_DATA": in.or("VENUE_SIM_DATA", ""), "VENUE_SIM_SEED": in.or("VENUE_SIM_SEED", "1"),
+			"VENUE_SIM_MARKETS": in.or("VENUE_SIM_MARKETS", ""),
 		}},
 		program{name: "idp", binary: "devidp", http: in.addr("idp"), probe: "/healthz", env: map[string]string{
 			"HTTP_ADDR": in.addr("idp"), "ENV": "development", "IDP_STATE_DIR": in.state.path("idp"),

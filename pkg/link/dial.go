@@ -50,7 +50,7 @@ func Dial(cfg DialConfig) (*grpc.ClientConn, error) {
 	}
 	pause := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 800 * time.Millisecond}
 	if teeth.Bites("C8") {
-		pause.BaseDelay, pause.MaxDelay = 8*time.Second, 8*time.Second
+		pause.BaseDelay, pause.MaxDelay = 5*time.Second, 5*time.Second
 	}
 	options := append([]grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),

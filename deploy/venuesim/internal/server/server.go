@@ -15,11 +15,15 @@ import (
 // grace is how long answers under way may take once the simulator is to stop.
 const grace = 3 * time.Second
 
+// mostMarkets is as many as the list of them is quickly made of.
+const mostMarkets = 100_000
+
 // Config is all that the simulator can be told.
 type Config struct {
 	Addr string   // HTTP_ADDR
 	Data []string // VENUE_SIM_DATA: folders of recorded answers; none = an invented universe
 	Seed uint64   // VENUE_SIM_SEED
+	Size int      // VENUE_SIM_MARKETS: invented Polymarket markets open at any moment; 0 = the usual number
 	Now  func() time.Time
 }
 
@@ -40,6 +44,13 @@ func FromEnv(getenv func(string) string, now func() time.Time) (Config, error) {
 			return c, fmt.Errorf("VENUE_SIM_SEED must be a whole number from 0 up, not %q", text)
 		}
 		c.Seed = seed
+	}
+	if text := getenv("VENUE_SIM_MARKETS"); text != "" {
+		size, err := strconv.Atoi(text)
+		if err != nil || size < 1 || size > mostMarkets {
+			return c, fmt.Errorf("VENUE_SIM_MARKETS must be a whole number from 1 to %d, not %q", mostMarkets, text)
+		}
+		c.Size = size
 	}
 	return c, nil
 }

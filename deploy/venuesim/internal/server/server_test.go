@@ -324,11 +324,15 @@ func TestRunPrintsItsAddressAndStops(t *testing.T) {
 func TestConfigFaultsAreNamed(t *testing.T) {
 	t.Parallel()
 	env := func(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
-	if _, err := server.FromEnv(env(map[string]string{"VENUE_SIM_SEED": "x"}), time.Now); err == nil {
-		t.Error("a seed that is no number was accepted")
+	for _, wrong := range []map[string]string{
+		{"VENUE_SIM_SEED": "x"}, {"VENUE_SIM_MARKETS": "x"}, {"VENUE_SIM_MARKETS": "0"}, {"VENUE_SIM_MARKETS": "100001"},
+	} {
+		if _, err := server.FromEnv(env(wrong), time.Now); err == nil {
+			t.Errorf("%v was accepted", wrong)
+		}
 	}
-	c, err := server.FromEnv(env(map[string]string{"VENUE_SIM_SEED": "9", "VENUE_SIM_DATA": "a::b", "HTTP_ADDR": "127.0.0.1:1"}), time.Now)
-	if err != nil || c.Seed != 9 || len(c.Data) != 2 || c.Addr != "127.0.0.1:1" {
+	c, err := server.FromEnv(env(map[string]string{"VENUE_SIM_SEED": "9", "VENUE_SIM_MARKETS": "70", "VENUE_SIM_DATA": "a::b", "HTTP_ADDR": "127.0.0.1:1"}), time.Now)
+	if err != nil || c.Seed != 9 || c.Size != 70 || len(c.Data) != 2 || c.Addr != "127.0.0.1:1" {
 		t.Errorf("%+v %v", c, err)
 	}
 }

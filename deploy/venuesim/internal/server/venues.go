@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"strings"
@@ -129,7 +130,7 @@ func primary(c Config, lib *recorded.Library) (*world.World, polymarket.Books) {
 	if lib.Polymarket != nil {
 		return world.New(lib.Polymarket, c.Seed, c.Now), lib.Polymarket
 	}
-	return world.New(universe.New(c.Seed), c.Seed, c.Now), nil
+	return world.New(universe.Sized(c.Seed, cmp.Or(c.Size, universe.Size)), c.Seed, c.Now), nil
 }
 
 // secondary is the world of another venue: what was recorded of it, else a

@@ -54,7 +54,7 @@ func TestOurOwnLimitLeavesNoStub(t *testing.T) {
 	}})
 	check := func(what string, err error) {
 		t.Helper()
-		if f := fault.Of(err); !errors.Is(err, market.ErrBusy) || f.Kind != fault.Unavailable || f.Code != "venue_unavailable" || f.Extra["retryAfterMs"] != 1000 {
+		if f := fault.Of(err); !errors.Is(err, market.ErrBusy) || f.Kind != fault.Unavailable || f.Code != "signal_service_unavailable" || f.Extra["retryAfterMs"] != 1000 {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

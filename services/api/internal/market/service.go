@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
@@ -150,10 +151,14 @@ func (s *Service) stale(m *Market, now time.Time) bool {
 		(m.PricedAt == nil || now.Sub(*m.PricedAt) > staleAfter)
 }
 
+// errLater is what who files hears of a venue that has no time for us.
+var errLater = fault.New(fault.Unavailable, "signal_service_unavailable", "the market is not known yet and its venue has no time, try again").
+	With("retryAfterMs", 1000)
+
 // Ensure brings a market into the ledger for a filing. A venue that cannot be
 // reached leaves a stub of status unknown, so that the call is not lost; one that
-// we do not get to ask leaves nothing. Faults: market_not_found, venue_unavailable
-// (only as ErrBusy), db_unavailable.
+// we do not get to ask leaves nothing. Faults: market_not_found, errLater,
+// db_unavailable.
 func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, title string) error {
 	if s.venues[id.Provider()] == nil {
 		if _, found, err := s.store.FindMarket(ctx, id); err != nil || found {
@@ -164,7 +169,10 @@ func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, title string) 
 	wait, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	_, err := s.fetch(wait, id, ForFiling)
-	if errors.Is(err, ErrBusy) || !errors.Is(err, ErrUnavailable) {
+	switch {
+	case errors.Is(err, ErrBusy):
+		return errLater.Wrap(err)
+	case !errors.Is(err, ErrUnavailable):
 		return err
 	}
 	if title == "" {

@@ -51,8 +51,9 @@ type Page struct {
 
 // Messages keeps messages. Fault of all: db_unavailable.
 type Messages interface {
-	// Find finds a message, pending ones too.
-	Find(ctx context.Context, id ID) (r Record, found bool, err error)
+	// Find finds the message of that id, else the one that has taken the nonce of
+	// the key; pending ones too. Without a key it looks for the id alone.
+	Find(ctx context.Context, id ID, key Key, nonce string) (r Record, found bool, err error)
 	// Take keeps r as pending and with it its id and its nonce, while the signer
 	// stands still: a revocation comes before or after, never between. When the id
 	// is there already it answers that row and false. Faults: unauthenticated

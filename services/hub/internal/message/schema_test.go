@@ -191,9 +191,19 @@ func (s shape) agree(t testing.TB, payload any) (taken bool) {
 func odd() []any {
 	many := func(s string, n int) string { return strings.Repeat(s, n) }
 	out := []any{
-		nil, true, map[string]any{}, map[string]any{"a": 1}, []any{}, []any{nil}, []any{"POLITICS"}, []any{"POLITICS", "POLITICS"},
-		[]any{"polymarket"}, []any{"POLITICS", "CRYPTO", "SPORT", "CULTURE", "MUSIC", "TECH", "ECONOMY", "SCIENCE", "WORLD", "ENTERTAINMENT", "OTHER"},
-		[]any{"https://a.example"}, []any{"https://a.example", "https://a.example"}, []any{"http://a.example"}, 1.5, -1.0, 0.0, 1.0, 99.0, 100.0, 101.0,
+		nil, true,
+		map[string]any{},
+		map[string]any{"a": 1},
+		[]any{},
+		[]any{nil},
+		[]any{"POLITICS"},
+		[]any{"POLITICS", "POLITICS"},
+		[]any{"polymarket"},
+		[]any{"POLITICS", "CRYPTO", "SPORT", "CULTURE", "MUSIC", "TECH", "ECONOMY", "SCIENCE", "WORLD", "ENTERTAINMENT", "OTHER"},
+		[]any{"https://a.example"},
+		[]any{"https://a.example", "https://a.example"},
+		[]any{"http://a.example"},
+		1.5, -1.0, 0.0, 1.0, 99.0, 100.0, 101.0,
 		9900.0, 9901.0, 10000.0, 10001.0, 1e21, 9007199254740993.0, "", " ", "   ", "a", "NO", "no", "INVALID", "active", "app_token", "OTHER",
 		"\x00", "a\x00", "a\nb", "a\tb", "\x7f", "a\u2028", "\u00a0", "é", "\U0001f600", "river-desk", "River", "ab", "abc", many("a", 33),
 		passport, strings.ToUpper(passport), "701122", "0701122", "0", many("9", 20), many("9", 21), "kalshi-", "kalshi-A:b._-", "kalshi--", "lmt-x y",

@@ -34,7 +34,7 @@ func (s *Service) Get(ctx context.Context, id string) (Record, error) {
 	if !ok {
 		return Record{}, ErrNotFound
 	}
-	r, found, err := s.Messages.Find(ctx, known)
+	r, found, err := s.Messages.Find(ctx, known, "", "")
 	if err == nil && (!found || r.Pending) {
 		err = ErrNotFound
 	}
@@ -108,7 +108,8 @@ func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) er
 		note(ReasonSigner)
 		return nil
 	}
-	if r, stored, err := s.Messages.Find(ctx, m.ID); err != nil || stored && !r.Pending {
+	there, found, err := s.Messages.Find(ctx, m.ID, m.Key, m.Nonce)
+	if err != nil || found && there.ID == m.ID && !there.Pending {
 		return err
 	}
 	now := s.now()
@@ -123,6 +124,9 @@ func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) er
 	}
 	if _, err := ReadPayload(m.Type, m.Payload, false); err != nil {
 		note(ReasonPayload)
+	}
+	if found && there.ID != m.ID {
+		note(reasonNonce)
 	}
 	return nil
 }

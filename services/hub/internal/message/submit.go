@@ -49,10 +49,10 @@ func (s *Service) Submit(ctx context.Context, raw []byte, by *Bearer) (Submitted
 	if by != nil && (by.DenpaID != m.DenpaID || by.AppID != m.AppID) {
 		return Submitted{}, ErrBearer
 	}
-	switch kept, found, err := s.Messages.Find(ctx, m.ID); {
+	switch kept, found, err := s.Messages.Find(ctx, m.ID, m.Key, m.Nonce); {
 	case err != nil:
 		return Submitted{}, err
-	case found:
+	case found && kept.ID == m.ID: // a nonce that another one holds is told last
 		return s.settle(ctx, kept)
 	case own:
 		// Only the hub has the key, and it keeps what it attests.

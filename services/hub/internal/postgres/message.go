@@ -22,8 +22,11 @@ type Messages struct{ s *Store }
 func (s *Store) Messages() Messages { return Messages{s} }
 
 // Find implements message.Messages.
-func (m Messages) Find(ctx context.Context, id message.ID) (message.Record, bool, error) {
-	return foundMessage(m.s.read.QueryRow(ctx, query("message_get"), string(id)))
+func (m Messages) Find(ctx context.Context, id message.ID, key message.Key, nonce string) (message.Record, bool, error) {
+	if key == "" {
+		return foundMessage(m.s.read.QueryRow(ctx, query("message_get"), string(id)))
+	}
+	return foundMessage(m.s.read.QueryRow(ctx, query("message_find"), string(id), string(key), nonce))
 }
 
 // takings is how often a message is tried to be kept while what stands in its way

@@ -111,6 +111,14 @@ func TestVerify(t *testing.T) {
 	if _, err := d.Submit(t.Context(), good, nil); err != nil {
 		t.Fatal(err)
 	}
+	m, err := message.Read(issuer, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := p.call(t, midday, func(body map[string]any) { body["nonce"], body["type"] = m.Nonce, "prediction.create" })
+	if v, err := d.Verify(t.Context(), other); err != nil || !slices.Equal(v.Reasons, []string{"nonce_reused"}) {
+		t.Errorf("another one with its nonce: %+v, %v", v, err)
+	}
 	d.clock.Advance(time.Hour)
 	if v, err := d.Verify(t.Context(), good); err != nil || !v.Valid {
 		t.Errorf("a message that was taken: %+v, %v", v, err)

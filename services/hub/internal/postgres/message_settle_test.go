@@ -186,7 +186,7 @@ func TestDropAndAccept(t *testing.T) {
 		}
 	}
 	must(t, store.Drop(t.Context(), r.ID, r.Attempt), "")
-	if kept, found, err := store.Find(t.Context(), r.ID); !found || err != nil || kept.Pending || string(kept.Result) != `{"a":1}` {
+	if kept, found, err := store.Find(t.Context(), r.ID, "", ""); !found || err != nil || kept.Pending || string(kept.Result) != `{"a":1}` {
 		t.Errorf("%+v, %v, %v", kept, found, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Nothing is started again.
 var c8 = frame.Row{
 	ID: "C8", Title: "recovery needs no restart", Limit: 4 * time.Minute,
-	Fault: frame.Fault{What: "a lost peer is looked for eight seconds later"},
+	Fault: frame.Fault{What: "a lost peer is looked for five seconds later"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
 		m, err := theMatrix(ctx, env)
@@ -20,7 +20,7 @@ var c8 = frame.Row{
 			return nil, err
 		}
 		const soon = 2 * time.Second
-		limit := soon + generous*max(m.slowest, atLeast)
+		limit := soon + min(generous*max(m.slowest, atLeast), soon)
 		var times frame.Times
 		n := 0
 		for _, r := range m.mended {

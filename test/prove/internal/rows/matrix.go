@@ -189,7 +189,7 @@ func (m *matrix) recover(ctx context.Context, env *frame.Env, w *weak, reads []r
 	left := reads
 	within := recoverWithin
 	if env.Size == frame.Small {
-		within = 4 * time.Second
+		within = 3 * time.Second
 	}
 	ok, err := frame.Until(ctx, within, func() (bool, error) {
 		var still []read
