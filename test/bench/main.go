@@ -36,6 +36,7 @@ var sections = []struct {
 	{"write", (*bench).write},
 	{"resolve", (*bench).resolve},
 	{"hop", (*bench).hop},
+	{"catalogue", (*bench).catalogue},
 }
 
 func main() {
@@ -62,7 +63,7 @@ func readOptions(args []string) (options, error) {
 	var o options
 	var only, clients, sizes string
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
-	fs.StringVar(&only, "only", "", "sections to run: reads, search, write, resolve, hop (comma list; empty: all)")
+	fs.StringVar(&only, "only", "", "sections to run: reads, search, write, resolve, hop, catalogue (comma list; empty: all)")
 	fs.DurationVar(&o.length, "for", 6*time.Second, "length of one measured stretch")
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds; limit and product take turns")
 	fs.DurationVar(&o.quiet, "quiet", 15*time.Second, "longest wait for other work on the machine to pause")
@@ -118,14 +119,13 @@ func measure(ctx context.Context, args []string) error {
 	}
 	defer func() { _ = os.RemoveAll(b.dir) }()
 	if slices.ContainsFunc([]string{"reads", "search", "write", "resolve"}, b.wants) {
-		if b.stack, err = startStack(ctx, b.dir); err != nil {
+		if b.stack, err = startStack(ctx, b.dir, "stack"); err != nil {
 			return err
 		}
-		defer b.stack.stop(o.logs)
+		defer func() { b.endStack() }()
 		if b.seed, err = fill(ctx, b.stack); err != nil {
 			return fmt.Errorf("fill the database: %w", err)
 		}
-		defer b.seed.close()
 		if b.wants("reads") || b.wants("search") {
 			if err := b.seed.addBook(ctx); err != nil {
 				return fmt.Errorf("fill the catalogue: %w", err)
@@ -142,6 +142,15 @@ func measure(ctx context.Context, args []string) error {
 	}
 	b.report.summary()
 	return b.report.save(o.out)
+}
+
+// endStack stops the stack that the first sections share, once.
+func (b *bench) endStack() {
+	if b.stack != nil {
+		b.seed.close()
+		b.stack.stop(b.logs)
+		b.stack = nil
+	}
 }
 
 func (b *bench) wants(section string) bool {

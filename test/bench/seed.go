@@ -37,12 +37,7 @@ type seed struct {
 // fill makes operators with keys, markets to file on, and a page of signals.
 func fill(ctx context.Context, s *stack) (*seed, error) {
 	fmt.Printf("filling the database: %d operators, %d keys, %d markets\n", operators, keys, 2*writeMarkets)
-	cfg, err := pgxpool.ParseConfig(s.Database)
-	if err != nil {
-		return nil, err
-	}
-	cfg.MaxConns = 4
-	db, err := pgxpool.NewWithConfig(ctx, cfg)
+	db, err := connect(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +66,15 @@ func fill(ctx context.Context, s *stack) (*seed, error) {
 		return nil, err
 	}
 	return d, d.settle(ctx, "api.users", "api.operator_keys", "api.markets", "api.market_quotes", "api.operator_totals", "api.operator_scores")
+}
+
+func connect(ctx context.Context, s *stack) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(s.Database)
+	if err != nil {
+		return nil, err
+	}
+	cfg.MaxConns = 4
+	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
 // addKeys gives the first operators one key each.
@@ -143,7 +147,11 @@ func (d *seed) backlog(ctx context.Context) (int64, error) {
 	return rows[0], nil
 }
 
-func (d *seed) close() { d.db.Close() }
+func (d *seed) close() {
+	if d != nil {
+		d.db.Close()
+	}
+}
 
 func query[T any](ctx context.Context, db *pgxpool.Pool, sql string, args ...any) ([]T, error) {
 	rows, err := db.Query(ctx, sql, args...)

@@ -31,31 +31,33 @@ type stack struct {
 	launcher    *localdb.Child
 
 	Hub      string         `json:"hub"`
+	Venues   string         `json:"venues"`
 	Database string         `json:"databaseUrl"`
 	Admin    string         `json:"adminSecret"`
 	PIDs     map[string]int `json:"pids"`
 }
 
-// startStack builds the launcher and runs it.
-func startStack(ctx context.Context, dir string) (*stack, error) {
+// startStack builds the launcher and runs it in a folder of its own, with more
+// settings.
+func startStack(ctx context.Context, dir, name string, more ...string) (*stack, error) {
 	fmt.Println("starting the stack")
 	launcher := filepath.Join(dir, "local")
 	build := exec.CommandContext(ctx, "go", "build", "-o", launcher, "github.com/signalcast/signalcast/deploy/local")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the launcher: %w\n%s", err, bytes.TrimSpace(out))
 	}
-	s := &stack{dir: filepath.Join(dir, "stack"), hubDir: dir}
+	s := &stack{dir: filepath.Join(dir, name), hubDir: dir}
 	args := []string{"up", "--dir", s.dir, "--fresh", "--ports", "auto"}
 	for _, set := range databaseSettings {
 		args = append(args, "--set", set)
 	}
-	log, err := os.Create(filepath.Join(dir, "local.log"))
+	log, err := os.Create(filepath.Join(dir, name+".log"))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
 	cmd := exec.Command(launcher, args...)
-	cmd.Env = append(ownEnv(), "RATE_LIMIT_ANON=0")
+	cmd.Env = append(append(ownEnv(), "RATE_LIMIT_ANON=0"), more...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if s.launcher, err = localdb.StartChild(cmd, syscall.SIGTERM); err != nil {
 		return nil, err
@@ -84,9 +86,8 @@ func (s *stack) ready(ctx context.Context, log string) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	for {
-		raw, err := os.ReadFile(filepath.Join(s.dir, "stack.json"))
-		if err == nil {
-			return json.Unmarshal(raw, s)
+		if err := s.load(); !errors.Is(err, os.ErrNotExist) {
+			return err
 		}
 		pause(ctx, 100*time.Millisecond)
 		said, _ := os.ReadFile(log)
@@ -98,6 +99,15 @@ func (s *stack) ready(ctx context.Context, log string) error {
 		default:
 		}
 	}
+}
+
+// load reads what the launcher tells.
+func (s *stack) load() error {
+	raw, err := os.ReadFile(filepath.Join(s.dir, "stack.json"))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, s)
 }
 
 // stop ends the stack; its logs are kept in a directory when one is given.

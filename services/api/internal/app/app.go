@@ -18,6 +18,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
@@ -182,6 +183,14 @@ const loginLimit = 120
 
 // watch registers what the operators of the service look at.
 func (a *App) watch() {
+	sweeps := a.metrics.Counter("catalogue_sweeps_total", "Full sweeps of a venue that came to their end.", "provider")
+	answers := a.metrics.Counter("catalogue_answers_total", "Records that full sweeps read.", "provider")
+	seconds := a.metrics.Counter("catalogue_sweep_seconds_total", "Time that full sweeps took.", "provider")
+	a.catalogue.Swept = func(p syntax.Provider, n int, took time.Duration) {
+		sweeps.WithLabelValues(string(p)).Inc()
+		answers.WithLabelValues(string(p)).Add(float64(n))
+		seconds.WithLabelValues(string(p)).Add(took.Seconds())
+	}
 	a.metrics.GaugeFunc("feed_head", "Number of the newest event that this process has delivered.", func() float64 { return float64(a.hub.Head()) })
 	a.metrics.GaugeFunc("sockets", "Open sockets.", func() float64 { return float64(a.edge.Sockets()) })
 	a.metrics.GaugeFunc("filings_waiting", "Calls that wait to be written.", func() float64 { return float64(a.store.Waiting()) })

@@ -70,6 +70,10 @@ type Catalogue struct {
 	store   CatalogueStore
 	log     *slog.Logger
 	streams map[syntax.Provider]Stream
+
+	// Swept hears of each full sweep that came to its end: how many answers it
+	// read and how long it took. Set before Run; may be nil.
+	Swept func(p syntax.Provider, answers int, took time.Duration)
 }
 
 // NewCatalogue wires the loops.
@@ -135,7 +139,7 @@ func (c *Catalogue) Sweep(ctx context.Context, p syntax.Provider, venue Venue) e
 	ctx = WithPurpose(ctx, ForCatalogue)
 	start := c.markets.now().Truncate(time.Millisecond) // as answers are stamped
 	seen := make(map[string]bool)
-	cursor := ""
+	cursor, answers := "", 0
 	for range maxPages {
 		records, next, err := venue.ListOpen(ctx, cursor)
 		if err != nil {
@@ -144,11 +148,15 @@ func (c *Catalogue) Sweep(ctx context.Context, p syntax.Provider, venue Venue) e
 		if _, err := c.markets.Apply(ctx, records, false); err != nil {
 			return err
 		}
+		answers += len(records)
 		if next == "" || len(records) == 0 && seen[next] || seen[next] {
 			break
 		}
 		seen[next] = true
 		cursor = next
+	}
+	if c.Swept != nil {
+		c.Swept(p, answers, c.markets.now().Sub(start))
 	}
 	missed, err := c.store.ListMissed(ctx, p, start, start.Add(-pauseAfter), missedBatch)
 	if err != nil {

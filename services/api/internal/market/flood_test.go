@@ -52,17 +52,17 @@ func TestOurOwnLimitLeavesNoStub(t *testing.T) {
 	s := l.over(answerer{l.venue, func(context.Context, syntax.MarketID) (market.Record, error) {
 		return market.Record{}, market.Busy()
 	}})
-	check := func(what string, err error) {
+	check := func(what, code string, err error) {
 		t.Helper()
-		if f := fault.Of(err); !errors.Is(err, market.ErrBusy) || f.Kind != fault.Unavailable || f.Code != "signal_service_unavailable" || f.Extra["retryAfterMs"] != 1000 {
+		if f := fault.Of(err); !errors.Is(err, market.ErrBusy) || f.Kind != fault.Unavailable || f.Code != code || f.Extra["retryAfterMs"] != 1000 {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	check("filing", s.Ensure(t.Context(), "7", "as filed"))
+	check("filing", "signal_service_unavailable", s.Ensure(t.Context(), "7", "as filed"))
 	_, err := s.Get(t.Context(), "7")
-	check("reading", err)
+	check("reading", "venue_unavailable", err)
 	_, err = s.Refresh(t.Context(), "8")
-	check("scanning", err)
+	check("scanning", "venue_unavailable", err)
 	if m, err := s.Get(t.Context(), "8"); err != nil || m.Status != syntax.MarketOpen {
 		t.Errorf("a kept market reads %s, %v", m.Status, err)
 	}

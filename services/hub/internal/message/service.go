@@ -81,10 +81,10 @@ func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	}
 	v := Verdict{ID: m.ID}
 	note := func(reason string) { v.Reasons = append(v.Reasons, reason) }
-	if !m.Authentic() {
-		note(ReasonSignature)
-	}
 	if k, own := s.Keys.Find(m.Key); own {
+		if !m.Authentic() {
+			note(ReasonSignature)
+		}
 		if !k.covers(time.UnixMilli(m.Timestamp)) {
 			note(ReasonExpired)
 		}
@@ -104,8 +104,14 @@ func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) er
 	if err != nil {
 		return err
 	}
-	if !found || signs(m, signer) != nil {
+	known := found && signs(m, signer) == nil
+	if !known {
 		note(ReasonSigner)
+	}
+	if !m.Authentic() {
+		note(ReasonSignature)
+	}
+	if !known {
 		return nil
 	}
 	there, found, err := s.Messages.Find(ctx, m.ID, m.Key, m.Nonce)

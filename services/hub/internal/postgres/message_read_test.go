@@ -96,6 +96,7 @@ func TestVerify(t *testing.T) {
 		"good":     {good, nil},
 		"changed":  {bytes.Replace(good, []byte("701122"), []byte("701123"), 1), []string{"bad_signature"}},
 		"stranger": {newPen("stranger", alice).call(t, midday, nil), []string{"unknown_signer"}},
+		"both":     {bytes.Replace(newPen("stranger", alice).call(t, midday, nil), []byte("701122"), []byte("701123"), 1), []string{"unknown_signer", "bad_signature"}},
 		"awful":    {awful, []string{"timestamp_out_of_window", "signer_revoked", "insufficient_scope", "payload"}},
 	} {
 		v, err := d.Verify(t.Context(), c.raw)
