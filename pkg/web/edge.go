@@ -19,7 +19,7 @@ type Config struct {
 	Trusted []netip.Prefix // proxies whose X-Forwarded-For is believed
 	Health  *Health        // answers /healthz and /readyz when given
 	Probes  CORS           // CORS class of these two
-	Timeout time.Duration  // time for one request; 4 s when zero
+	Timeout time.Duration  // time for one request; 4 s when zero; a read never has more than 900 ms
 
 	// Observe hears of every answer; Degraded of every graceful-empty one.
 	// Route is the pattern, never the path, so their values are bounded.

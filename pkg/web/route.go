@@ -134,6 +134,10 @@ func (e *Edge) handler(rt Route) echo.HandlerFunc {
 	}
 }
 
+// readTime is the time of a read: with what hangs behind it, it answers within a
+// second what there is.
+const readTime = 900 * time.Millisecond
+
 // limitTime gives the request its deadline. A route with more time than usual
 // moves the connection's own deadlines, too.
 func (e *Edge) limitTime(c echo.Context, own time.Duration) context.CancelFunc {
@@ -146,6 +150,9 @@ func (e *Edge) limitTime(c echo.Context, own time.Duration) context.CancelFunc {
 		return func() {}
 	}
 	limit := e.cfg.Timeout
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		limit = min(limit, readTime)
+	}
 	if own > 0 {
 		limit = own
 	}

@@ -88,7 +88,11 @@ func TestVenueFails(t *testing.T) {
 		}
 		if mode == "429" {
 			// The venue is there and asks for time: so do we.
-			p.file(t, called, "YES", 6100).fails(http.StatusServiceUnavailable, "signal_service_unavailable")
+			a, err := try(t, http.MethodPost, s.Hub+"/api/predictions", p.auth(t), payload(obj{"marketId": called, "direction": "YES", "priceAtPrediction": 6100}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.fails(http.StatusServiceUnavailable, "signal_service_unavailable")
 		} else {
 			// Accepted without a snapshot: the only call that has none.
 			blind := p.call(t, called, "YES", 6100, obj{"marketTitle": "Will the bridge hold?"})

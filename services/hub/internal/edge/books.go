@@ -23,7 +23,7 @@ const (
 	programTTL     = 30 * time.Second
 	programStale   = 30 * time.Second
 	programLast    = 5 * time.Minute // a copy this young covers for a clock that is away
-	programTimeout = 2 * time.Second
+	programTimeout = 800 * time.Millisecond
 	programKeys    = 512
 
 	wireLast = 10 * time.Minute
