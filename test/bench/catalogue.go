@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
 )
 
 // catalogueSQL is the least that a sweep has to write: the newest quote and a
@@ -215,4 +214,3 @@ func fetchAll(ctx context.Context, venues string) (n int, spent time.Duration, e
 		}
 	}
 }
-

@@ -151,7 +151,9 @@ func (b *bench) copyPage(ctx context.Context, name, url string) (tag string, err
 	return page.Header.Get("Etag"), os.WriteFile(b.pageFile(name), body, 0o644)
 }
 
-func (b *bench) pageFile(name string) string { return filepath.Join(b.dir, "nginx", "www", name+".json") }
+func (b *bench) pageFile(name string) string {
+	return filepath.Join(b.dir, "nginx", "www", name+".json")
+}
 
 func each[T any](list []T, of func(T) float64) []float64 {
 	out := make([]float64, len(list))

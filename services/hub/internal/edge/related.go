@@ -111,12 +111,11 @@ func (s *server) sentiment(c echo.Context) error {
 
 func showSentiment(id syntax.MarketID, m *market.Sentiment) sentimentJSON {
 	out := sentimentJSON{
-		MarketID: string(id), Score: lean(m.WeightYes, m.WeightNo), Sample: m.Yes + m.No,
+		MarketID: string(id), Score: m.Score(), Label: m.Label(), Sample: m.Yes + m.No,
 		Takes:      takesJSON{m.TakesYes + m.TakesNo, m.TakesYes, m.TakesNo},
 		Confidence: confidenceJSON{whole(m.ConfidenceYes), whole(m.ConfidenceNo)},
 		Momentum:   sentimentPulseJSON{"24h", m.Move24h, m.Signals24h}, UpdatedAt: syntax.Stamp(m.UpdatedAt),
 	}
-	out.Label = mood(out.Score, out.Sample)
 	if out.Sample > 0 {
 		yes := sharePercent(m.Yes, out.Sample)
 		out.YesPercent = &yes
@@ -126,33 +125,6 @@ func showSentiment(id syntax.MarketID, m *market.Sentiment) sentimentJSON {
 		}
 	}
 	return out
-}
-
-// lean is -100, all NO, to 100, all YES; 0 without calls.
-func lean(yes, no float64) int {
-	if yes+no <= 0 {
-		return 0
-	}
-	// A weight is not exact in binary: 19.5 must not become 19.
-	return int(math.Round(math.Round(1e8*(yes-no)/(yes+no)) / 1e6))
-}
-
-// Words for a score; below mixedFrom calls there is too little to be mixed.
-const (
-	clearScore = 20
-	mixedFrom  = 6
-)
-
-func mood(score int, sample int64) string {
-	switch {
-	case score >= clearScore:
-		return "bullish"
-	case score <= -clearScore:
-		return "bearish"
-	case sample >= mixedFrom:
-		return "mixed"
-	}
-	return "neutral"
 }
 
 // whole rounds a number that may be missing.

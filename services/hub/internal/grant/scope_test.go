@@ -27,7 +27,7 @@ func TestScopes(t *testing.T) {
 	if err != nil || all.String() != grant.AllScopes().String() || len(all) != 12 {
 		t.Errorf("%q, %v", all, err)
 	}
-	if words := (grant.Scopes)(nil).Words(); words == nil || len(words) != 0 {
+	if words := grant.Scopes(nil).Words(); words == nil || len(words) != 0 {
 		t.Errorf("no scopes are %#v", words)
 	}
 }

@@ -16,7 +16,9 @@ type Market struct {
 	Description      string    // empty: none
 	EndDate          time.Time // zero: none
 	Status           syntax.MarketStatus
+	Provisional      bool // the venue shows a result, or trading is over, and nothing is final
 	ResolutionValue  *string
+	ClosePrice       *int32 // bps of YES at the close; nil: none, or not resolved
 	Yes              *int32 // bps
 	Volume           *float64
 	VolumeUnit       string // of Volume; that of the USD members is USD

@@ -19,7 +19,7 @@ func (l *Ledger) FindMarkets(ctx context.Context, r *cataloguev1.FindMarketsRequ
 		l.LastFind = r
 		out := &cataloguev1.FindMarketsResponse{}
 		for _, m := range l.byID() {
-			if m.GetProvider() != r.GetProvider() || r.GetLane() != "" && m.GetLane() != r.GetLane() || m.GetId() <= r.GetCursor() ||
+			if r.GetProvider() != "" && m.GetProvider() != r.GetProvider() || r.GetLane() != "" && m.GetLane() != r.GetLane() || m.GetId() <= r.GetCursor() ||
 				(m.GetStatus() != "open") != r.GetClosed() || !strings.Contains(strings.ToLower(m.GetTitle()), strings.ToLower(r.GetText())) {
 				continue
 			}

@@ -141,9 +141,11 @@ func TestGrantEndsAfterItsMessages(t *testing.T) {
 	}{
 		{`INSERT INTO signers (public_key, denpa_id, app_id, grant_id, scopes, label, created_at)
 			VALUES ($1, $2, $3, $4, '{signal:create}', '', $5)`, []any{key, s.grant.UserID, s.app.ID, s.grant.ID, signInAt}},
-		{`INSERT INTO messages (id, type, denpa_id, public_key, nonce, body, attested, status, attempt, received_at, tried_at)
+		{
+			`INSERT INTO messages (id, type, denpa_id, public_key, nonce, body, attested, status, attempt, received_at, tried_at)
 			VALUES ($1, 'signal.create', $2, $3, 'nonce-of-16-chars', '{}', false, 'pending', $4, $5, $5)`,
-			[]any{"msg_" + key, s.grant.UserID, key, newID(), ahead}},
+			[]any{"msg_" + key, s.grant.UserID, key, newID(), ahead},
+		},
 	} {
 		if _, err := s.pool.Exec(t.Context(), step.sql, step.args...); err != nil {
 			t.Fatal(err)

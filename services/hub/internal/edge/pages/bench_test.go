@@ -2,7 +2,6 @@ package pages_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
@@ -61,8 +60,7 @@ func (p *pins) Pin(_ context.Context, one market.Pin) (market.Pin, error) { retu
 
 func (p *pins) Unpin(context.Context, syntax.MarketID) (bool, error) { return false, p.err }
 
-// finder looks at every venue, which the ledger in memory does not do by itself,
-// and remembers what was asked.
+// finder remembers what was asked.
 type finder struct {
 	market.Catalogue
 	mu    sync.Mutex
@@ -73,22 +71,7 @@ func (f *finder) Find(ctx context.Context, q market.Query) (market.Page, error) 
 	f.mu.Lock()
 	f.query = q
 	f.mu.Unlock()
-	if q.Provider != "" {
-		return market.Page{}, errors.New("the page looks at one venue alone")
-	}
-	var all market.Page
-	for _, p := range syntax.Providers {
-		q.Provider = p
-		one, err := f.Catalogue.Find(ctx, q)
-		if err != nil {
-			return market.Page{}, err
-		}
-		all.Markets = append(all.Markets, one.Markets...)
-		if one.NextCursor != "" {
-			all.NextCursor = one.NextCursor
-		}
-	}
-	return all, nil
+	return f.Catalogue.Find(ctx, q)
 }
 
 func setup(t testing.TB) *bench {

@@ -113,7 +113,7 @@ func (s *site) market(c echo.Context) error {
 	p.HubURL = s.HubURL
 	p.ChartAway, p.LedgerAway, p.CrowdAway = g.missing(partHistory), g.missing(partLedger), g.missing(partCrowd)
 	p.OutcomeAway, p.MoodAway, p.RelatedAway = g.missing(partOutcome), g.missing(partMood), g.missing(partRelated)
-	p.settle(&m, outcome, ledger.Signals, s.Now())
+	p.settle(&m, outcome, s.Now())
 	p.Tabs = tabsOf(interval)
 	p.Chart = plot(stretch{
 		Points: points, Calls: ledger.Signals, Interval: interval, Now: s.Now(),

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -45,15 +44,12 @@ type relatedRow struct {
 }
 
 // settle says what state the market is in and what came of it.
-func (p *marketPage) settle(m *market.Market, o *resolution.Outcome, calls []signal.Signal, now time.Time) {
+func (p *marketPage) settle(m *market.Market, o *resolution.Outcome, now time.Time) {
 	p.Outcome = outcomeOf(o)
 	p.Status = statusOf(m, o, now)
 	p.Open = m.Status == syntax.MarketOpen && p.Status.Class == "open"
-	for i := range calls {
-		if calls[i].ClosePrice != nil {
-			p.Close = percent(min(max(*calls[i].ClosePrice, 0), wholePrice))
-			break
-		}
+	if m.ClosePrice != nil {
+		p.Close = percent(min(max(*m.ClosePrice, 0), wholePrice))
 	}
 }
 
@@ -71,6 +67,8 @@ func statusOf(m *market.Market, o *resolution.Outcome, now time.Time) badge {
 		return badge{"Closed, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
 	case m.Status == syntax.MarketOpen && !m.EndDate.IsZero() && !m.EndDate.After(now):
 		return badge{"Ended, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
+	case m.Status == syntax.MarketOpen && m.Provisional:
+		return badge{"Outcome proposed", "provisional", "No more calls. The outcome is not final yet."}
 	case m.Status == syntax.MarketOpen:
 		return badge{"Open", "open", "Calls are taken."}
 	}
@@ -150,31 +148,17 @@ func crowdOf(m *market.Market, c signal.Crowd) (part *crowdPart, top string) {
 	return part, top
 }
 
-// The bounds of the words for a mood: those of the sentiment route.
-const (
-	clearLean = 20
-	mixedFrom = 6
-)
+// leans says the labels of a sentiment in plain words.
+var leans = map[string]string{
+	market.Bullish: "Leans YES", market.Bearish: "Leans NO", market.Mixed: "Split", market.Neutral: "No clear lean",
+}
 
 func moodOf(m market.Sentiment) *moodPart {
-	n := m.Yes + m.No
-	if n <= 0 {
+	if m.Yes+m.No <= 0 {
 		return nil
 	}
-	lean := 0.0
-	if w := m.WeightYes + m.WeightNo; w > 0 {
-		// A weight is not exact in binary: 19.5 must not become 19.
-		lean = math.Round(math.Round(1e8*(m.WeightYes-m.WeightNo)/w) / 1e6)
-	}
-	part := &moodPart{Word: "No clear lean", Class: "neutral"}
-	switch {
-	case lean >= clearLean:
-		part.Word, part.Class = "Leans YES", "bullish"
-	case lean <= -clearLean:
-		part.Word, part.Class = "Leans NO", "bearish"
-	case n >= mixedFrom:
-		part.Word, part.Class = "Split", "mixed"
-	}
+	label := m.Label()
+	part := &moodPart{Word: leans[label], Class: label}
 	if m.ConfidenceYes != nil || m.ConfidenceNo != nil {
 		part.Lines = append(part.Lines, "Mean confidence: "+sides(m.ConfidenceYes, m.ConfidenceNo))
 	}

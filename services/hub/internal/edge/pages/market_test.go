@@ -161,7 +161,8 @@ func TestMarketStates(t *testing.T) {
 		}
 		call := b.ledger.Signals[0].Signal
 		if c.outcome.GetOutcome() != "" {
-			call.Status, call.Score, call.ClosePriceBps = "won", proto.Int32(31), proto.Int32(7100)
+			call.Status, call.Score = "won", proto.Int32(31)
+			b.ledger.Markets[gauge].ClosePriceBps = proto.Int32(7100)
 		}
 		b.ledger.Unlock()
 		t.Run(name, func(t *testing.T) { has(t, b.get("/m/"+gauge), 200, c.words...) })
