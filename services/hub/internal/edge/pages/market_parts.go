@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
