@@ -169,6 +169,7 @@ func TestPromptNone(t *testing.T) {
 	a, err = ask(grant.Visitor{UserID: newUser(), Session: "x"}, c)
 	wantRefusal(t, "another user", a, err, "consent_required")
 
+	r.clock.Advance(time.Hour)
 	a, err = ask(r.user, c, "scope", "profile:read")
 	if err != nil || !answer(t, a.Redirect).Has("code") {
 		t.Fatalf("%+v, %v", a, err)
@@ -179,6 +180,9 @@ func TestPromptNone(t *testing.T) {
 	}
 	if n := r.count("SELECT count(*) FROM hub.grants"); n != 1 {
 		t.Errorf("%d grants", n)
+	}
+	if l := r.listed(first.GrantID); !l.ExpiresAt.Equal(noon.Add(14 * 24 * time.Hour)) {
+		t.Errorf("without a consent the grant lives until %v", l.ExpiresAt)
 	}
 
 	a, err = ask(r.user, c)

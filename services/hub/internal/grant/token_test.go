@@ -256,6 +256,25 @@ func TestScopesShrinkBeforeRedemption(t *testing.T) {
 	want(t, "nothing left", err, "invalid_grant")
 }
 
+// The app may have ended between the proof of who the client is and the lock: then
+// no grant comes of the code, which is used up.
+func TestRedemptionLosesToTheEndOfTheApp(t *testing.T) {
+	t.Parallel()
+	state := grant.CodeState{
+		Code: grant.Code{AppID: "app", Scopes: grant.Scopes{grant.ProfileRead}, Challenge: challengeOf(verifier), ExpiresAt: noon.Add(time.Minute)},
+		App:  grant.App{ID: "app", Kind: grant.Public, Scopes: grant.Scopes{grant.ProfileRead}},
+	}
+	attempt := grant.Redemption{AppID: "app", Verifier: verifier, GrantID: "g", Now: noon}
+	if turn := state.Redeem(attempt); turn.Err != nil || turn.NewGrant == nil {
+		t.Fatalf("before: %+v", turn)
+	}
+	state.App.DisabledAt = noon
+	turn := state.Redeem(attempt)
+	if want(t, "after", turn.Err, "invalid_grant"); turn.NewGrant != nil || turn.Access != nil || !turn.UseUp {
+		t.Errorf("after: %+v", turn)
+	}
+}
+
 func TestGrantTypes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
