@@ -136,6 +136,8 @@ func TestConditionalReads(t *testing.T) {
 			url += "?id=" + s.venue(t, 0.4)
 		case "/api/polymarket/history":
 			url += "?market_id=" + market
+		case "/api/aura/score", "/api/aura/history":
+			url += "?marketId=" + s.scored(t)
 		}
 		asJSON := with("Accept", "application/json") // of a receipt, which is a page to others
 		for _, form := range []func(tag string) string{
@@ -158,6 +160,19 @@ func TestConditionalReads(t *testing.T) {
 	if n < 15 {
 		t.Errorf("%d operations know 304", n)
 	}
+}
+
+// scored is a market with an attention score.
+func (s *stack) scored(t *testing.T) (id string) {
+	t.Helper()
+	testkit.Eventually(t, 30*time.Second, func() bool { // a reading comes every ten seconds
+		list := get(t, s.API+"/api/aura/top?limit=1").is(http.StatusOK).list("markets")
+		if len(list) == 1 {
+			id = list[0].(map[string]any)["marketId"].(string)
+		}
+		return id != ""
+	})
+	return id
 }
 
 // TestCompression: large answers come packed to those who take it, and say so.
