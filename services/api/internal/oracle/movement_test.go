@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"testing"
 	"time"
 
@@ -205,4 +206,49 @@ func TestRun(t *testing.T) {
 		}
 		return
 	}
+}
+
+// growing is a shelf that has more markets at each reading, and tells of it.
+type growing struct {
+	shelf
+	sizes []int
+	read  chan int
+}
+
+func (g *growing) ListFacts(ctx context.Context, _ time.Time) ([]oracle.Fact, error) {
+	n := g.sizes[0]
+	g.sizes = g.sizes[1:]
+	select {
+	case g.read <- n:
+	case <-ctx.Done():
+	}
+	facts := make([]oracle.Fact, n)
+	for i := range facts {
+		facts[i].ID = syntax.MarketID(strconv.Itoa(7_000_000 + i))
+	}
+	return facts, nil
+}
+
+// A catalogue that is being filled is read again soon, not an interval later.
+func TestRunWhileTheCatalogueFills(t *testing.T) {
+	t.Parallel()
+	g := &growing{sizes: []int{0, 20, 30, 31, 31}, read: make(chan int)}
+	o := oracle.NewService(g, time.Now)
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	go func() { over <- o.Run(ctx, time.Hour, func(err error) { t.Error(err) }) }()
+	for _, want := range []int{0, 20, 30, 31} {
+		if got := <-g.read; got != want {
+			t.Errorf("%d markets, want %d", got, want)
+		}
+	}
+	quiet := time.NewTimer(1500 * time.Millisecond)
+	defer quiet.Stop()
+	select {
+	case <-g.read:
+		t.Error("a catalogue that hardly grew was read again at once")
+	case <-quiet.C:
+	}
+	cancel()
+	<-over
 }

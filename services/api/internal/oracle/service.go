@@ -22,6 +22,9 @@ var (
 const (
 	// readBudget ends a reading that takes too long.
 	readBudget = 20 * time.Second
+	// filling is the pause between two readings of a catalogue that is being filled:
+	// one that is empty, or has a tenth more markets than the reading before saw.
+	filling = time.Second
 	// deltaFor is how far back the change of a score is measured.
 	deltaFor = time.Hour
 )
@@ -46,18 +49,29 @@ func NewService(store Store, now func() time.Time) *Service {
 // Run reads the markets at once and then each interval until ctx ends; failed
 // hears of readings that went wrong.
 func (s *Service) Run(ctx context.Context, every time.Duration, failed func(error)) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
+	for seen := 0; ; {
+		began, pause := s.now(), every
 		if err := s.Refresh(ctx); err != nil && ctx.Err() == nil {
 			failed(err)
+		} else if n := s.size(); n == 0 || n > seen+seen/10 {
+			seen, pause = n, min(every, filling)
 		}
+		wait := time.NewTimer(max(0, pause-s.now().Sub(began)))
 		select {
 		case <-ctx.Done():
+			wait.Stop()
 			return ctx.Err()
-		case <-tick.C:
+		case <-wait.C:
 		}
 	}
+}
+
+// size is the number of markets of the last reading.
+func (s *Service) size() int {
+	if st := s.last.Load(); st != nil {
+		return len(st.rows)
+	}
+	return 0
 }
 
 // Refresh reads the markets and works everything out. It is not called twice at
