@@ -72,8 +72,8 @@ func (m *Markets) Run(ctx context.Context, renewed func()) {
 			renewed()
 		}
 		pause := every*3/4 + rand.N(every/2)
-		if m.Pool() == nil {
-			pause /= 10 // the first copy is waited for
+		if pool := m.Pool(); pool == nil || len(pool.Markets) == 0 {
+			pause /= 10 // the first markets are waited for
 		}
 		if !wait(ctx, pause) {
 			return

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -84,6 +85,9 @@ func runMatrix(ctx context.Context, env *frame.Env) (*matrix, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := filled(ctx, env); err != nil {
+		return nil, err
+	}
 	w, err := weaken(ctx, env)
 	if err != nil {
 		return nil, err
@@ -106,6 +110,27 @@ func runMatrix(ctx context.Context, env *frame.Env) (*matrix, error) {
 	}
 	m.witness(ctx, env, warm)
 	return m, nil
+}
+
+// filled waits until a system that has just started has a programme: what it shows
+// before is whole and empty, and no measure of what comes after.
+func filled(ctx context.Context, env *frame.Env) error {
+	_, err := frame.Until(ctx, time.Minute, func() (bool, error) {
+		var on struct {
+			Total int `json:"total"`
+		}
+		a := env.Client.Do(ctx, client.Request{Method: http.MethodGet, URL: env.Stack.Clock + "/program/timeline"})
+		if a.Err == nil && a.Status == http.StatusOK {
+			if err := json.Unmarshal(a.Body, &on); err != nil {
+				return false, err
+			}
+		}
+		if on.Total == 0 {
+			return false, wait(ctx, time.Now().Add(100*time.Millisecond))
+		}
+		return true, nil
+	})
+	return err
 }
 
 // warmUp reads until the weak system, which has just started, shows all that the
