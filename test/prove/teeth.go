@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
@@ -42,7 +43,8 @@ func (r *run) teeth(ctx context.Context) (bool, error) {
 		}
 		fmt.Printf("%s %s | %s | %.1f s\n", b.ID, verdict, b.Fault, b.Seconds)
 		for _, line := range b.Told[:min(len(b.Told), 2)] {
-			fmt.Printf("     %s\n", line)
+			first, _, _ := strings.Cut(line, "\n")
+			fmt.Printf("     %s\n", first)
 		}
 		all = append(all, b)
 	}
