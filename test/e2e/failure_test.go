@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -72,7 +73,8 @@ func (s *stack) person0(t testing.TB) *person {
 func TestVenueFails(t *testing.T) {
 	s := up(t)
 	t.Cleanup(func() { s.fault(t, "none", 0) })
-	for _, mode := range []string{"refuse", "hang", "garbage", "429"} {
+	for i, mode := range []string{"refuse", "hang", "garbage", "429"} {
+		phantom := strconv.Itoa(888_000_700 + i) // no venue lists it
 		held, fresh, called := s.venue(t, 0.4), s.venue(t, 0.6), s.venue(t, 0.6)
 		first := s.person(t).call(t, held, "YES", 4100)
 		p, q := s.person(t), s.person(t)
@@ -98,6 +100,7 @@ func TestVenueFails(t *testing.T) {
 			blind := p.call(t, called, "YES", 6100, obj{"marketTitle": "Will the bridge hold?"})
 			s.signal(t, blind).has(obj{"crowdYesAtSignal": nil, "marketTitle": "Will the bridge hold?", "priceAtPrediction": 6100})
 			get(t, s.Hub+"/api/m/"+called).is(http.StatusOK).has(obj{"status": "unknown", "question": "Will the bridge hold?", "yesBps": nil})
+			p.call(t, phantom, "YES", 6100)
 		}
 		get(t, s.Hub+"/api/m/"+fresh).is(http.StatusServiceUnavailable).has(obj{"error": "venue_unavailable"})
 		if took := time.Since(began); took > 12*time.Second {
@@ -107,6 +110,9 @@ func TestVenueFails(t *testing.T) {
 		testkit.Eventually(t, 40*time.Second, func() bool { return get(t, s.Hub+"/api/m/"+fresh).status == http.StatusOK })
 		testkit.Eventually(t, 40*time.Second, func() bool { return get(t, s.Hub+"/api/m/"+called).str("status") == "open" })
 		s.signal(t, q.call(t, called, "NO", 4100)).has(obj{"crowdYesAtSignal": 6000})
+		// What its venue does not know takes no more calls, whoever was there first.
+		q.file(t, phantom, "YES", 6100).fails(http.StatusNotFound, "market_not_found")
+		get(t, s.Hub+"/api/m/"+phantom).fails(http.StatusNotFound, "not_found")
 		s.signal(t, first).has(obj{"status": "pending"})
 	}
 }

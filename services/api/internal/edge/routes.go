@@ -14,6 +14,7 @@ const (
 	cacheBoard = "public, s-maxage=60, stale-while-revalidate=300"
 	cacheFeed  = "public, no-cache" // kept, but asked for each time
 	cacheAura  = "public, s-maxage=30"
+	cacheOne   = "public, s-maxage=30, stale-while-revalidate=60"
 )
 
 // Who may call. A credential of a kind that a route does not take is refused.
@@ -33,7 +34,7 @@ func (s *server) routes() []web.Route {
 		{Method: get, Path: "/api/v1/feed", Who: []string{public}, CORS: web.Open, Cache: cacheFeed, Handler: web.Anonymous(s.feed), Empty: emptyFeed},
 		{Method: get, Path: "/api/v1/signals/leaderboard", Who: []string{public}, CORS: web.Open, Cache: cacheBoard, Handler: web.Anonymous(s.board), Empty: s.emptyBoard},
 		{Method: get, Path: "/api/v1/signals/external", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.external), Empty: s.emptyExternal},
-		{Method: get, Path: "/api/v1/oracle/markets/:marketId", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.oracleMarket)},
+		{Method: get, Path: "/api/v1/oracle/markets/:marketId", Who: []string{public}, CORS: web.Open, Cache: cacheOne, Handler: web.Anonymous(s.oracleMarket)},
 		{Method: get, Path: "/api/aura/score", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.score)},
 		{Method: get, Path: "/api/aura/top", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.top), Empty: s.emptyTop},
 		{Method: get, Path: "/api/aura/history", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.attentionHistory), EmptyFor: emptyHistory},

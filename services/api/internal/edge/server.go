@@ -165,7 +165,7 @@ func (s *server) front(next http.Handler, trusted []netip.Prefix) http.Handler {
 		hot("/api/aura/top", cacheAura, s.attention, byQuery(func(raw string) string { return readTop(raw).key("top") })),
 		hot("/api/aura/score", cacheAura, s.attention, ofOne(scoreKey)),
 		hot("/api/aura/history", cacheAura, s.attention, ofOne(historyKey)),
-		hot("/api/v1/oracle/markets/*", cacheAura, s.attention, func(id, _ string) (string, bool) { return oracleKey(id) }),
+		hot("/api/v1/oracle/markets/*", cacheOne, s.attention, func(id, _ string) (string, bool) { return oracleKey(id) }),
 	)
 }
 

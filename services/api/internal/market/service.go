@@ -139,7 +139,7 @@ func (s *Service) Get(ctx context.Context, id syntax.MarketID) (Market, error) {
 	if err == nil {
 		return fresh, nil
 	}
-	if found && (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNotFound)) {
+	if found && errors.Is(err, ErrUnavailable) {
 		return m.Read(now, s.pastEnd), nil // a stub that calls were filed on
 	}
 	return Market{}, err

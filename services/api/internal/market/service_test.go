@@ -101,8 +101,8 @@ func TestVenueDown(t *testing.T) {
 	if m := l.get("7"); m.Status != syntax.MarketOpen || m.Title != "Market 7" {
 		t.Errorf("stub was not filled: %+v", m)
 	}
-	if m := l.get("9"); m.Status != syntax.MarketUnknown {
-		t.Errorf("a stub that its venue does not know reads %+v", m)
+	if m, err := l.Get(t.Context(), "9"); !errors.Is(err, market.ErrNotFound) {
+		t.Errorf("a stub that its venue does not know reads %+v, %v", m, err)
 	}
 	if n := l.count(`SELECT count(*) FROM api.outbox WHERE market_id = '7' AND data = '{"from": "unknown", "to": "open"}'`); n != 1 {
 		t.Errorf("filling the stub was told %d times", n)

@@ -246,7 +246,11 @@ func TestStub(t *testing.T) {
 		}
 	}
 	_, hash := b.operator("early")
-	b.file(hash, "41", syntax.Yes, 6000)
+	d := newDraft("41", syntax.Yes, 6000)
+	d.Venue = signal.VenueAsked
+	if got := b.try(signal.Caller{KeyHash: hash}, d); got.Verdict != signal.VerdictFiled {
+		t.Fatal(got)
+	}
 	if m := b.market("41"); m.Status != syntax.MarketUnknown || m.FetchedAt != nil || m.Title != "a title" || m.YesCount != 1 {
 		t.Errorf("stub reads %+v", m)
 	}

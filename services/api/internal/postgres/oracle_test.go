@@ -102,7 +102,7 @@ func TestFactsOfOpenMarkets(t *testing.T) {
 		t.Errorf("without a quote: %+v", f)
 	}
 	// A native market is priced by its crowd (the vector of the protocol), at any time.
-	if f := facts["native-aaaaaaaaaaaa"]; *f.Yes != 2889 || !f.PricedAt.Equal(b.clock.Now()) || froms(f) != "- - - - " || f.Signals24h != 1 {
+	if f := facts["native-aaaaaaaaaaaa"]; *f.Yes != 2889 || !f.PricedAt.Equal(b.clock.Now()) || froms(f) != "- - - 2000 " || f.Signals24h != 1 {
 		t.Errorf("native: %+v %s", f, froms(f))
 	}
 }

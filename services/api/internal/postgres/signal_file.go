@@ -74,7 +74,7 @@ func (s *Store) file(ctx context.Context, batch []*filing, need parts) error {
 	}
 	rows, err := s.acts.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.title, c.yes, c.price,
 		c.crowd, c.confidence, c.take, c.source, c.ttr, c.channel, c.media, c.reach, c.idemKey, c.bodyHash, c.lean,
-		now, s.rules.PriceToleranceBps, s.rules.PastEndIsProvisional)
+		now, s.rules.PriceToleranceBps, s.rules.PastEndIsProvisional, c.venue)
 	if err != nil {
 		return pg.Fault(fmt.Errorf("file signals: %w", err))
 	}
@@ -97,7 +97,7 @@ func (s *Store) file(ctx context.Context, batch []*filing, need parts) error {
 		switch f.answer.Verdict {
 		case signal.VerdictFiled:
 			filed = true
-		case verdictRaced, signal.VerdictSettled, signal.VerdictProvisional:
+		case verdictRaced, signal.VerdictSettled, signal.VerdictProvisional, signal.VerdictAbsent:
 			lost.add(f, *actor)
 		}
 		if idle {
@@ -181,6 +181,7 @@ type filingColumns struct {
 	price                                      []int32
 	crowd, ttr, reach, lean                    []*int32
 	confidence                                 []*int16
+	venue                                      []int16
 }
 
 func newFilingColumns(n int) *filingColumns {
@@ -191,6 +192,7 @@ func newFilingColumns(n int) *filingColumns {
 		media: make([]*string, 0, n), idemKey: make([]*string, 0, n), yes: make([]bool, 0, n),
 		price: make([]int32, 0, n), crowd: make([]*int32, 0, n), ttr: make([]*int32, 0, n),
 		reach: make([]*int32, 0, n), lean: make([]*int32, 0, n), confidence: make([]*int16, 0, n),
+		venue: make([]int16, 0, n),
 	}
 }
 
@@ -199,6 +201,7 @@ func (c *filingColumns) add(f *filing) {
 	c.id = append(c.id, d.ID)
 	c.market = append(c.market, string(d.MarketID))
 	c.source = append(c.source, d.Source)
+	c.venue = append(c.venue, int16(d.Venue))
 	c.keyHash = append(c.keyHash, f.caller.KeyHash)
 	c.bodyHash = append(c.bodyHash, d.BodyHash)
 	c.title = append(c.title, d.MarketTitle)

@@ -200,8 +200,22 @@ func TestFilingRefusals(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	b.exec(`UPDATE api.markets SET status = 'unknown', fetched_at = NULL, end_date = NULL WHERE market_id = '24'`)
-	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("24", syntax.Yes, 5000)); f.Verdict != signal.VerdictFiled {
-		t.Errorf("venue unreachable, nothing kept: %+v", f)
+	for _, c := range []struct {
+		venue signal.VenueWord
+		want  signal.Verdict
+	}{
+		{signal.VenueSilent, signal.VerdictStub},
+		{signal.VenueDenies, signal.VerdictAbsent},
+		{signal.VenueAsked, signal.VerdictFiled},
+		{signal.VenueSilent, signal.VerdictStub},
+		{signal.VenueDenies, signal.VerdictDuplicate},
+		{signal.VenueAsked, signal.VerdictDuplicate},
+	} {
+		d := newDraft("24", syntax.Yes, 5000)
+		d.Venue = c.venue
+		if f := b.try(signal.Caller{KeyHash: hash}, d); f.Verdict != c.want {
+			t.Errorf("nothing is kept of the market and its venue says %d: %+v, want %s", c.venue, f, c.want)
+		}
 	}
 }
 

@@ -93,7 +93,8 @@ func (l *ledger) file(id string, n int) {
 			side = syntax.No
 		}
 		f, err := l.store.File(l.t.Context(), signal.Caller{OperatorID: o.ID}, signal.Draft{
-			ID: uuid.Must(uuid.NewV7()).String(), MarketID: syntax.MarketID(id), Side: side, Price: 5000, Source: "web",
+			Venue: signal.VenueAsked,
+			ID:    uuid.Must(uuid.NewV7()).String(), MarketID: syntax.MarketID(id), Side: side, Price: 5000, Source: "web",
 		})
 		if err != nil || f.Verdict != signal.VerdictFiled {
 			l.t.Fatalf("file on %s: %s, %v", id, f.Verdict, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
 // Verdict is what the one filing statement said of a draft.
@@ -22,6 +23,8 @@ const (
 	VerdictReused          Verdict = "reused"
 	VerdictDuplicate       Verdict = "duplicate"
 	VerdictUnknown         Verdict = "unknown"
+	VerdictStub            Verdict = "stub"   // no venue ever answered for the market, and its own was not asked
+	VerdictAbsent          Verdict = "absent" // the same, and its venue says that there is none
 	VerdictSettled         Verdict = "settled"
 	VerdictProvisional     Verdict = "provisional"
 )
@@ -76,13 +79,17 @@ func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, 
 	if err != nil {
 		return Filed{}, err
 	}
-	if f.Verdict == VerdictUnknown {
+	if f.Verdict == VerdictUnknown || f.Verdict == VerdictStub {
 		title := string(draft.MarketID)
 		if draft.MarketTitle != nil {
 			title = *draft.MarketTitle
 		}
+		draft.Venue = VenueAsked
 		if err := s.markets.Ensure(ctx, draft.MarketID, title); err != nil {
-			return Filed{}, err
+			if f.Verdict != VerdictStub || !errors.Is(err, market.ErrNotFound) {
+				return Filed{}, err
+			}
+			draft.Venue = VenueDenies // whoever has a call there still hears of that first
 		}
 		if f, err = s.Store.File(ctx, caller, draft); err != nil {
 			return Filed{}, err
@@ -110,7 +117,7 @@ func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
 		switch {
 		case errs[k] != nil:
 			out[i].Err = errs[k]
-		case filings[k].Verdict == VerdictUnknown:
+		case filings[k].Verdict == VerdictUnknown, filings[k].Verdict == VerdictStub:
 			out[i].Alone = true
 		default:
 			out[i].Filed, out[i].Err = filings[k].answer(good[k].Draft)
@@ -131,6 +138,8 @@ func (f Filing) answer(draft Draft) (Filed, error) {
 		return Filed{}, ErrKeyReused
 	case VerdictDuplicate:
 		return Filed{}, ErrPredicted.With("id", f.FirstID)
+	case VerdictAbsent:
+		return Filed{}, market.ErrNotFound
 	case VerdictSettled:
 		return Filed{}, ErrSettled.With("marketId", string(draft.MarketID))
 	case VerdictProvisional:

@@ -49,7 +49,18 @@ type Draft struct {
 	CrowdLean        *syntax.Bps // audit payload only
 	IdempotencyKey   *string
 	BodyHash         []byte
+	Venue            VenueWord
 }
+
+// VenueWord is what the venue of a market said that it never answered for.
+type VenueWord int16
+
+// The words. Nobody asks before the filing statement has found a stub.
+const (
+	VenueSilent VenueWord = iota // it was not asked
+	VenueAsked                   // it is away, or has answered by now
+	VenueDenies                  // there is no such market
+)
 
 // Call is a draft and who files it.
 type Call struct {

@@ -9,7 +9,7 @@ import (
 // one request may try it again.
 const (
 	breakAfter = 5
-	restFor    = 5 * time.Second
+	restFor    = 1500 * time.Millisecond
 )
 
 // breaker keeps callers from waiting for a host that does not answer.

@@ -26,6 +26,11 @@ const (
 	programTimeout = 800 * time.Millisecond
 	programKeys    = 512
 
+	// What the ledger has in memory: asked for often, so that one that is away is
+	// told within half a minute.
+	movingTTL   = 10 * time.Second
+	movingStale = 20 * time.Second
+
 	wireLast = 10 * time.Minute
 	wireKeys = 128 // the lists are long, and few of them are asked for
 	airKeys  = 64
@@ -50,13 +55,18 @@ func (s *server) openBooks() {
 			},
 		}
 	}
+	moving := func(keys int) page.Options {
+		o := slow(keys)
+		o.TTL, o.Stale = movingTTL, movingStale
+		return o
+	}
 	copies := func(keys int, life time.Duration) page.Options {
 		return page.Options{TTL: life, MaxKeys: keys, Now: s.now}
 	}
 	s.programs = newCovered(slow(programKeys), copies(programKeys, programLast), "clock")
-	s.tiles = newCovered(slow(tileKeys), copies(tileKeys, programLast), "")
-	s.moves = newCovered(slow(wireKeys), copies(wireKeys, wireLast), "")
-	s.situations = newCovered(slow(wireKeys), copies(wireKeys, wireLast), "")
+	s.tiles = newCovered(moving(tileKeys), copies(tileKeys, programLast), "")
+	s.moves = newCovered(moving(wireKeys), copies(wireKeys, wireLast), "")
+	s.situations = newCovered(moving(wireKeys), copies(wireKeys, wireLast), "")
 	s.airing = page.New(slow(airKeys))
 }
 

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"time"
 
@@ -155,11 +156,14 @@ func (s *server) oracleFeatured(c echo.Context) error {
 func showTile(t *market.Tile, now time.Time) tileJSON {
 	return tileJSON{
 		ID: t.ID, Label: t.Label, Tagline: tagline(t.Markets, t.EndsAt, now), Route: "/m/" + string(t.MarketID),
-		TotalVol24h: t.Volume24h, TopMarket: t.Title, TopYesPct: percent(t.Yes), MarketID: string(t.MarketID),
+		TotalVol24h: cents(t.Volume24h), TopMarket: t.Title, TopYesPct: percent(t.Yes), MarketID: string(t.MarketID),
 		Lane: string(t.Lane), MarketCount: t.Markets, Move24hBps: t.Move, ImageURL: orNull(t.ImageURL),
 		EndsAt: syntax.StampOrNull(t.EndsAt),
 	}
 }
+
+// cents takes the noise out of a sum of dollars.
+func cents(usd float64) float64 { return math.Round(100*usd) / 100 }
 
 // tagline says in a few words how many markets there are and how long they last.
 func tagline(markets int32, ends, now time.Time) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,11 +47,16 @@ func Playable(raw string, hosts []string) bool {
 		return false
 	}
 	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "https" || u.Opaque != "" || u.User != nil || u.Hostname() == "" {
+	if err != nil || !strings.HasPrefix(raw, "https://") || u.Opaque != "" || u.User != nil || u.Hostname() == "" {
 		return false
 	}
-	if u.Fragment != "" || !strings.HasSuffix(u.EscapedPath(), playlist) {
+	if strings.Contains(raw, "#") || !strings.HasSuffix(u.EscapedPath(), playlist) {
 		return false
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return false
+		}
 	}
 	return len(hosts) == 0 || slices.Contains(hosts, hostOf(u))
 }

@@ -21,6 +21,11 @@ func TestPlayable(t *testing.T) {
 		"https://video-a.example/" + strings.Repeat("x", 471) + ".m3u8": {true, true}, // 500 in all
 		"https://video-a.example/" + strings.Repeat("x", 472) + ".m3u8": {},
 		"HTTP://video-a.example/x.m3u8":                                 {},
+		"HTTPS://video-a.example/x.m3u8":                                {},
+		"https://video-a.example/x.m3u8#":                               {},
+		"https://video-a.example:0/x.m3u8":                              {},
+		"https://video-a.example:65536/x.m3u8":                          {},
+		"https://video-a.example:/x.m3u8":                               {true, false},
 		"https:/video-a.example/x.m3u8":                                 {},
 		"https:video-a.example/x.m3u8":                                  {},
 		"https://:443/x.m3u8":                                           {},

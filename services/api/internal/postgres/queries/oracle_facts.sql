@@ -3,7 +3,7 @@
 -- inside that covers half of the window. It is looked up where a quote of the last
 -- ten minutes can be set against it, and that of a window shorter than a day only
 -- where the volume lets the market move on the wire. Native markets are priced by
--- their crowd and keep no snapshots.
+-- their crowd at any moment; each call on one leaves a snapshot.
 WITH calls AS (
     SELECT market_id, count(*) AS n FROM signals WHERE created_at > $1::timestamptz - interval '24 hours' GROUP BY market_id
 ), taken AS (
@@ -15,7 +15,7 @@ WITH calls AS (
     SELECT m.market_id, m.provider, m.title, coalesce(m.outcome_labels[m.yes_index + 1], 'Yes') AS outcome, m.lane,
         m.event_key, m.event_title, m.slug, m.image_url, m.end_date, NOT m.provisional AND NOT m.disputed AS callable,
         m.initial_yes_bps, q.yes_bps, q.at, q.volume_usd, CASE WHEN m.volume_unit = 'usd' THEN q.volume24h END AS volume24h,
-        m.provider <> 'manual' AND q.yes_bps IS NOT NULL AND q.at >= $1::timestamptz - interval '10 minutes' AS priced,
+        m.provider = 'manual' OR q.yes_bps IS NOT NULL AND q.at >= $1::timestamptz - interval '10 minutes' AS priced,
         coalesce(q.volume_usd >= 1000, false) AS heavy
     FROM markets m LEFT JOIN market_quotes q ON q.market_id = m.market_id
     WHERE m.status = 'open' AND (m.provider <> 'manual' OR m.end_date IS NULL OR m.end_date > $1)

@@ -12,7 +12,9 @@ SELECT count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes),
     (avg(confidence) FILTER (WHERE yes))::double precision, (avg(confidence) FILTER (WHERE NOT yes))::double precision,
     (SELECT count(*) FROM taken WHERE yes), (SELECT count(*) FROM taken WHERE NOT yes),
     count(*) FILTER (WHERE created_at > $2::timestamptz - interval '24 hours'),
-    (SELECT p.yes_bps FROM market_prices p
-     WHERE p.market_id = $1 AND p.at <= $2::timestamptz - interval '24 hours' AND p.at > $2::timestamptz - interval '48 hours'
-     ORDER BY p.at DESC LIMIT 1)
+    coalesce( -- as oracle_facts has it
+        (SELECT p.yes_bps FROM market_prices p WHERE p.market_id = $1
+            AND p.at <= $2::timestamptz - interval '24 hours' ORDER BY p.at DESC LIMIT 1),
+        (SELECT p.yes_bps FROM market_prices p WHERE p.market_id = $1
+            AND p.at > $2::timestamptz - interval '24 hours' AND p.at <= $2::timestamptz - interval '12 hours' ORDER BY p.at LIMIT 1))
 FROM calls

@@ -1,7 +1,8 @@
 -- Files what waits, in one statement: who acts, the market under lock, the
 -- price rules of contract 4.2.7, the row, the counters, the outbox. A call that has
 -- one before it finds that by the unique key; signal_file_raced tells which.
--- $19 now, $20 price tolerance (bps), $21 whether a passed end is provisional.
+-- $19 now, $20 price tolerance (bps), $21 whether a passed end is provisional, $22
+-- what the market's venue said: 0 nobody asked, 1 it is away, 2 there is none.
 -- The parts between "only" and "end" are left out where they are not needed.
 WITH judged AS MATERIALIZED (
     SELECT i.n, i.id, i.market_id, a.id AS actor, i.yes, i.price, i.crowd, i.confidence, i.ttr, i.take, i.source,
@@ -22,7 +23,9 @@ WITH judged AS MATERIALIZED (
             WHEN m.market_id IS NULL THEN 'unknown'
             WHEN m.status = 'resolved' THEN 'settled'
             WHEN m.provisional OR m.disputed THEN 'provisional'
-            WHEN m.status <> 'open' AND NOT (m.status = 'unknown' AND m.fetched_at IS NULL) THEN 'provisional'
+            WHEN m.status = 'unknown' AND m.fetched_at IS NULL THEN
+                CASE i.venue WHEN 1 THEN 'file' WHEN 2 THEN 'absent' ELSE 'stub' END
+            WHEN m.status <> 'open' THEN 'provisional'
             WHEN m.end_date <= $19::timestamptz AND ($21::boolean OR m.provider = 'manual') THEN 'provisional'
             ELSE 'file'
         END AS verdict
@@ -31,11 +34,11 @@ WITH judged AS MATERIALIZED (
         SELECT * FROM unnest(
             $1::uuid[], $2::bytea[], $3::uuid[], $4::text[], $5::text[], $6::boolean[], $7::integer[],
             $8::integer[], $9::smallint[], $10::text[], $11::text[], $12::integer[], $13::text[],
-            $14::text[], $15::integer[], $16::text[], $17::bytea[], $18::integer[]
+            $14::text[], $15::integer[], $16::text[], $17::bytea[], $18::integer[], $22::smallint[]
         ) WITH ORDINALITY AS t (
             id, key_hash, user_id, market_id, title, yes, price,
             crowd, confidence, take, source, ttr, channel_id,
-            media_asset_id, reach, idem_key, body_hash, lean, n)
+            media_asset_id, reach, idem_key, body_hash, lean, venue, n)
         ORDER BY market_id, n
     ) i
     LEFT JOIN operator_keys k ON k.hash = i.key_hash AND k.revoked_at IS NULL
