@@ -49,12 +49,8 @@ func TestMovesByLane(t *testing.T) {
 // When nothing was read for ten minutes, nothing is known to move.
 func TestNothingMovesInTheDark(t *testing.T) {
 	t.Parallel()
-	o, s, clock := setup(t, fact("1", 5000, from(4000)))
-	s.err = errAway
+	o, _, clock := setup(t, fact("1", 5000, from(4000)))
 	clock.Advance(10 * time.Minute)
-	if o.Refresh(t.Context()) == nil {
-		t.Fatal("a failed reading is no error")
-	}
 	if got := moves(t, o, "") + situations(t, o, ""); got != "1+1000@12:00:001*1@12:00:00" {
 		t.Errorf("ten minutes later: %s", got)
 	}
@@ -64,6 +60,38 @@ func TestNothingMovesInTheDark(t *testing.T) {
 	}
 	if rows, at, err := o.Tiles(t.Context(), false, nil); err != nil || len(rows) != 1 || rows[0].Yes != nil || rows[0].Move != nil || rows[0].Attention == 0 || !at.Equal(noon) {
 		t.Errorf("tiles: %+v %v %v", rows, at, err)
+	}
+}
+
+// A reading that went wrong is told once the one before it is a minute and a half
+// old, to those who have a copy to show; attention goes on with the time it has.
+func TestAReadingThatFails(t *testing.T) {
+	t.Parallel()
+	o, s, clock := setup(t, fact("1", 5000, from(4000)))
+	s.err = errAway
+	if o.Refresh(t.Context()) == nil {
+		t.Fatal("a failed reading is no error")
+	}
+	clock.Advance(90 * time.Second)
+	if got := moves(t, o, "") + situations(t, o, ""); got != "1+1000@12:00:001*1@12:00:00" {
+		t.Errorf("in time: %s", got)
+	}
+	clock.Advance(1)
+	_, _, one := o.Moves(t.Context(), syntax.Window1h, "", 1)
+	_, _, two := o.Situations(t.Context(), syntax.Window1h, "", 1)
+	_, _, three := o.Tiles(t.Context(), false, nil)
+	for _, err := range []error{one, two, three} {
+		if !errors.Is(err, oracle.ErrUnavailable) {
+			t.Errorf("overdue: %v", err)
+		}
+	}
+	if rows, at, err := o.Top(t.Context(), "", 5); err != nil || len(rows) != 1 || !at.Equal(noon) {
+		t.Errorf("attention: %+v %v %v", rows, at, err)
+	}
+	s.err = nil
+	refresh(t, o)
+	if _, at, err := o.Tiles(t.Context(), false, nil); err != nil || !at.Equal(clock.Now()) {
+		t.Errorf("well again: %v %v", at, err)
 	}
 }
 

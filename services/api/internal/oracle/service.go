@@ -25,6 +25,9 @@ const (
 	// filling is the pause between two readings of a catalogue that is being filled:
 	// one that is empty, or has a tenth more markets than the reading before saw.
 	filling = time.Second
+	// overdue is the age of a reading that is no longer shown as the newest there is,
+	// where the one after it went wrong.
+	overdue = 90 * time.Second
 	// deltaFor is how far back the change of a score is measured.
 	deltaFor = time.Hour
 )
@@ -137,12 +140,23 @@ func (s *Service) state(ctx context.Context) (*state, error) {
 	}
 }
 
+// current is state for those who have a copy of their own and have to say so when
+// they show it: no reading has come for a while, and the newest one went wrong.
+// Fault: ErrUnavailable.
+func (s *Service) current(ctx context.Context) (*state, error) {
+	st, err := s.state(ctx)
+	if err == nil && s.failed.Load() && s.now().Sub(st.at) > overdue {
+		return nil, ErrUnavailable
+	}
+	return st, err
+}
+
 // Moves lists the markets that moved within a window, the largest change first;
 // an empty lane is every lane. It gives the time of the reading, too. When no
 // reading succeeded for wire.LiveFor nothing is known to move. Fault:
 // ErrUnavailable.
 func (s *Service) Moves(ctx context.Context, w syntax.Window, lane syntax.Lane, limit int) ([]wire.Move, time.Time, error) {
-	st, err := s.state(ctx)
+	st, err := s.current(ctx)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -155,7 +169,7 @@ func (s *Service) Moves(ctx context.Context, w syntax.Window, lane syntax.Lane, 
 // Situations is Moves for the stories that moves make, by score; the lane is that
 // of the lead market. Fault: ErrUnavailable.
 func (s *Service) Situations(ctx context.Context, w syntax.Window, lane syntax.Lane, limit int) ([]wire.Situation, time.Time, error) {
-	st, err := s.state(ctx)
+	st, err := s.current(ctx)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -172,7 +186,7 @@ func (s *Service) old(st *state) bool { return s.now().Sub(st.at) > wire.LiveFor
 // not open is left out. With soon it is the markets that end within a day, the
 // soonest first, and no pins. Fault: ErrUnavailable.
 func (s *Service) Tiles(ctx context.Context, soon bool, pinned []syntax.MarketID) ([]Tile, time.Time, error) {
-	st, err := s.state(ctx)
+	st, err := s.current(ctx)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
