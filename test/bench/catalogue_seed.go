@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -134,8 +136,10 @@ func (d *seed) moved(ctx context.Context, hub string) error {
 	defer cancel()
 	for {
 		status, res, err := get(ctx, hub+"/api/wire?limit=200", nil)
-		if err == nil && status == 200 && res.ContentLength > 20_000 {
-			return nil
+		if err == nil && status == http.StatusOK {
+			if body, err := io.ReadAll(res.Body); err == nil && len(body) > 20_000 {
+				return nil
+			}
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("the wire stays empty: status %d, %w", status, err)
