@@ -148,6 +148,8 @@ func (in inputs) hub(name string) (program, error) {
 	p.env["REPLICAS"] = strconv.Itoa(in.hubs)
 	p.env["CLOCK_ADDR"] = in.addr("clock.grpc")
 	p.env["SESSION_SECRETS"] = in.secrets.Session
+	p.env["SUCCESSOR_SECRETS"] = in.secrets.Successor
+	p.env["HUB_KEYS"] = in.or("HUB_KEYS", `[{"seed":"`+in.secrets.HubSeed+`","notBefore":"2026-01-01T00:00:00Z"}]`)
 	p.env["ADMIN_SECRET"] = in.secrets.Admin
 	p.env["CRON_SECRET"] = in.secrets.Cron
 	p.env["IDP_PROVIDERS"], err = in.providers()
