@@ -47,6 +47,12 @@ test: need-redis need-postgres need-chromium check ## Vet, format, import rules,
 	GOWORK=off go -C tools test ./openapi
 	GOWORK=off go -C deploy/check test -count=1 .
 	go test -timeout 15m ./test/...
+	$(MAKE) --no-print-directory vectors
+
+.PHONY: vectors
+vectors: ## Check the golden messages in another language, where Node 20 or newer is there
+	@if node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' 2>/dev/null; then test/vectors/check.sh; \
+	else echo "vectors: no Node 20 or newer here, the golden messages are checked by Go alone"; fi
 
 .PHONY: test-db
 test-db: need-redis ## Only the tests of the database layers (PG_BIN=DIR takes another Postgres)

@@ -11,8 +11,9 @@ set -eu
 secret() { od -An -vN32 -tx1 /dev/urandom | tr -d ' \n'; }
 
 for name in POSTGRES_PASSWORD API_DB_PASSWORD HUB_DB_PASSWORD CLOCK_DB_PASSWORD REDIS_PASSWORD \
-	LINK_SECRET MASK_SECRET SESSION_SECRETS ADMIN_SECRET CRON_SECRET; do
+	LINK_SECRET MASK_SECRET SESSION_SECRETS SUCCESSOR_SECRETS ADMIN_SECRET CRON_SECRET; do
 	echo "$name=$(secret)"
 done
+echo "HUB_KEYS=[{\"seed\":\"$(secret)\",\"notBefore\":\"$(date -u +%Y-%m-%dT00:00:00Z)\"}]"
 echo "HUB_URL=${HUB_URL:-}"
 echo "IDP_PROVIDERS=${IDP_PROVIDERS:-}"

@@ -148,6 +148,8 @@ func (in inputs) hub(name string) (program, error) {
 	p.env["REPLICAS"] = strconv.Itoa(in.hubs)
 	p.env["CLOCK_ADDR"] = in.addr("clock.grpc")
 	p.env["SESSION_SECRETS"] = in.secrets.Session
+	p.env["SUCCESSOR_SECRETS"] = in.secrets.Successor
+	p.env["HUB_KEYS"] = in.or("HUB_KEYS", `[{"seed":"`+in.secrets.HubSeed+`","notBefore":"2026-01-01T00:00:00Z"}]`)
 	p.env["ADMIN_SECRET"] = in.secrets.Admin
 	p.env["CRON_SECRET"] = in.secrets.Cron
 	p.env["IDP_PROVIDERS"], err = in.providers()
@@ -166,10 +168,15 @@ type provider struct {
 	Algs        []string `json:"algs"`
 	WalletsFrom string   `json:"walletsFrom,omitempty"`
 	UsersAPI    string   `json:"usersAPI,omitempty"`
+	UsersSecret string   `json:"usersSecret,omitempty"`
 }
 
 // audience is our id at the development issuer.
 const audience = "signalcast-dev"
+
+// usersSecret is what the development issuer takes for its users API when it is told
+// nothing else; it guards invented people alone.
+const usersSecret = "signalcast-dev-secret"
 
 // providers is the development issuer in its two forms, plain first, unless our
 // own environment names others.
@@ -178,11 +185,11 @@ func (in inputs) providers() (string, error) {
 	raw, err := json.Marshal([]provider{
 		{
 			Name: "dev", Issuer: idp, Audience: audience, JWKSURL: idp + "/jwks.json",
-			Algs: []string{"ES256"}, WalletsFrom: "usersAPI", UsersAPI: idp,
+			Algs: []string{"ES256"}, WalletsFrom: "usersAPI", UsersAPI: idp, UsersSecret: usersSecret,
 		},
 		{
 			Name: "dev-privy", Issuer: "privy.io", Audience: audience, JWKSURL: idp + "/v1/apps/" + audience + "/jwks.json",
-			Algs: []string{"ES256"}, WalletsFrom: "identityToken", UsersAPI: idp,
+			Algs: []string{"ES256"}, WalletsFrom: "identityToken", UsersAPI: idp, UsersSecret: usersSecret,
 		},
 	})
 	if err != nil {

@@ -106,12 +106,14 @@ func (s *state) close() { _ = s.lock.Close() }
 
 // secrets are made once and kept with the data they protect.
 type secrets struct {
-	Admin    string `json:"adminSecret"`
-	Cron     string `json:"cronSecret"`
-	Link     string `json:"linkSecret"`
-	Mask     string `json:"maskSecret"`
-	Session  string `json:"sessionSecret"`
-	Database string `json:"databasePassword"`
+	Admin     string `json:"adminSecret"`
+	Cron      string `json:"cronSecret"`
+	Link      string `json:"linkSecret"`
+	Mask      string `json:"maskSecret"`
+	Session   string `json:"sessionSecret"`
+	Successor string `json:"successorSecret"`
+	HubSeed   string `json:"hubSeed"` // of the key that the hub attests with
+	Database  string `json:"databasePassword"`
 }
 
 func (s *state) secrets() (secrets, error) {
@@ -119,7 +121,7 @@ func (s *state) secrets() (secrets, error) {
 	if err := readJSON(s.path(secretsFile), &out); err != nil {
 		return out, err
 	}
-	for _, f := range []*string{&out.Admin, &out.Cron, &out.Link, &out.Mask, &out.Session, &out.Database} {
+	for _, f := range []*string{&out.Admin, &out.Cron, &out.Link, &out.Mask, &out.Session, &out.Successor, &out.HubSeed, &out.Database} {
 		if *f == "" {
 			*f = randomHex(32)
 		}

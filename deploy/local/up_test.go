@@ -76,6 +76,12 @@ func checkEnvironments(t *testing.T, s stack) {
 			t.Errorf("hubs: %s=%q and %q, want %q", name, hub[name], second[name], want)
 		}
 	}
+	if hub["SUCCESSOR_SECRETS"] != second["SUCCESSOR_SECRETS"] {
+		t.Error("two hubs derive different refresh tokens")
+	}
+	if hub["HUB_KEYS"] != second["HUB_KEYS"] || !strings.Contains(hub["HUB_KEYS"], `"seed":"`) {
+		t.Error("two hubs attest with different keys")
+	}
 	for name, want := range map[string]string{
 		"RESOLUTION_GRACE": "0s", "RESOLVE_CHUNK": "1000", "PRICE_TOLERANCE_BPS": "1", "VENUE_RPS": "2000", "REPLICAS": "1",
 		"POLYMARKET_GAMMA_URL": s.Venues + "/gamma", "POLYMARKET_CLOB_URL": s.Venues + "/clob",
@@ -92,7 +98,7 @@ func checkEnvironments(t *testing.T, s stack) {
 	if got := environ(t, s.Venues)["VENUE_SIM_DATA"]; got != "/data" {
 		t.Error(got)
 	}
-	secrets := []string{hub["SESSION_SECRETS"], api["MASK_SECRET"], api["LINK_SECRET"], s.AdminSecret, s.CronSecret}
+	secrets := []string{hub["SESSION_SECRETS"], hub["SUCCESSOR_SECRETS"], api["MASK_SECRET"], api["LINK_SECRET"], s.AdminSecret, s.CronSecret}
 	for _, secret := range secrets {
 		if len(secret) < 32 || strings.Count(strings.Join(secrets, " "), secret) != 1 {
 			t.Error("a secret is short or used twice")

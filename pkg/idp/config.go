@@ -18,10 +18,14 @@ type Provider struct {
 	JWKSURL     string   `json:"jwksURL"`  // empty: found by discovery at the issuer
 	Algs        []string `json:"algs"`     // empty: ES256
 	WalletsFrom string   `json:"walletsFrom"`
-	UsersAPI    string   `json:"usersAPI"`
+	UsersAPI    string   `json:"usersAPI"`    // base of its users interface, asked as Audience with UsersSecret
+	UsersSecret string   `json:"usersSecret"` // never shown; empty: the interface asks for none
 }
 
-// Where the wallets of a user come from; claim:<path> is the fourth form.
+// Where the wallets of a user come from; claim:<path> is the fourth form. The
+// word of a fresh identity token in the Privy form counts under the second and
+// third alike; where it does not name the wallet, the users interface is asked if
+// there is one.
 const (
 	WalletsNone          = "none"
 	WalletsIdentityToken = "identityToken"

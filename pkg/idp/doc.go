@@ -2,5 +2,6 @@
 // code path serves every provider: which one issued a token is only a row of
 // configuration. A provider that is not configured is never contacted, keys are
 // kept and fetched sparingly, and a token that proves identity is not accepted
-// as one that grants access. The package knows no user and no route.
+// as one that grants access. It also asks a provider which wallets it has linked to
+// a subject. The package knows no user and no route.
 package idp

@@ -48,6 +48,7 @@ type Subject struct {
 // Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
 	byIssuer map[string]*provider
+	http     *http.Client
 	now      func() time.Time
 }
 
@@ -66,7 +67,7 @@ func NewVerifier(c Config, now func() time.Time) *Verifier {
 		// Keys come from where the configuration says and from nowhere else.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	v := &Verifier{byIssuer: make(map[string]*provider, len(c.Providers)), now: now}
+	v := &Verifier{byIssuer: make(map[string]*provider, len(c.Providers)), http: client, now: now}
 	for i, row := range c.Providers {
 		keys := &keySet{source: source{http: client, issuer: row.Issuer, jwksURL: row.JWKSURL}, now: now}
 		for _, alg := range row.Algs {
@@ -85,24 +86,9 @@ func NewVerifier(c Config, now func() time.Time) *Verifier {
 // Verify says who a bearer token speaks for. Faults: ErrUnauthenticated,
 // ErrUnavailable.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Subject, error) {
-	issuer, err := unverifiedIssuer(raw)
+	p, c, err := v.signed(ctx, raw)
 	if err != nil {
-		return Subject{}, ErrUnauthenticated.Wrap(err)
-	}
-	p, known := v.byIssuer[issuer]
-	if !known {
-		return Subject{}, ErrUnauthenticated.Wrap(fmt.Errorf("issuer %.100q is not configured", issuer))
-	}
-	if err := p.keys.ready(ctx); err != nil {
-		return Subject{}, ErrUnavailable.Wrap(err)
-	}
-	token, err := p.oidc.Verify(ctx, raw)
-	if err != nil {
-		return Subject{}, ErrUnauthenticated.Wrap(err)
-	}
-	var c claims
-	if err := token.Claims(&c); err != nil {
-		return Subject{}, ErrUnauthenticated.Wrap(err)
+		return Subject{}, err
 	}
 	s, err := c.bearer(v.now())
 	if err != nil {
@@ -110,6 +96,31 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Subject, error) {
 	}
 	s.Issuer, s.Provider, s.Primary = p.Issuer, p.Name, p.primary
 	return s, nil
+}
+
+// signed gives the claims of a token that a configured provider signed for us,
+// and which one; nothing but issuer, audience and signature is checked.
+func (v *Verifier) signed(ctx context.Context, raw string) (*provider, claims, error) {
+	issuer, err := unverifiedIssuer(raw)
+	if err != nil {
+		return nil, nil, ErrUnauthenticated.Wrap(err)
+	}
+	p, known := v.byIssuer[issuer]
+	if !known {
+		return nil, nil, ErrUnauthenticated.Wrap(fmt.Errorf("issuer %.100q is not configured", issuer))
+	}
+	if err := p.keys.ready(ctx); err != nil {
+		return nil, nil, ErrUnavailable.Wrap(err)
+	}
+	token, err := p.oidc.Verify(ctx, raw)
+	if err != nil {
+		return nil, nil, ErrUnauthenticated.Wrap(err)
+	}
+	var c claims
+	if err := token.Claims(&c); err != nil {
+		return nil, nil, ErrUnauthenticated.Wrap(err)
+	}
+	return p, c, nil
 }
 
 // unverifiedIssuer reads the issuer only to choose among configured providers.
@@ -156,31 +167,39 @@ func (c claims) moment(name string) (time.Time, error) {
 	return time.Unix(int64(*f), 0).UTC(), nil
 }
 
-// bearer checks what a token must say to be used as a credential.
-func (c claims) bearer(now time.Time) (s Subject, err error) {
-	var issued time.Time
-	var errs [4]error
-	s.Subject, errs[0] = c.text("sub")
-	s.SessionID, errs[1] = c.text("sid")
-	s.ExpiresAt, errs[2] = c.moment("exp")
-	issued, errs[3] = c.moment("iat")
-	if err := errors.Join(errs[:]...); err != nil {
-		return Subject{}, err
-	}
-	if _, identity := c["linked_accounts"]; identity {
-		return Subject{}, errors.New("an identity token is no credential")
-	}
-	if now.After(s.ExpiresAt.Add(leeway)) {
-		return Subject{}, errors.New("the token has expired")
-	}
-	if issued.After(now.Add(leeway)) {
-		return Subject{}, errors.New("the token is from the future")
+// times checks when a token may be used, with one leeway for all clocks.
+func (c claims) times(now time.Time) (issued, expires time.Time, err error) {
+	var errs [2]error
+	expires, errs[0] = c.moment("exp")
+	issued, errs[1] = c.moment("iat")
+	switch {
+	case errors.Join(errs[:]...) != nil:
+		return issued, expires, errors.Join(errs[:]...)
+	case now.After(expires.Add(leeway)):
+		return issued, expires, errors.New("the token has expired")
+	case issued.After(now.Add(leeway)):
+		return issued, expires, errors.New("the token is from the future")
 	}
 	if _, given := c["nbf"]; given {
 		from, err := c.moment("nbf")
 		if err != nil || from.After(now.Add(leeway)) {
-			return Subject{}, errors.New("the token is not valid yet")
+			return issued, expires, errors.New("the token is not valid yet")
 		}
+	}
+	return issued, expires, nil
+}
+
+// bearer checks what a token must say to be used as a credential.
+func (c claims) bearer(now time.Time) (s Subject, err error) {
+	var errs [3]error
+	s.Subject, errs[0] = c.text("sub")
+	s.SessionID, errs[1] = c.text("sid")
+	_, s.ExpiresAt, errs[2] = c.times(now)
+	if err := errors.Join(errs[:]...); err != nil {
+		return Subject{}, err
+	}
+	if _, identity := c[linkedAccounts]; identity {
+		return Subject{}, errors.New("an identity token is no credential")
 	}
 	s.Name, _ = c.text("name")
 	s.Username, _ = c.text("preferred_username")

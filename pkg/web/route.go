@@ -66,6 +66,39 @@ func Mount(e *Edge, routes []Route) {
 		p.allow = allowed(p)
 		e.table = append(e.table, rt)
 	}
+	e.standApart()
+}
+
+// standApart makes a path that a parameter of another one would match as well
+// (/a/mine beside /a/:id) answer for the methods that it does not have: the router
+// would take the caller to the other one.
+func (e *Edge) standApart() {
+	for pattern, p := range e.paths {
+		for other, o := range e.paths {
+			if p == o || !covers(other, pattern) {
+				continue
+			}
+			for method := range o.class {
+				if _, own := p.class[method]; !own {
+					e.Add(method, pattern, func(echo.Context) error { return echo.ErrMethodNotAllowed })
+				}
+			}
+		}
+	}
+}
+
+// covers reports whether the parameters of a pattern match another one.
+func covers(general, special string) bool {
+	g, s := strings.Split(general, "/"), strings.Split(special, "/")
+	if len(g) != len(s) {
+		return false
+	}
+	for i := range g {
+		if g[i] != s[i] && (!strings.HasPrefix(g[i], ":") || strings.HasPrefix(s[i], ":")) {
+			return false
+		}
+	}
+	return true
 }
 
 // Table lists the mounted routes in order, for tests and the route listing.

@@ -17,7 +17,7 @@ import (
 )
 
 // innerCodes never reach a caller: services say them to each other.
-var innerCodes = map[string]bool{"clock_unavailable": true}
+var innerCodes = map[string]bool{"clock_unavailable": true, "invalid_window": true}
 
 // pageOfErrors reads docs/protocol/errors.md: the status of each code, and 0 for
 // codes that only frames of the websocket carry.

@@ -71,7 +71,11 @@ func TestEveryPathAndMethod(t *testing.T) {
 						t.Errorf("%s %s from %q: %v, from none: %v", method, url, origin, got, want)
 					}
 				}
-				if h := corsOf(first); h["Access-Control-Allow-Origin"] != "" && (h["Access-Control-Allow-Methods"] != "GET, OPTIONS" ||
+				methods := "GET, OPTIONS"
+				if host == "hub" && strings.HasPrefix(path, "/api/protocol/") {
+					methods = "GET, POST, DELETE, OPTIONS"
+				}
+				if h := corsOf(first); h["Access-Control-Allow-Origin"] != "" && (h["Access-Control-Allow-Methods"] != methods ||
 					h["Access-Control-Max-Age"] != "86400" || !strings.Contains(h["Access-Control-Expose-Headers"], "X-Degraded")) {
 					t.Errorf("%s %s: %v", method, url, h)
 				}
@@ -116,6 +120,8 @@ func TestConditionalReads(t *testing.T) {
 	p := s.person(t)
 	market := s.native(t, 5000)
 	id := p.call(t, market, "YES", 5000)
+	attested := post(t, s.Hub+"/api/protocol/v1/predictions", p.auth(t),
+		payload(obj{"marketId": s.native(t, 5000), "position": "NO", "priceBps": 4000})).is(http.StatusOK).str("messageId")
 	doc, err := described()
 	if err != nil {
 		t.Fatal(err)
@@ -126,8 +132,14 @@ func TestConditionalReads(t *testing.T) {
 			continue
 		}
 		n++
-		url := s.base(o.host) + strings.Replace(target(o.path, market), "0199f0a4-0000-7000-8000-00000000ffff", id, 1)
+		url := s.base(o.host) + strings.NewReplacer("0199f0a4-0000-7000-8000-00000000ffff", id, "{handle}", p.user).Replace(target(o.path, market))
 		switch o.path {
+		case "/api/protocol/v1/passports/{id}":
+			url = s.Hub + "/api/protocol/v1/passports/" + p.user
+		case "/api/protocol/v1/apps/{appId}":
+			url = s.Hub + "/api/protocol/v1/apps/" + p.app(t, "http://127.0.0.1/cb", "profile:read").ClientID
+		case "/api/user/follow":
+			url += "?handle=" + p.user
 		case "/api/resolution/outcome":
 			url += "?market=" + market
 		case "/api/polymarket/market-history":
@@ -136,6 +148,8 @@ func TestConditionalReads(t *testing.T) {
 			url += "?id=" + s.venue(t, 0.4)
 		case "/api/polymarket/history":
 			url += "?market_id=" + market
+		case "/api/protocol/v1/messages/{id}":
+			url = s.base(o.host) + strings.Replace(o.path, "{id}", attested, 1)
 		case "/api/aura/score", "/api/aura/history":
 			url += "?marketId=" + s.scored(t)
 		}

@@ -11,6 +11,7 @@ var adapters = map[string][]string{
 	"venue":    {},
 	"upstream": {"link", "kv"}, // answers of other services are kept in Redis
 	"partner":  {"kv"},
+	"mail":     {},
 }
 
 // everywhere may be imported by every part of a service that is no subject; teeth
@@ -32,9 +33,12 @@ var subjects = map[string]map[string][]string{
 		"live":    {"feed"}, // it hands on what the feed defines
 	},
 	"hub": {
+		"creation":   {"message", "market", "operator", "resolution", "signal"}, // what is signed becomes each of them
 		"grant":      {"caller"},
 		"caller":     {"operator"}, // a caller is an operator with scopes
 		"board":      {"operator"}, // a row shows an operator
+		"follow":     {"operator"}, // operators follow operators
+		"claim":      {"operator"}, // an operator claims
 		"signal":     {"operator"}, // a call is filed with an operator's credential
 		"resolution": {"market"},   // a native market is a market
 	},

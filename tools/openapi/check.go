@@ -36,7 +36,7 @@ func check(doc []byte, codes map[string]bool) error {
 // corsOpen are the prefixes of the hub that a page of any origin may read.
 var corsOpen = []string{
 	"/api/polymarket/", "/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/",
-	"/api/c/", "/api/fashion/signals", "/api/network/", "/api/situations", "/api/channels", "/api/channel/",
+	"/.well-known/oauth-", "/api/c/", "/api/fashion/signals", "/api/network/", "/api/situations", "/api/channels", "/api/channel/",
 }
 
 // checkOperations wants of every operation what a reader must be able to rely

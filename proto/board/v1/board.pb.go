@@ -405,6 +405,126 @@ func (x *ListBroadcastResponse) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+type GetRecordRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"` // uuid
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetRecordRequest) Reset() {
+	*x = GetRecordRequest{}
+	mi := &file_board_v1_board_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetRecordRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetRecordRequest) ProtoMessage() {}
+
+func (x *GetRecordRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_board_v1_board_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetRecordRequest.ProtoReflect.Descriptor instead.
+func (*GetRecordRequest) Descriptor() ([]byte, []int) {
+	return file_board_v1_board_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetRecordRequest) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
+type GetRecordResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Total         int64                  `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
+	Won           int64                  `protobuf:"varint,2,opt,name=won,proto3" json:"won,omitempty"`
+	Lost          int64                  `protobuf:"varint,3,opt,name=lost,proto3" json:"lost,omitempty"`
+	Void          int64                  `protobuf:"varint,4,opt,name=void,proto3" json:"void,omitempty"`
+	Score         int64                  `protobuf:"varint,5,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetRecordResponse) Reset() {
+	*x = GetRecordResponse{}
+	mi := &file_board_v1_board_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetRecordResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetRecordResponse) ProtoMessage() {}
+
+func (x *GetRecordResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_board_v1_board_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetRecordResponse.ProtoReflect.Descriptor instead.
+func (*GetRecordResponse) Descriptor() ([]byte, []int) {
+	return file_board_v1_board_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *GetRecordResponse) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *GetRecordResponse) GetWon() int64 {
+	if x != nil {
+		return x.Won
+	}
+	return 0
+}
+
+func (x *GetRecordResponse) GetLost() int64 {
+	if x != nil {
+		return x.Lost
+	}
+	return 0
+}
+
+func (x *GetRecordResponse) GetVoid() int64 {
+	if x != nil {
+		return x.Void
+	}
+	return 0
+}
+
+func (x *GetRecordResponse) GetScore() int64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
 var File_board_v1_board_proto protoreflect.FileDescriptor
 
 const file_board_v1_board_proto_rawDesc = "" +
@@ -442,11 +562,21 @@ const file_board_v1_board_proto_rawDesc = "" +
 	"\x15ListBroadcastResponse\x12,\n" +
 	"\x04rows\x18\x01 \x03(\v2\x18.signalcast.board.v1.RowR\x04rows\x129\n" +
 	"\n" +
-	"updated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt2\xd9\x01\n" +
+	"updated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"3\n" +
+	"\x10GetRecordRequest\x12\x1f\n" +
+	"\voperator_id\x18\x01 \x01(\tR\n" +
+	"operatorId\"y\n" +
+	"\x11GetRecordResponse\x12\x14\n" +
+	"\x05total\x18\x01 \x01(\x03R\x05total\x12\x10\n" +
+	"\x03won\x18\x02 \x01(\x03R\x03won\x12\x12\n" +
+	"\x04lost\x18\x03 \x01(\x03R\x04lost\x12\x12\n" +
+	"\x04void\x18\x04 \x01(\x03R\x04void\x12\x14\n" +
+	"\x05score\x18\x05 \x01(\x03R\x05score2\xb5\x02\n" +
 	"\x10BoardReadService\x12]\n" +
 	"\n" +
 	"ListScores\x12&.signalcast.board.v1.ListScoresRequest\x1a'.signalcast.board.v1.ListScoresResponse\x12f\n" +
-	"\rListBroadcast\x12).signalcast.board.v1.ListBroadcastRequest\x1a*.signalcast.board.v1.ListBroadcastResponseB9Z7github.com/signalcast/signalcast/proto/board/v1;boardv1b\x06proto3"
+	"\rListBroadcast\x12).signalcast.board.v1.ListBroadcastRequest\x1a*.signalcast.board.v1.ListBroadcastResponse\x12Z\n" +
+	"\tGetRecord\x12%.signalcast.board.v1.GetRecordRequest\x1a&.signalcast.board.v1.GetRecordResponseB9Z7github.com/signalcast/signalcast/proto/board/v1;boardv1b\x06proto3"
 
 var (
 	file_board_v1_board_proto_rawDescOnce sync.Once
@@ -460,28 +590,32 @@ func file_board_v1_board_proto_rawDescGZIP() []byte {
 	return file_board_v1_board_proto_rawDescData
 }
 
-var file_board_v1_board_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_board_v1_board_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_board_v1_board_proto_goTypes = []any{
 	(*Row)(nil),                   // 0: signalcast.board.v1.Row
 	(*ListScoresRequest)(nil),     // 1: signalcast.board.v1.ListScoresRequest
 	(*ListScoresResponse)(nil),    // 2: signalcast.board.v1.ListScoresResponse
 	(*ListBroadcastRequest)(nil),  // 3: signalcast.board.v1.ListBroadcastRequest
 	(*ListBroadcastResponse)(nil), // 4: signalcast.board.v1.ListBroadcastResponse
-	(*v1.Operator)(nil),           // 5: signalcast.operator.v1.Operator
-	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
+	(*GetRecordRequest)(nil),      // 5: signalcast.board.v1.GetRecordRequest
+	(*GetRecordResponse)(nil),     // 6: signalcast.board.v1.GetRecordResponse
+	(*v1.Operator)(nil),           // 7: signalcast.operator.v1.Operator
+	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
 }
 var file_board_v1_board_proto_depIdxs = []int32{
-	5, // 0: signalcast.board.v1.Row.operator:type_name -> signalcast.operator.v1.Operator
+	7, // 0: signalcast.board.v1.Row.operator:type_name -> signalcast.operator.v1.Operator
 	0, // 1: signalcast.board.v1.ListScoresResponse.rows:type_name -> signalcast.board.v1.Row
-	6, // 2: signalcast.board.v1.ListScoresResponse.updated_at:type_name -> google.protobuf.Timestamp
+	8, // 2: signalcast.board.v1.ListScoresResponse.updated_at:type_name -> google.protobuf.Timestamp
 	0, // 3: signalcast.board.v1.ListBroadcastResponse.rows:type_name -> signalcast.board.v1.Row
-	6, // 4: signalcast.board.v1.ListBroadcastResponse.updated_at:type_name -> google.protobuf.Timestamp
+	8, // 4: signalcast.board.v1.ListBroadcastResponse.updated_at:type_name -> google.protobuf.Timestamp
 	1, // 5: signalcast.board.v1.BoardReadService.ListScores:input_type -> signalcast.board.v1.ListScoresRequest
 	3, // 6: signalcast.board.v1.BoardReadService.ListBroadcast:input_type -> signalcast.board.v1.ListBroadcastRequest
-	2, // 7: signalcast.board.v1.BoardReadService.ListScores:output_type -> signalcast.board.v1.ListScoresResponse
-	4, // 8: signalcast.board.v1.BoardReadService.ListBroadcast:output_type -> signalcast.board.v1.ListBroadcastResponse
-	7, // [7:9] is the sub-list for method output_type
-	5, // [5:7] is the sub-list for method input_type
+	5, // 7: signalcast.board.v1.BoardReadService.GetRecord:input_type -> signalcast.board.v1.GetRecordRequest
+	2, // 8: signalcast.board.v1.BoardReadService.ListScores:output_type -> signalcast.board.v1.ListScoresResponse
+	4, // 9: signalcast.board.v1.BoardReadService.ListBroadcast:output_type -> signalcast.board.v1.ListBroadcastResponse
+	6, // 10: signalcast.board.v1.BoardReadService.GetRecord:output_type -> signalcast.board.v1.GetRecordResponse
+	8, // [8:11] is the sub-list for method output_type
+	5, // [5:8] is the sub-list for method input_type
 	5, // [5:5] is the sub-list for extension type_name
 	5, // [5:5] is the sub-list for extension extendee
 	0, // [0:5] is the sub-list for field type_name
@@ -498,7 +632,7 @@ func file_board_v1_board_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_board_v1_board_proto_rawDesc), len(file_board_v1_board_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

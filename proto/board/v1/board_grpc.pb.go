@@ -23,6 +23,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	BoardReadService_ListScores_FullMethodName    = "/signalcast.board.v1.BoardReadService/ListScores"
 	BoardReadService_ListBroadcast_FullMethodName = "/signalcast.board.v1.BoardReadService/ListBroadcast"
+	BoardReadService_GetRecord_FullMethodName     = "/signalcast.board.v1.BoardReadService/GetRecord"
 )
 
 // BoardReadServiceClient is the client API for BoardReadService service.
@@ -33,6 +34,8 @@ type BoardReadServiceClient interface {
 	ListScores(ctx context.Context, in *ListScoresRequest, opts ...grpc.CallOption) (*ListScoresResponse, error)
 	// Order: broadcast score (contract 4.8.3).
 	ListBroadcast(ctx context.Context, in *ListBroadcastRequest, opts ...grpc.CallOption) (*ListBroadcastResponse, error)
+	// What one operator has called; zeros for one without a call.
+	GetRecord(ctx context.Context, in *GetRecordRequest, opts ...grpc.CallOption) (*GetRecordResponse, error)
 }
 
 type boardReadServiceClient struct {
@@ -63,6 +66,16 @@ func (c *boardReadServiceClient) ListBroadcast(ctx context.Context, in *ListBroa
 	return out, nil
 }
 
+func (c *boardReadServiceClient) GetRecord(ctx context.Context, in *GetRecordRequest, opts ...grpc.CallOption) (*GetRecordResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetRecordResponse)
+	err := c.cc.Invoke(ctx, BoardReadService_GetRecord_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // BoardReadServiceServer is the server API for BoardReadService service.
 // All implementations must embed UnimplementedBoardReadServiceServer
 // for forward compatibility.
@@ -71,6 +84,8 @@ type BoardReadServiceServer interface {
 	ListScores(context.Context, *ListScoresRequest) (*ListScoresResponse, error)
 	// Order: broadcast score (contract 4.8.3).
 	ListBroadcast(context.Context, *ListBroadcastRequest) (*ListBroadcastResponse, error)
+	// What one operator has called; zeros for one without a call.
+	GetRecord(context.Context, *GetRecordRequest) (*GetRecordResponse, error)
 	mustEmbedUnimplementedBoardReadServiceServer()
 }
 
@@ -86,6 +101,9 @@ func (UnimplementedBoardReadServiceServer) ListScores(context.Context, *ListScor
 }
 func (UnimplementedBoardReadServiceServer) ListBroadcast(context.Context, *ListBroadcastRequest) (*ListBroadcastResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBroadcast not implemented")
+}
+func (UnimplementedBoardReadServiceServer) GetRecord(context.Context, *GetRecordRequest) (*GetRecordResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetRecord not implemented")
 }
 func (UnimplementedBoardReadServiceServer) mustEmbedUnimplementedBoardReadServiceServer() {}
 func (UnimplementedBoardReadServiceServer) testEmbeddedByValue()                          {}
@@ -144,6 +162,24 @@ func _BoardReadService_ListBroadcast_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BoardReadService_GetRecord_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetRecordRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BoardReadServiceServer).GetRecord(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BoardReadService_GetRecord_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BoardReadServiceServer).GetRecord(ctx, req.(*GetRecordRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // BoardReadService_ServiceDesc is the grpc.ServiceDesc for BoardReadService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -158,6 +194,10 @@ var BoardReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListBroadcast",
 			Handler:    _BoardReadService_ListBroadcast_Handler,
+		},
+		{
+			MethodName: "GetRecord",
+			Handler:    _BoardReadService_GetRecord_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

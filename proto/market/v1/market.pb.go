@@ -403,6 +403,7 @@ type CreateNativeRequest struct {
 	ResolutionSource *string                `protobuf:"bytes,6,opt,name=resolution_source,json=resolutionSource,proto3,oneof" json:"resolution_source,omitempty"`
 	InitialYesBps    int32                  `protobuf:"varint,7,opt,name=initial_yes_bps,json=initialYesBps,proto3" json:"initial_yes_bps,omitempty"`
 	CreatedBy        string                 `protobuf:"bytes,8,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"` // operator id, or "admin"
+	MessageId        string                 `protobuf:"bytes,9,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"` // of the signed message that asks for it; empty: an admin does
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -489,6 +490,13 @@ func (x *CreateNativeRequest) GetInitialYesBps() int32 {
 func (x *CreateNativeRequest) GetCreatedBy() string {
 	if x != nil {
 		return x.CreatedBy
+	}
+	return ""
+}
+
+func (x *CreateNativeRequest) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
 	}
 	return ""
 }
@@ -809,6 +817,94 @@ func (x *ListMarketsResponse) GetMarkets() []*Market {
 	return nil
 }
 
+type GetSnapshotRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSnapshotRequest) Reset() {
+	*x = GetSnapshotRequest{}
+	mi := &file_market_v1_market_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSnapshotRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSnapshotRequest) ProtoMessage() {}
+
+func (x *GetSnapshotRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_market_v1_market_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSnapshotRequest.ProtoReflect.Descriptor instead.
+func (*GetSnapshotRequest) Descriptor() ([]byte, []int) {
+	return file_market_v1_market_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *GetSnapshotRequest) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+type GetSnapshotResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	YesBps        *int32                 `protobuf:"varint,1,opt,name=yes_bps,json=yesBps,proto3,oneof" json:"yes_bps,omitempty"` // absent: there is none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSnapshotResponse) Reset() {
+	*x = GetSnapshotResponse{}
+	mi := &file_market_v1_market_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSnapshotResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSnapshotResponse) ProtoMessage() {}
+
+func (x *GetSnapshotResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_market_v1_market_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSnapshotResponse.ProtoReflect.Descriptor instead.
+func (*GetSnapshotResponse) Descriptor() ([]byte, []int) {
+	return file_market_v1_market_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *GetSnapshotResponse) GetYesBps() int32 {
+	if x != nil && x.YesBps != nil {
+		return *x.YesBps
+	}
+	return 0
+}
+
 type ListPricesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
@@ -819,7 +915,7 @@ type ListPricesRequest struct {
 
 func (x *ListPricesRequest) Reset() {
 	*x = ListPricesRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[10]
+	mi := &file_market_v1_market_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -831,7 +927,7 @@ func (x *ListPricesRequest) String() string {
 func (*ListPricesRequest) ProtoMessage() {}
 
 func (x *ListPricesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[10]
+	mi := &file_market_v1_market_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -844,7 +940,7 @@ func (x *ListPricesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPricesRequest.ProtoReflect.Descriptor instead.
 func (*ListPricesRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{10}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListPricesRequest) GetMarketId() string {
@@ -870,7 +966,7 @@ type ListPricesResponse struct {
 
 func (x *ListPricesResponse) Reset() {
 	*x = ListPricesResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[11]
+	mi := &file_market_v1_market_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -882,7 +978,7 @@ func (x *ListPricesResponse) String() string {
 func (*ListPricesResponse) ProtoMessage() {}
 
 func (x *ListPricesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[11]
+	mi := &file_market_v1_market_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -895,7 +991,7 @@ func (x *ListPricesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPricesResponse.ProtoReflect.Descriptor instead.
 func (*ListPricesResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{11}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListPricesResponse) GetPoints() []*Point {
@@ -972,7 +1068,7 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"\x12_resolution_source\".\n" +
 	"\x05Point\x12\f\n" +
 	"\x01t\x18\x01 \x01(\x03R\x01t\x12\x17\n" +
-	"\ayes_bps\x18\x02 \x01(\x05R\x06yesBps\"\x81\x03\n" +
+	"\ayes_bps\x18\x02 \x01(\x05R\x06yesBps\"\xa0\x03\n" +
 	"\x13CreateNativeRequest\x12\x1a\n" +
 	"\bquestion\x18\x01 \x01(\tR\bquestion\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x127\n" +
@@ -983,7 +1079,9 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"\x11resolution_source\x18\x06 \x01(\tH\x01R\x10resolutionSource\x88\x01\x01\x12&\n" +
 	"\x0finitial_yes_bps\x18\a \x01(\x05R\rinitialYesBps\x12\x1d\n" +
 	"\n" +
-	"created_by\x18\b \x01(\tR\tcreatedByB\x0e\n" +
+	"created_by\x18\b \x01(\tR\tcreatedBy\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\t \x01(\tR\tmessageIdB\x0e\n" +
 	"\f_resolves_byB\x14\n" +
 	"\x12_resolution_source\"L\n" +
 	"\x14CreateNativeResponse\x124\n" +
@@ -1000,18 +1098,25 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"\x12ListMarketsRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\"M\n" +
 	"\x13ListMarketsResponse\x126\n" +
-	"\amarkets\x18\x01 \x03(\v2\x1c.signalcast.market.v1.MarketR\amarkets\"`\n" +
+	"\amarkets\x18\x01 \x03(\v2\x1c.signalcast.market.v1.MarketR\amarkets\"1\n" +
+	"\x12GetSnapshotRequest\x12\x1b\n" +
+	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\"?\n" +
+	"\x13GetSnapshotResponse\x12\x1c\n" +
+	"\ayes_bps\x18\x01 \x01(\x05H\x00R\x06yesBps\x88\x01\x01B\n" +
+	"\n" +
+	"\b_yes_bps\"`\n" +
 	"\x11ListPricesRequest\x12\x1b\n" +
 	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12.\n" +
 	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\"I\n" +
 	"\x12ListPricesResponse\x123\n" +
 	"\x06points\x18\x01 \x03(\v2\x1b.signalcast.market.v1.PointR\x06points2v\n" +
 	"\rMarketService\x12e\n" +
-	"\fCreateNative\x12).signalcast.market.v1.CreateNativeRequest\x1a*.signalcast.market.v1.CreateNativeResponse2\x9a\x03\n" +
+	"\fCreateNative\x12).signalcast.market.v1.CreateNativeRequest\x1a*.signalcast.market.v1.CreateNativeResponse2\xfe\x03\n" +
 	"\x11MarketReadService\x12\\\n" +
 	"\tGetMarket\x12&.signalcast.market.v1.GetMarketRequest\x1a'.signalcast.market.v1.GetMarketResponse\x12b\n" +
 	"\vListAirable\x12(.signalcast.market.v1.ListAirableRequest\x1a).signalcast.market.v1.ListAirableResponse\x12b\n" +
-	"\vListMarkets\x12(.signalcast.market.v1.ListMarketsRequest\x1a).signalcast.market.v1.ListMarketsResponse\x12_\n" +
+	"\vListMarkets\x12(.signalcast.market.v1.ListMarketsRequest\x1a).signalcast.market.v1.ListMarketsResponse\x12b\n" +
+	"\vGetSnapshot\x12(.signalcast.market.v1.GetSnapshotRequest\x1a).signalcast.market.v1.GetSnapshotResponse\x12_\n" +
 	"\n" +
 	"ListPrices\x12'.signalcast.market.v1.ListPricesRequest\x1a(.signalcast.market.v1.ListPricesResponseB;Z9github.com/signalcast/signalcast/proto/market/v1;marketv1b\x06proto3"
 
@@ -1027,7 +1132,7 @@ func file_market_v1_market_proto_rawDescGZIP() []byte {
 	return file_market_v1_market_proto_rawDescData
 }
 
-var file_market_v1_market_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_market_v1_market_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_market_v1_market_proto_goTypes = []any{
 	(*Market)(nil),                // 0: signalcast.market.v1.Market
 	(*Point)(nil),                 // 1: signalcast.market.v1.Point
@@ -1039,36 +1144,40 @@ var file_market_v1_market_proto_goTypes = []any{
 	(*ListAirableResponse)(nil),   // 7: signalcast.market.v1.ListAirableResponse
 	(*ListMarketsRequest)(nil),    // 8: signalcast.market.v1.ListMarketsRequest
 	(*ListMarketsResponse)(nil),   // 9: signalcast.market.v1.ListMarketsResponse
-	(*ListPricesRequest)(nil),     // 10: signalcast.market.v1.ListPricesRequest
-	(*ListPricesResponse)(nil),    // 11: signalcast.market.v1.ListPricesResponse
-	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
+	(*GetSnapshotRequest)(nil),    // 10: signalcast.market.v1.GetSnapshotRequest
+	(*GetSnapshotResponse)(nil),   // 11: signalcast.market.v1.GetSnapshotResponse
+	(*ListPricesRequest)(nil),     // 12: signalcast.market.v1.ListPricesRequest
+	(*ListPricesResponse)(nil),    // 13: signalcast.market.v1.ListPricesResponse
+	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
 }
 var file_market_v1_market_proto_depIdxs = []int32{
-	12, // 0: signalcast.market.v1.Market.end_date:type_name -> google.protobuf.Timestamp
-	12, // 1: signalcast.market.v1.Market.priced_at:type_name -> google.protobuf.Timestamp
-	12, // 2: signalcast.market.v1.Market.updated_at:type_name -> google.protobuf.Timestamp
-	12, // 3: signalcast.market.v1.Market.resolves_by:type_name -> google.protobuf.Timestamp
-	12, // 4: signalcast.market.v1.Market.created_at:type_name -> google.protobuf.Timestamp
-	12, // 5: signalcast.market.v1.CreateNativeRequest.cutoff_at:type_name -> google.protobuf.Timestamp
-	12, // 6: signalcast.market.v1.CreateNativeRequest.resolves_by:type_name -> google.protobuf.Timestamp
+	14, // 0: signalcast.market.v1.Market.end_date:type_name -> google.protobuf.Timestamp
+	14, // 1: signalcast.market.v1.Market.priced_at:type_name -> google.protobuf.Timestamp
+	14, // 2: signalcast.market.v1.Market.updated_at:type_name -> google.protobuf.Timestamp
+	14, // 3: signalcast.market.v1.Market.resolves_by:type_name -> google.protobuf.Timestamp
+	14, // 4: signalcast.market.v1.Market.created_at:type_name -> google.protobuf.Timestamp
+	14, // 5: signalcast.market.v1.CreateNativeRequest.cutoff_at:type_name -> google.protobuf.Timestamp
+	14, // 6: signalcast.market.v1.CreateNativeRequest.resolves_by:type_name -> google.protobuf.Timestamp
 	0,  // 7: signalcast.market.v1.CreateNativeResponse.market:type_name -> signalcast.market.v1.Market
 	0,  // 8: signalcast.market.v1.GetMarketResponse.market:type_name -> signalcast.market.v1.Market
 	0,  // 9: signalcast.market.v1.ListAirableResponse.markets:type_name -> signalcast.market.v1.Market
 	0,  // 10: signalcast.market.v1.ListMarketsResponse.markets:type_name -> signalcast.market.v1.Market
-	12, // 11: signalcast.market.v1.ListPricesRequest.from:type_name -> google.protobuf.Timestamp
+	14, // 11: signalcast.market.v1.ListPricesRequest.from:type_name -> google.protobuf.Timestamp
 	1,  // 12: signalcast.market.v1.ListPricesResponse.points:type_name -> signalcast.market.v1.Point
 	2,  // 13: signalcast.market.v1.MarketService.CreateNative:input_type -> signalcast.market.v1.CreateNativeRequest
 	4,  // 14: signalcast.market.v1.MarketReadService.GetMarket:input_type -> signalcast.market.v1.GetMarketRequest
 	6,  // 15: signalcast.market.v1.MarketReadService.ListAirable:input_type -> signalcast.market.v1.ListAirableRequest
 	8,  // 16: signalcast.market.v1.MarketReadService.ListMarkets:input_type -> signalcast.market.v1.ListMarketsRequest
-	10, // 17: signalcast.market.v1.MarketReadService.ListPrices:input_type -> signalcast.market.v1.ListPricesRequest
-	3,  // 18: signalcast.market.v1.MarketService.CreateNative:output_type -> signalcast.market.v1.CreateNativeResponse
-	5,  // 19: signalcast.market.v1.MarketReadService.GetMarket:output_type -> signalcast.market.v1.GetMarketResponse
-	7,  // 20: signalcast.market.v1.MarketReadService.ListAirable:output_type -> signalcast.market.v1.ListAirableResponse
-	9,  // 21: signalcast.market.v1.MarketReadService.ListMarkets:output_type -> signalcast.market.v1.ListMarketsResponse
-	11, // 22: signalcast.market.v1.MarketReadService.ListPrices:output_type -> signalcast.market.v1.ListPricesResponse
-	18, // [18:23] is the sub-list for method output_type
-	13, // [13:18] is the sub-list for method input_type
+	10, // 17: signalcast.market.v1.MarketReadService.GetSnapshot:input_type -> signalcast.market.v1.GetSnapshotRequest
+	12, // 18: signalcast.market.v1.MarketReadService.ListPrices:input_type -> signalcast.market.v1.ListPricesRequest
+	3,  // 19: signalcast.market.v1.MarketService.CreateNative:output_type -> signalcast.market.v1.CreateNativeResponse
+	5,  // 20: signalcast.market.v1.MarketReadService.GetMarket:output_type -> signalcast.market.v1.GetMarketResponse
+	7,  // 21: signalcast.market.v1.MarketReadService.ListAirable:output_type -> signalcast.market.v1.ListAirableResponse
+	9,  // 22: signalcast.market.v1.MarketReadService.ListMarkets:output_type -> signalcast.market.v1.ListMarketsResponse
+	11, // 23: signalcast.market.v1.MarketReadService.GetSnapshot:output_type -> signalcast.market.v1.GetSnapshotResponse
+	13, // 24: signalcast.market.v1.MarketReadService.ListPrices:output_type -> signalcast.market.v1.ListPricesResponse
+	19, // [19:25] is the sub-list for method output_type
+	13, // [13:19] is the sub-list for method input_type
 	13, // [13:13] is the sub-list for extension type_name
 	13, // [13:13] is the sub-list for extension extendee
 	0,  // [0:13] is the sub-list for field type_name
@@ -1081,13 +1190,14 @@ func file_market_v1_market_proto_init() {
 	}
 	file_market_v1_market_proto_msgTypes[0].OneofWrappers = []any{}
 	file_market_v1_market_proto_msgTypes[2].OneofWrappers = []any{}
+	file_market_v1_market_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_market_v1_market_proto_rawDesc), len(file_market_v1_market_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

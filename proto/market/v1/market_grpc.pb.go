@@ -28,6 +28,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type MarketServiceClient interface {
+	// With a message id the same market again for the same message. Faults:
+	// invalid_<member>; for a message also forbidden (independent and house humans
+	// only) and rate_limited (five in a day).
 	CreateNative(ctx context.Context, in *CreateNativeRequest, opts ...grpc.CallOption) (*CreateNativeResponse, error)
 }
 
@@ -53,6 +56,9 @@ func (c *marketServiceClient) CreateNative(ctx context.Context, in *CreateNative
 // All implementations must embed UnimplementedMarketServiceServer
 // for forward compatibility.
 type MarketServiceServer interface {
+	// With a message id the same market again for the same message. Faults:
+	// invalid_<member>; for a message also forbidden (independent and house humans
+	// only) and rate_limited (five in a day).
 	CreateNative(context.Context, *CreateNativeRequest) (*CreateNativeResponse, error)
 	mustEmbedUnimplementedMarketServiceServer()
 }
@@ -126,6 +132,7 @@ const (
 	MarketReadService_GetMarket_FullMethodName   = "/signalcast.market.v1.MarketReadService/GetMarket"
 	MarketReadService_ListAirable_FullMethodName = "/signalcast.market.v1.MarketReadService/ListAirable"
 	MarketReadService_ListMarkets_FullMethodName = "/signalcast.market.v1.MarketReadService/ListMarkets"
+	MarketReadService_GetSnapshot_FullMethodName = "/signalcast.market.v1.MarketReadService/GetSnapshot"
 	MarketReadService_ListPrices_FullMethodName  = "/signalcast.market.v1.MarketReadService/ListPrices"
 )
 
@@ -140,6 +147,9 @@ type MarketReadServiceClient interface {
 	ListAirable(ctx context.Context, in *ListAirableRequest, opts ...grpc.CallOption) (*ListAirableResponse, error)
 	// Status and price of many markets at once; unknown ids are left out.
 	ListMarkets(ctx context.Context, in *ListMarketsRequest, opts ...grpc.CallOption) (*ListMarketsResponse, error)
+	// The newest snapshot of at most fifteen minutes. market_not_found when nobody
+	// knows the market.
+	GetSnapshot(ctx context.Context, in *GetSnapshotRequest, opts ...grpc.CallOption) (*GetSnapshotResponse, error)
 	// Stored snapshots of a market, oldest first, thinned to at most 500.
 	ListPrices(ctx context.Context, in *ListPricesRequest, opts ...grpc.CallOption) (*ListPricesResponse, error)
 }
@@ -182,6 +192,16 @@ func (c *marketReadServiceClient) ListMarkets(ctx context.Context, in *ListMarke
 	return out, nil
 }
 
+func (c *marketReadServiceClient) GetSnapshot(ctx context.Context, in *GetSnapshotRequest, opts ...grpc.CallOption) (*GetSnapshotResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetSnapshotResponse)
+	err := c.cc.Invoke(ctx, MarketReadService_GetSnapshot_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *marketReadServiceClient) ListPrices(ctx context.Context, in *ListPricesRequest, opts ...grpc.CallOption) (*ListPricesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListPricesResponse)
@@ -203,6 +223,9 @@ type MarketReadServiceServer interface {
 	ListAirable(context.Context, *ListAirableRequest) (*ListAirableResponse, error)
 	// Status and price of many markets at once; unknown ids are left out.
 	ListMarkets(context.Context, *ListMarketsRequest) (*ListMarketsResponse, error)
+	// The newest snapshot of at most fifteen minutes. market_not_found when nobody
+	// knows the market.
+	GetSnapshot(context.Context, *GetSnapshotRequest) (*GetSnapshotResponse, error)
 	// Stored snapshots of a market, oldest first, thinned to at most 500.
 	ListPrices(context.Context, *ListPricesRequest) (*ListPricesResponse, error)
 	mustEmbedUnimplementedMarketReadServiceServer()
@@ -223,6 +246,9 @@ func (UnimplementedMarketReadServiceServer) ListAirable(context.Context, *ListAi
 }
 func (UnimplementedMarketReadServiceServer) ListMarkets(context.Context, *ListMarketsRequest) (*ListMarketsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMarkets not implemented")
+}
+func (UnimplementedMarketReadServiceServer) GetSnapshot(context.Context, *GetSnapshotRequest) (*GetSnapshotResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetSnapshot not implemented")
 }
 func (UnimplementedMarketReadServiceServer) ListPrices(context.Context, *ListPricesRequest) (*ListPricesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPrices not implemented")
@@ -302,6 +328,24 @@ func _MarketReadService_ListMarkets_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _MarketReadService_GetSnapshot_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetSnapshotRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MarketReadServiceServer).GetSnapshot(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MarketReadService_GetSnapshot_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MarketReadServiceServer).GetSnapshot(ctx, req.(*GetSnapshotRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _MarketReadService_ListPrices_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListPricesRequest)
 	if err := dec(in); err != nil {
@@ -338,6 +382,10 @@ var MarketReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListMarkets",
 			Handler:    _MarketReadService_ListMarkets_Handler,
+		},
+		{
+			MethodName: "GetSnapshot",
+			Handler:    _MarketReadService_GetSnapshot_Handler,
 		},
 		{
 			MethodName: "ListPrices",

@@ -18,6 +18,42 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AppType.
+const (
+	AppTypeConfidential AppType = "confidential"
+	AppTypePublic       AppType = "public"
+)
+
+// Valid indicates whether the value is a known member of the AppType enum.
+func (e AppType) Valid() bool {
+	switch e {
+	case AppTypeConfidential:
+		return true
+	case AppTypePublic:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AppDraftType.
+const (
+	AppDraftTypeConfidential AppDraftType = "confidential"
+	AppDraftTypePublic       AppDraftType = "public"
+)
+
+// Valid indicates whether the value is a known member of the AppDraftType enum.
+func (e AppDraftType) Valid() bool {
+	switch e {
+	case AppDraftTypeConfidential:
+		return true
+	case AppDraftTypePublic:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BroadcastBoardOperators.
 const (
 	BroadcastBoardOperatorsAll         BroadcastBoardOperators = "all"
@@ -84,6 +120,24 @@ func (e ClipStatus) Valid() bool {
 	}
 }
 
+// Defines values for CreationDraftSignal.
+const (
+	CreationDraftSignalNO  CreationDraftSignal = "NO"
+	CreationDraftSignalYES CreationDraftSignal = "YES"
+)
+
+// Valid indicates whether the value is a known member of the CreationDraftSignal enum.
+func (e CreationDraftSignal) Valid() bool {
+	switch e {
+	case CreationDraftSignalNO:
+		return true
+	case CreationDraftSignalYES:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for False.
 const (
 	FalseFalse False = false
@@ -144,6 +198,21 @@ func (e HeatmapSource) Valid() bool {
 	case HeatmapSourceEmpty:
 		return true
 	case HeatmapSourcePolymarket:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HubKeyKind.
+const (
+	HubKeyKindEd25519 HubKeyKind = "ed25519"
+)
+
+// Valid indicates whether the value is a known member of the HubKeyKind enum.
+func (e HubKeyKind) Valid() bool {
+	switch e {
+	case HubKeyKindEd25519:
 		return true
 	default:
 		return false
@@ -264,6 +333,45 @@ func (e MarketStatus) Valid() bool {
 	}
 }
 
+// Defines values for MessageType.
+const (
+	MessageTypeBroadcastCreate  MessageType = "broadcast.create"
+	MessageTypeBroadcastGoLive  MessageType = "broadcast.goLive"
+	MessageTypeMarketCreate     MessageType = "market.create"
+	MessageTypePredictionCreate MessageType = "prediction.create"
+	MessageTypeProfileUpdate    MessageType = "profile.update"
+	MessageTypeResolutionCreate MessageType = "resolution.create"
+	MessageTypeSignalCreate     MessageType = "signal.create"
+	MessageTypeStationCreate    MessageType = "station.create"
+	MessageTypeStationUpdate    MessageType = "station.update"
+)
+
+// Valid indicates whether the value is a known member of the MessageType enum.
+func (e MessageType) Valid() bool {
+	switch e {
+	case MessageTypeBroadcastCreate:
+		return true
+	case MessageTypeBroadcastGoLive:
+		return true
+	case MessageTypeMarketCreate:
+		return true
+	case MessageTypePredictionCreate:
+		return true
+	case MessageTypeProfileUpdate:
+		return true
+	case MessageTypeResolutionCreate:
+		return true
+	case MessageTypeSignalCreate:
+		return true
+	case MessageTypeStationCreate:
+		return true
+	case MessageTypeStationUpdate:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MoveDirection.
 const (
 	Down MoveDirection = "down"
@@ -339,6 +447,48 @@ func (e OracleTilesSource) Valid() bool {
 	case OracleTilesSourceEmpty:
 		return true
 	case OracleTilesSourceOracle:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OwnPassportOperatorType.
+const (
+	OwnPassportOperatorTypeAiAgent   OwnPassportOperatorType = "ai_agent"
+	OwnPassportOperatorTypeHuman     OwnPassportOperatorType = "human"
+	OwnPassportOperatorTypeSystemBot OwnPassportOperatorType = "system_bot"
+)
+
+// Valid indicates whether the value is a known member of the OwnPassportOperatorType enum.
+func (e OwnPassportOperatorType) Valid() bool {
+	switch e {
+	case OwnPassportOperatorTypeAiAgent:
+		return true
+	case OwnPassportOperatorTypeHuman:
+		return true
+	case OwnPassportOperatorTypeSystemBot:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PassportOperatorType.
+const (
+	PassportOperatorTypeAiAgent   PassportOperatorType = "ai_agent"
+	PassportOperatorTypeHuman     PassportOperatorType = "human"
+	PassportOperatorTypeSystemBot PassportOperatorType = "system_bot"
+)
+
+// Valid indicates whether the value is a known member of the PassportOperatorType enum.
+func (e PassportOperatorType) Valid() bool {
+	switch e {
+	case PassportOperatorTypeAiAgent:
+		return true
+	case PassportOperatorTypeHuman:
+		return true
+	case PassportOperatorTypeSystemBot:
 		return true
 	default:
 		return false
@@ -447,6 +597,54 @@ const (
 func (e ScannedMode) Valid() bool {
 	switch e {
 	case Scan:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Scope.
+const (
+	ScopeBroadcastCreate  Scope = "broadcast:create"
+	ScopeBroadcastGoLive  Scope = "broadcast:goLive"
+	ScopeMarketCreate     Scope = "market:create"
+	ScopeOfflineAccess    Scope = "offline_access"
+	ScopePredictionCreate Scope = "prediction:create"
+	ScopeProfileRead      Scope = "profile:read"
+	ScopeProfileUpdate    Scope = "profile:update"
+	ScopeResolutionCreate Scope = "resolution:create"
+	ScopeSignalCreate     Scope = "signal:create"
+	ScopeSignerCreate     Scope = "signer:create"
+	ScopeStationCreate    Scope = "station:create"
+	ScopeStationUpdate    Scope = "station:update"
+)
+
+// Valid indicates whether the value is a known member of the Scope enum.
+func (e Scope) Valid() bool {
+	switch e {
+	case ScopeBroadcastCreate:
+		return true
+	case ScopeBroadcastGoLive:
+		return true
+	case ScopeMarketCreate:
+		return true
+	case ScopeOfflineAccess:
+		return true
+	case ScopePredictionCreate:
+		return true
+	case ScopeProfileRead:
+		return true
+	case ScopeProfileUpdate:
+		return true
+	case ScopeResolutionCreate:
+		return true
+	case ScopeSignalCreate:
+		return true
+	case ScopeSignerCreate:
+		return true
+	case ScopeStationCreate:
+		return true
+	case ScopeStationUpdate:
 		return true
 	default:
 		return false
@@ -723,6 +921,72 @@ func (e SignalStatus) Valid() bool {
 	}
 }
 
+// Defines values for SignedMessageSignerKind.
+const (
+	SignedMessageSignerKindEd25519 SignedMessageSignerKind = "ed25519"
+)
+
+// Valid indicates whether the value is a known member of the SignedMessageSignerKind enum.
+func (e SignedMessageSignerKind) Valid() bool {
+	switch e {
+	case SignedMessageSignerKindEd25519:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SignedMessageVersion.
+const (
+	SignedMessageVersionN1 SignedMessageVersion = 1
+)
+
+// Valid indicates whether the value is a known member of the SignedMessageVersion enum.
+func (e SignedMessageVersion) Valid() bool {
+	switch e {
+	case SignedMessageVersionN1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SignerKind.
+const (
+	SignerKindEd25519 SignerKind = "ed25519"
+)
+
+// Valid indicates whether the value is a known member of the SignerKind enum.
+func (e SignerKind) Valid() bool {
+	switch e {
+	case SignerKindEd25519:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SignerStatus.
+const (
+	Active  SignerStatus = "active"
+	Expired SignerStatus = "expired"
+	Revoked SignerStatus = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the SignerStatus enum.
+func (e SignerStatus) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SituationCriticality.
 const (
 	Critical SituationCriticality = "Critical"
@@ -738,6 +1002,39 @@ func (e SituationCriticality) Valid() bool {
 	case Elevated:
 		return true
 	case Routine:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TokenAnswerTokenType.
+const (
+	Bearer TokenAnswerTokenType = "Bearer"
+)
+
+// Valid indicates whether the value is a known member of the TokenAnswerTokenType enum.
+func (e TokenAnswerTokenType) Valid() bool {
+	switch e {
+	case Bearer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TokenRequestGrantType.
+const (
+	AuthorizationCode TokenRequestGrantType = "authorization_code"
+	RefreshToken      TokenRequestGrantType = "refresh_token"
+)
+
+// Valid indicates whether the value is a known member of the TokenRequestGrantType enum.
+func (e TokenRequestGrantType) Valid() bool {
+	switch e {
+	case AuthorizationCode:
+		return true
+	case RefreshToken:
 		return true
 	default:
 		return false
@@ -804,33 +1101,105 @@ func (e WireWindow) Valid() bool {
 	}
 }
 
+// Defines values for GetPayloadSchemaParamsAttested.
+const (
+	GetPayloadSchemaParamsAttestedN1 GetPayloadSchemaParamsAttested = "1"
+)
+
+// Valid indicates whether the value is a known member of the GetPayloadSchemaParamsAttested enum.
+func (e GetPayloadSchemaParamsAttested) Valid() bool {
+	switch e {
+	case GetPayloadSchemaParamsAttestedN1:
+		return true
+	default:
+		return false
+	}
+}
+
 // Airable defines model for Airable.
 type Airable struct {
-	Count   int `json:"count"`
-	Markets []struct {
-		// Category Key of its lane in the programme.
-		Category *string `json:"category"`
-
-		// EndDate Examples: 2026-09-18T12:00:00.000Z
-		EndDate Time `json:"endDate"`
-
-		// EndsInMs From `updatedAt` on.
-		EndsInMs int      `json:"endsInMs"`
-		Lane     Lane     `json:"lane"`
-		MarketID string   `json:"marketId"`
-		Provider Provider `json:"provider"`
-		Route    string   `json:"route"`
-		Streams  int      `json:"streams"`
-		Takes    int      `json:"takes"`
-		Title    string   `json:"title"`
-
-		// Volume USD.
-		Volume *float32 `json:"volume"`
-		YesBps Bps      `json:"yesBps"`
-	} `json:"markets"`
+	Count   int             `json:"count"`
+	Markets []AirableMarket `json:"markets"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
+}
+
+// AirableMarket defines model for AirableMarket.
+type AirableMarket struct {
+	// Category Key of its lane in the programme.
+	Category *string `json:"category"`
+
+	// EndDate Examples: 2026-09-18T12:00:00.000Z
+	EndDate Time `json:"endDate"`
+
+	// EndsInMs From `updatedAt` on.
+	EndsInMs int      `json:"endsInMs"`
+	Lane     Lane     `json:"lane"`
+	MarketID string   `json:"marketId"`
+	Provider Provider `json:"provider"`
+	Route    string   `json:"route"`
+	Streams  int      `json:"streams"`
+	Takes    int      `json:"takes"`
+	Title    string   `json:"title"`
+
+	// Volume USD.
+	Volume *float32 `json:"volume"`
+	YesBps Bps      `json:"yesBps"`
+}
+
+// App An app as its owner sees it.
+type App struct {
+	Active bool `json:"active"`
+
+	// AllowedResources Empty: every one.
+	AllowedResources []string           `json:"allowedResources"`
+	AppID            openapi_types.UUID `json:"appId"`
+	ClientID         openapi_types.UUID `json:"clientId"`
+
+	// ClientSecret Of a confidential app, in the answer that made it.
+	ClientSecret *string `json:"clientSecret,omitempty"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt    Time     `json:"createdAt"`
+	Homepage     *string  `json:"homepage"`
+	LogoURL      *string  `json:"logoUrl"`
+	Name         string   `json:"name"`
+	RedirectUris []string `json:"redirectUris"`
+	Scopes       []Scope  `json:"scopes"`
+	Type         AppType  `json:"type"`
+}
+
+// AppType defines model for App.Type.
+type AppType string
+
+// AppChange defines model for AppChange.
+type AppChange struct {
+	AllowedResources *[]string `json:"allowedResources,omitempty"`
+	Homepage         *string   `json:"homepage,omitempty"`
+	LogoURL          *string   `json:"logoUrl,omitempty"`
+	Name             *string   `json:"name,omitempty"`
+	RedirectUris     *[]string `json:"redirectUris,omitempty"`
+	Scopes           *[]Scope  `json:"scopes,omitempty"`
+}
+
+// AppDraft defines model for AppDraft.
+type AppDraft struct {
+	AllowedResources *[]string    `json:"allowedResources,omitempty"`
+	Homepage         *string      `json:"homepage,omitempty"`
+	LogoURL          *string      `json:"logoUrl,omitempty"`
+	Name             string       `json:"name"`
+	RedirectUris     []string     `json:"redirectUris"`
+	Scopes           []Scope      `json:"scopes"`
+	Type             AppDraftType `json:"type"`
+}
+
+// AppDraftType defines model for AppDraft.Type.
+type AppDraftType string
+
+// AppList defines model for AppList.
+type AppList struct {
+	Apps []App `json:"apps"`
 }
 
 // AppendedEvent defines model for AppendedEvent.
@@ -993,6 +1362,39 @@ type ClockProgram struct {
 	Total int `json:"total"`
 }
 
+// Created defines model for Created.
+type Created struct {
+	ID        openapi_types.UUID `json:"id"`
+	MessageID string             `json:"messageId"`
+	Ok        bool               `json:"ok"`
+
+	// URI Examples: denpa:0199f0a4-0000-7000-8000-000000000001/signal/0199f0a4-2222-7000-8000-000000000002
+	URI string `json:"uri"`
+}
+
+// CreationDraft defines model for CreationDraft.
+type CreationDraft struct {
+	Confidence *int `json:"confidence,omitempty"`
+
+	// EventID Another name of marketId.
+	EventID *string `json:"eventId,omitempty"`
+
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID    *MarketID `json:"marketId,omitempty"`
+	MarketTitle *string   `json:"marketTitle,omitempty"`
+	Position    *Side     `json:"position,omitempty"`
+	PriceBps    *Bps      `json:"priceBps,omitempty"`
+
+	// Signal Another name of position.
+	Signal *CreationDraftSignal `json:"signal,omitempty"`
+	Take   *string              `json:"take,omitempty"`
+}
+
+// CreationDraftSignal Another name of position.
+type CreationDraftSignal string
+
 // Crowd defines model for Crowd.
 type Crowd struct {
 	CurrentUserSignal *struct {
@@ -1037,6 +1439,63 @@ type CrowdGaps struct {
 
 // Delta defines model for Delta.
 type Delta = float32
+
+// Digest defines model for Digest.
+type Digest struct {
+	Date openapi_types.Date `json:"date"`
+
+	// Disputed Markets with a dispute that stands.
+	Disputed []string    `json:"disputed"`
+	Movers   []Situation `json:"movers"`
+	Pulse    struct {
+		// Last7 Calls of independent operators in the 7 times 24 hours before the end of the day.
+		Last7 int `json:"last7"`
+		Prev7 int `json:"prev7"`
+
+		// WssAo Calls for each active operator in the last complete week.
+		WssAo float32 `json:"wssAo"`
+	} `json:"pulse"`
+	ResolvingNext []AirableMarket `json:"resolvingNext"`
+	TopCalls      []struct {
+		Direction   Side               `json:"direction"`
+		Handle      Handle             `json:"handle"`
+		MarketTitle string             `json:"marketTitle"`
+		OddsBps     Bps                `json:"oddsBps"`
+		ReceiptURL  string             `json:"receiptUrl"`
+		Score       int                `json:"score"`
+		SignalID    openapi_types.UUID `json:"signalId"`
+	} `json:"topCalls"`
+	Totals struct {
+		Lost         int `json:"lost"`
+		NewOperators int `json:"newOperators"`
+
+		// Resolved Won or lost in it.
+		Resolved int `json:"resolved"`
+
+		// Signals Filed in the day.
+		Signals int `json:"signals"`
+		Void    int `json:"void"`
+		Won     int `json:"won"`
+	} `json:"totals"`
+	Window struct {
+		// From Examples: 2026-09-18T12:00:00.000Z
+		From Time `json:"from"`
+
+		// To Examples: 2026-09-18T12:00:00.000Z
+		To Time `json:"to"`
+	} `json:"window"`
+}
+
+// DigestAnswer defines model for DigestAnswer.
+type DigestAnswer struct {
+	Already *True   `json:"already,omitempty"`
+	Dry     *True   `json:"dry,omitempty"`
+	Ok      True    `json:"ok"`
+	Payload *Digest `json:"payload,omitempty"`
+
+	// Sent To how many it went.
+	Sent int `json:"sent"`
+}
 
 // Dispute defines model for Dispute.
 type Dispute struct {
@@ -1200,6 +1659,30 @@ type Finalize struct {
 	Verdict  Verdict   `json:"verdict"`
 }
 
+// FollowAsk defines model for FollowAsk.
+type FollowAsk struct {
+	Handle Handle `json:"handle"`
+}
+
+// FollowCounts defines model for FollowCounts.
+type FollowCounts struct {
+	Followers int `json:"followers"`
+
+	// Following How many the caller follows.
+	Following int `json:"following"`
+
+	// IsFollowing The caller follows this one.
+	IsFollowing bool `json:"isFollowing"`
+}
+
+// Followed defines model for Followed.
+type Followed struct {
+	Followers   int  `json:"followers"`
+	Following   int  `json:"following"`
+	IsFollowing bool `json:"isFollowing"`
+	Ok          True `json:"ok"`
+}
+
 // Force defines model for Force.
 type Force struct {
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
@@ -1223,6 +1706,32 @@ type Forced struct {
 
 // ForcedMode defines model for Forced.Mode.
 type ForcedMode string
+
+// Grant defines model for Grant.
+type Grant struct {
+	App struct {
+		AppID   openapi_types.UUID `json:"appId"`
+		LogoURL *string            `json:"logoUrl"`
+		Name    string             `json:"name"`
+	} `json:"app"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time `json:"createdAt"`
+
+	// ExpiresAt Examples: 2026-09-18T12:00:00.000Z
+	ExpiresAt  Time               `json:"expiresAt"`
+	GrantID    openapi_types.UUID `json:"grantId"`
+	LastUsedAt *Time              `json:"lastUsedAt"`
+	Resource   *string            `json:"resource"`
+	RevokedAt  *Time              `json:"revokedAt"`
+	Scopes     []Scope            `json:"scopes"`
+	Signers    []string           `json:"signers"`
+}
+
+// GrantList defines model for GrantList.
+type GrantList struct {
+	Grants []Grant `json:"grants"`
+}
 
 // Handle defines model for Handle.
 type Handle = string
@@ -1257,6 +1766,113 @@ type History struct {
 		// T Unix seconds.
 		T int `json:"t"`
 	} `json:"history"`
+}
+
+// HubKey defines model for HubKey.
+type HubKey struct {
+	Kid  string     `json:"kid"`
+	Kind HubKeyKind `json:"kind"`
+
+	// NotAfter Of a key that was replaced.
+	NotAfter *time.Time `json:"notAfter,omitempty"`
+
+	// NotBefore Examples: 2026-09-18T12:00:00.000Z
+	NotBefore Time   `json:"notBefore"`
+	PublicKey string `json:"publicKey"`
+}
+
+// HubKeyKind defines model for HubKey.Kind.
+type HubKeyKind string
+
+// HubKeyList defines model for HubKeyList.
+type HubKeyList struct {
+	Keys []HubKey `json:"keys"`
+}
+
+// IdentityClaim defines model for IdentityClaim.
+type IdentityClaim struct {
+	// Identity The wallet, with the checksum of EIP-55 where its chain has one.
+	Identity   string `json:"identity"`
+	ProfileURL string `json:"profileUrl"`
+	Station    string `json:"station"`
+
+	// VerifiedAt Examples: 2026-09-18T12:00:00.000Z
+	VerifiedAt Time `json:"verifiedAt"`
+}
+
+// IdentityClaimAsk defines model for IdentityClaimAsk.
+type IdentityClaimAsk struct {
+	// Address 0x and 40 hex digits, in one case or as EIP-55 spells them; or a Solana address.
+	Address string `json:"address"`
+
+	// Station The one that takes claims is meant when none is named.
+	Station *string `json:"station,omitempty"`
+}
+
+// IdentityClaimed defines model for IdentityClaimed.
+type IdentityClaimed struct {
+	Claim IdentityClaim `json:"claim"`
+	Ok    True          `json:"ok"`
+}
+
+// IdentityClaims defines model for IdentityClaims.
+type IdentityClaims struct {
+	Claims []IdentityClaim `json:"claims"`
+}
+
+// Introspection defines model for Introspection.
+type Introspection struct {
+	Active    bool                `json:"active"`
+	Aud       *string             `json:"aud,omitempty"`
+	ClientID  *openapi_types.UUID `json:"client_id,omitempty"`
+	Exp       *int                `json:"exp,omitempty"`
+	GrantID   *openapi_types.UUID `json:"grantId,omitempty"`
+	Iat       *int                `json:"iat,omitempty"`
+	Iss       *string             `json:"iss,omitempty"`
+	Scope     *string             `json:"scope,omitempty"`
+	Sub       *openapi_types.UUID `json:"sub,omitempty"`
+	TokenType *string             `json:"token_type,omitempty"`
+}
+
+// Issuer defines model for Issuer.
+type Issuer struct {
+	AuthorizationEndpoint                      string   `json:"authorization_endpoint"`
+	AuthorizationResponseIssParameterSupported bool     `json:"authorization_response_iss_parameter_supported"`
+	ClientIDMetadataDocumentSupported          bool     `json:"client_id_metadata_document_supported"`
+	CodeChallengeMethodsSupported              []string `json:"code_challenge_methods_supported"`
+	GrantTypesSupported                        []string `json:"grant_types_supported"`
+	IntrospectionEndpoint                      string   `json:"introspection_endpoint"`
+	IntrospectionEndpointAuthMethodsSupported  []string `json:"introspection_endpoint_auth_methods_supported"`
+	Issuer                                     string   `json:"issuer"`
+	Protocol                                   struct {
+		Endpoints    map[string]interface{} `json:"endpoints"`
+		Keys         string                 `json:"keys"`
+		Limits       map[string]interface{} `json:"limits"`
+		MessageTypes []string               `json:"messageTypes"`
+		Signature    map[string]interface{} `json:"signature"`
+		Version      int                    `json:"version"`
+	} `json:"protocol"`
+	ResponseModesSupported                 []string `json:"response_modes_supported"`
+	ResponseTypesSupported                 []string `json:"response_types_supported"`
+	RevocationEndpoint                     string   `json:"revocation_endpoint"`
+	RevocationEndpointAuthMethodsSupported []string `json:"revocation_endpoint_auth_methods_supported"`
+	ScopesSupported                        []string `json:"scopes_supported"`
+	ServiceDocumentation                   string   `json:"service_documentation"`
+	TokenEndpoint                          string   `json:"token_endpoint"`
+	TokenEndpointAuthMethodsSupported      []string `json:"token_endpoint_auth_methods_supported"`
+}
+
+// KeptMessage defines model for KeptMessage.
+type KeptMessage struct {
+	// Attested Signed by the hub itself.
+	Attested bool          `json:"attested"`
+	ID       string        `json:"id"`
+	Message  SignedMessage `json:"message"`
+
+	// ReceivedAt Examples: 2026-09-18T12:00:00.000Z
+	ReceivedAt Time                    `json:"receivedAt"`
+	Result     *map[string]interface{} `json:"result,omitempty"`
+	URI        string                  `json:"uri"`
 }
 
 // KeyList defines model for KeyList.
@@ -1418,6 +2034,22 @@ type MarketStreams struct {
 	Streams []Stream `json:"streams"`
 }
 
+// MessageList defines model for MessageList.
+type MessageList struct {
+	Messages   []KeptMessage `json:"messages"`
+	NextCursor *string       `json:"next_cursor"`
+}
+
+// MessageType defines model for MessageType.
+type MessageType string
+
+// MessageVerdict defines model for MessageVerdict.
+type MessageVerdict struct {
+	ID      string   `json:"id"`
+	Reasons []string `json:"reasons"`
+	Valid   bool     `json:"valid"`
+}
+
 // MintedKey defines model for MintedKey.
 type MintedKey struct {
 	ID openapi_types.UUID `json:"id"`
@@ -1525,6 +2157,15 @@ type NetworkCrowd struct {
 	NoPercent    *int `json:"noPercent"`
 	TotalSignals int  `json:"totalSignals"`
 	YesPercent   *int `json:"yesPercent"`
+}
+
+// NetworkIdentity defines model for NetworkIdentity.
+type NetworkIdentity struct {
+	Handle     Handle          `json:"handle"`
+	Identities []IdentityClaim `json:"identities"`
+
+	// Origin Examples: hub
+	Origin string `json:"origin"`
 }
 
 // NetworkMarket defines model for NetworkMarket.
@@ -1646,6 +2287,115 @@ type OutcomeAnswer struct {
 	Outcome  *Outcome `json:"outcome"`
 }
 
+// OwnPassport defines model for OwnPassport.
+type OwnPassport struct {
+	Avatar *string `json:"avatar"`
+	Bio    *string `json:"bio"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt   Time               `json:"createdAt"`
+	DenpaID     openapi_types.UUID `json:"denpaId"`
+	DisplayName *string            `json:"displayName"`
+	Grant       *struct {
+		AppID   openapi_types.UUID `json:"appId"`
+		GrantID openapi_types.UUID `json:"grantId"`
+		Scopes  []Scope            `json:"scopes"`
+	} `json:"grant,omitempty"`
+	Identities []struct {
+		Identity   string `json:"identity"`
+		ProfileURL string `json:"profileUrl"`
+		Station    string `json:"station"`
+
+		// VerifiedAt Examples: 2026-09-18T12:00:00.000Z
+		VerifiedAt Time `json:"verifiedAt"`
+	} `json:"identities"`
+	IsAi bool `json:"isAi"`
+
+	// OperatorID Masked operator id.
+	OperatorID   PublicID                `json:"operatorId"`
+	OperatorType OwnPassportOperatorType `json:"operatorType"`
+	Stats        struct {
+		Broadcasts  int `json:"broadcasts"`
+		Followers   int `json:"followers"`
+		Following   int `json:"following"`
+		Predictions int `json:"predictions"`
+		Score       int `json:"score"`
+		Signals     int `json:"signals"`
+		Stations    int `json:"stations"`
+		Won         int `json:"won"`
+	} `json:"stats"`
+	URI  string `json:"uri"`
+	Urls struct {
+		Profile string `json:"profile"`
+	} `json:"urls"`
+	Username *string `json:"username"`
+	Wallets  []struct {
+		Address string `json:"address"`
+		Chain   string `json:"chain"`
+	} `json:"wallets"`
+}
+
+// OwnPassportOperatorType defines model for OwnPassport.OperatorType.
+type OwnPassportOperatorType string
+
+// Passport defines model for Passport.
+type Passport struct {
+	Avatar *string `json:"avatar"`
+	Bio    *string `json:"bio"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt   Time               `json:"createdAt"`
+	DenpaID     openapi_types.UUID `json:"denpaId"`
+	DisplayName *string            `json:"displayName"`
+	Identities  []struct {
+		Identity   string `json:"identity"`
+		ProfileURL string `json:"profileUrl"`
+		Station    string `json:"station"`
+
+		// VerifiedAt Examples: 2026-09-18T12:00:00.000Z
+		VerifiedAt Time `json:"verifiedAt"`
+	} `json:"identities"`
+	IsAi bool `json:"isAi"`
+
+	// OperatorID Masked operator id.
+	OperatorID   PublicID             `json:"operatorId"`
+	OperatorType PassportOperatorType `json:"operatorType"`
+	Stats        struct {
+		Broadcasts  int `json:"broadcasts"`
+		Followers   int `json:"followers"`
+		Following   int `json:"following"`
+		Predictions int `json:"predictions"`
+		Score       int `json:"score"`
+		Signals     int `json:"signals"`
+		Stations    int `json:"stations"`
+		Won         int `json:"won"`
+	} `json:"stats"`
+	URI  string `json:"uri"`
+	Urls struct {
+		Profile string `json:"profile"`
+	} `json:"urls"`
+	Username *string `json:"username"`
+	Wallets  []struct {
+		Address string `json:"address"`
+		Chain   string `json:"chain"`
+	} `json:"wallets"`
+}
+
+// PassportOperatorType defines model for Passport.OperatorType.
+type PassportOperatorType string
+
+// Payout defines model for Payout.
+type Payout struct {
+	ChainID    *int    `json:"chainId,omitempty"`
+	ChainLabel *string `json:"chainLabel,omitempty"`
+
+	// Eligible False stands alone; true brings all of the others.
+	Eligible      bool    `json:"eligible"`
+	PayoutAddress *string `json:"payoutAddress,omitempty"`
+	TipURL        *string `json:"tipUrl,omitempty"`
+	UsdcAddress   *string `json:"usdcAddress,omitempty"`
+}
+
 // Permission defines model for Permission.
 type Permission string
 
@@ -1722,8 +2472,29 @@ type ProgramOff struct {
 	Enabled False `json:"enabled"`
 }
 
+// ProtectedResource defines model for ProtectedResource.
+type ProtectedResource struct {
+	AuthorizationServers   []string `json:"authorization_servers"`
+	BearerMethodsSupported []string `json:"bearer_methods_supported"`
+	Resource               string   `json:"resource"`
+	ResourceName           string   `json:"resource_name"`
+	ScopesSupported        []string `json:"scopes_supported"`
+}
+
 // Provider defines model for Provider.
 type Provider string
+
+// PublicApp defines model for PublicApp.
+type PublicApp struct {
+	Active bool               `json:"active"`
+	AppID  openapi_types.UUID `json:"appId"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time    `json:"createdAt"`
+	Homepage  *string `json:"homepage"`
+	LogoURL   *string `json:"logoUrl"`
+	Name      string  `json:"name"`
+}
 
 // PublicID Masked operator id.
 type PublicID = string
@@ -1822,6 +2593,9 @@ type Scanned struct {
 
 // ScannedMode defines model for Scanned.Mode.
 type ScannedMode string
+
+// Scope defines model for Scope.
+type Scope string
 
 // Score null while pending; won 0 to 99, lost -100 to -1, void 0.
 type Score = int
@@ -2144,6 +2918,88 @@ type SignedIn struct {
 	} `json:"user"`
 }
 
+// SignedMessage defines model for SignedMessage.
+type SignedMessage struct {
+	// AppID null: a signer of the passport's own.
+	AppID   *string            `json:"appId"`
+	DenpaID openapi_types.UUID `json:"denpaId"`
+
+	// Nonce One for each message of a key, for ever.
+	Nonce string `json:"nonce"`
+
+	// Payload By the schema of its type.
+	Payload   map[string]interface{} `json:"payload"`
+	Signature string                 `json:"signature"`
+	Signer    struct {
+		Kind      SignedMessageSignerKind `json:"kind"`
+		PublicKey string                  `json:"publicKey"`
+	} `json:"signer"`
+
+	// Timestamp Unix milliseconds.
+	Timestamp int                  `json:"timestamp"`
+	Type      MessageType          `json:"type"`
+	Version   SignedMessageVersion `json:"version"`
+}
+
+// SignedMessageSignerKind defines model for SignedMessage.Signer.Kind.
+type SignedMessageSignerKind string
+
+// SignedMessageVersion defines model for SignedMessage.Version.
+type SignedMessageVersion int
+
+// Signer defines model for Signer.
+type Signer struct {
+	AppID *string `json:"appId"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time               `json:"createdAt"`
+	DenpaID   openapi_types.UUID `json:"denpaId"`
+	ExpiresAt *Time              `json:"expiresAt"`
+	GrantID   *string            `json:"grantId"`
+	Kind      SignerKind         `json:"kind"`
+	Label     *string            `json:"label"`
+	PublicKey string             `json:"publicKey"`
+	RevokedAt *Time              `json:"revokedAt"`
+	Scopes    []string           `json:"scopes"`
+	Status    SignerStatus       `json:"status"`
+}
+
+// SignerKind defines model for Signer.Kind.
+type SignerKind string
+
+// SignerStatus defines model for Signer.Status.
+type SignerStatus string
+
+// SignerChallenge defines model for SignerChallenge.
+type SignerChallenge struct {
+	Challenge string `json:"challenge"`
+
+	// ExpiresAt Examples: 2026-09-18T12:00:00.000Z
+	ExpiresAt Time `json:"expiresAt"`
+}
+
+// SignerChallengeDraft defines model for SignerChallengeDraft.
+type SignerChallengeDraft struct {
+	PublicKey string `json:"publicKey"`
+}
+
+// SignerDraft defines model for SignerDraft.
+type SignerDraft struct {
+	Challenge string `json:"challenge"`
+
+	// ExpiresAt As it is signed; a signer never outlives its grant.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	Label     *string    `json:"label,omitempty"`
+	Proof     string     `json:"proof"`
+	PublicKey string     `json:"publicKey"`
+	Scopes    []string   `json:"scopes"`
+}
+
+// SignerList defines model for SignerList.
+type SignerList struct {
+	Signers []Signer `json:"signers"`
+}
+
 // Situation defines model for Situation.
 type Situation struct {
 	Criticality SituationCriticality `json:"criticality"`
@@ -2232,6 +3088,17 @@ type StreamBound struct {
 	Stream Stream `json:"stream"`
 }
 
+// SubmittedMessage defines model for SubmittedMessage.
+type SubmittedMessage struct {
+	ID       string        `json:"id"`
+	Message  SignedMessage `json:"message"`
+	Replayed *bool         `json:"replayed,omitempty"`
+
+	// Result What it did: signalId of a call, marketId of a market or a proposal.
+	Result *map[string]interface{} `json:"result,omitempty"`
+	URI    string                  `json:"uri"`
+}
+
 // Tile defines model for Tile.
 type Tile struct {
 	EndsAt *time.Time `json:"endsAt"`
@@ -2278,6 +3145,48 @@ type TitledAttention struct {
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
 }
+
+// TokenAnswer defines model for TokenAnswer.
+type TokenAnswer struct {
+	AccessToken       string               `json:"accessToken"`
+	AccessTokenByRFC  string               `json:"access_token"`
+	DenpaID           openapi_types.UUID   `json:"denpaId"`
+	ExpiresIn         int                  `json:"expiresIn"`
+	ExpiresInByRFC    int                  `json:"expires_in"`
+	GrantID           openapi_types.UUID   `json:"grantId"`
+	RefreshToken      *string              `json:"refreshToken"`
+	RefreshTokenByRFC *string              `json:"refresh_token,omitempty"`
+	Scope             string               `json:"scope"`
+	TokenType         TokenAnswerTokenType `json:"tokenType"`
+	TokenTypeByRFC    string               `json:"token_type"`
+}
+
+// TokenAnswerTokenType defines model for TokenAnswer.TokenType.
+type TokenAnswerTokenType string
+
+// TokenQuestion defines model for TokenQuestion.
+type TokenQuestion struct {
+	ClientID      *string `json:"client_id,omitempty"`
+	ClientSecret  *string `json:"client_secret,omitempty"`
+	Token         string  `json:"token"`
+	TokenTypeHint *string `json:"token_type_hint,omitempty"`
+}
+
+// TokenRequest The names of RFC 6749; in JSON also in camelCase (grantType).
+type TokenRequest struct {
+	ClientID     *string                `json:"client_id,omitempty"`
+	ClientSecret *string                `json:"client_secret,omitempty"`
+	Code         *string                `json:"code,omitempty"`
+	CodeVerifier *string                `json:"code_verifier,omitempty"`
+	GrantType    *TokenRequestGrantType `json:"grant_type,omitempty"`
+	RedirectURI  *string                `json:"redirect_uri,omitempty"`
+	RefreshToken *string                `json:"refresh_token,omitempty"`
+	Resource     *string                `json:"resource,omitempty"`
+	Scope        *string                `json:"scope,omitempty"`
+}
+
+// TokenRequestGrantType defines model for TokenRequest.GrantType.
+type TokenRequestGrantType string
 
 // True defines model for True.
 type True bool
@@ -2358,6 +3267,12 @@ type WireWindow string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// HandlePath defines model for HandlePath.
+type HandlePath = Handle
+
+// IdentityToken defines model for IdentityToken.
+type IdentityToken = string
+
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
@@ -2389,6 +3304,15 @@ type WithLanes = string
 
 // Failed The form of every error; each one may carry further members.
 type Failed = Error
+
+// SendDailyDigestJSONBody defines parameters for SendDailyDigest.
+type SendDailyDigestJSONBody = map[string]interface{}
+
+// SendDailyDigestParams defines parameters for SendDailyDigest.
+type SendDailyDigestParams struct {
+	// Dry `1` only shows the letter.
+	Dry *string `form:"dry,omitempty" json:"dry,omitempty"`
+}
 
 // UnpinMarketParams defines parameters for UnpinMarket.
 type UnpinMarketParams struct {
@@ -2426,6 +3350,12 @@ type ListAttentionParams struct {
 // SignInJSONBody defines parameters for SignIn.
 type SignInJSONBody = map[string]interface{}
 
+// SignInParams defines parameters for SignIn.
+type SignInParams struct {
+	// PrivyIDToken An identity token of the provider, of the same subject as the credential beside it. It is no credential itself.
+	PrivyIDToken *IdentityToken `json:"privy-id-token,omitempty"`
+}
+
 // GetBroadcastProgramParams defines parameters for GetBroadcastProgram.
 type GetBroadcastProgramParams struct {
 	// Preset An unknown value is `default`.
@@ -2443,6 +3373,11 @@ type GetBroadcastProgram200JSONResponseBody struct {
 	union json.RawMessage
 }
 
+// RenewAppSecretJSONBody defines parameters for RenewAppSecret.
+type RenewAppSecretJSONBody struct {
+	Immediate *bool `json:"immediate,omitempty"`
+}
+
 // RevokeKeyParams defines parameters for RevokeKey.
 type RevokeKeyParams struct {
 	// ID Id of the key.
@@ -2452,6 +3387,18 @@ type RevokeKeyParams struct {
 // ListFashionSignalsParams defines parameters for ListFashionSignals.
 type ListFashionSignalsParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// DropIdentityClaimParams defines parameters for DropIdentityClaim.
+type DropIdentityClaimParams struct {
+	// Station The one that takes claims is meant when none is named.
+	Station *string `form:"station,omitempty" json:"station,omitempty"`
+}
+
+// ClaimIdentityParams defines parameters for ClaimIdentity.
+type ClaimIdentityParams struct {
+	// PrivyIDToken An identity token of the provider, of the same subject as the credential beside it. It is no credential itself.
+	PrivyIDToken *IdentityToken `json:"privy-id-token,omitempty"`
 }
 
 // ListMarketClipsParams defines parameters for ListMarketClips.
@@ -2606,6 +3553,44 @@ type FileSignalParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListMessagesParams defines parameters for ListMessages.
+type ListMessagesParams struct {
+	DenpaID *openapi_types.UUID `form:"denpaId,omitempty" json:"denpaId,omitempty"`
+	Type    *MessageType        `form:"type,omitempty" json:"type,omitempty"`
+	AppID   *string             `form:"appId,omitempty" json:"appId,omitempty"`
+
+	// Since received then or later
+	Since  *time.Time `form:"since,omitempty" json:"since,omitempty"`
+	Cursor *string    `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Limit  *int       `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CreatePredictionParams defines parameters for CreatePrediction.
+type CreatePredictionParams struct {
+	// IdempotencyKey The same key with the same body on the same route within 24 hours answers the first result.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// GetPayloadSchemaParams defines parameters for GetPayloadSchema.
+type GetPayloadSchemaParams struct {
+	// Attested 1: of what the hub itself signs
+	Attested *GetPayloadSchemaParamsAttested `form:"attested,omitempty" json:"attested,omitempty"`
+}
+
+// GetPayloadSchemaParamsAttested defines parameters for GetPayloadSchema.
+type GetPayloadSchemaParamsAttested string
+
+// CreateSignalParams defines parameters for CreateSignal.
+type CreateSignalParams struct {
+	// IdempotencyKey The same key with the same body on the same route within 24 hours answers the first result.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListSignersParams defines parameters for ListSigners.
+type ListSignersParams struct {
+	DenpaID openapi_types.UUID `form:"denpaId" json:"denpaId"`
+}
+
 // ListNativeMarketsParams defines parameters for ListNativeMarkets.
 type ListNativeMarketsParams struct {
 	// Status `open` is every market without an outcome. An unknown value is `open`.
@@ -2637,6 +3622,16 @@ type ListSituationsParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
 	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// UnfollowParams defines parameters for Unfollow.
+type UnfollowParams struct {
+	Handle *Handle `form:"handle,omitempty" json:"handle,omitempty"`
+}
+
+// GetFollowCountsParams defines parameters for GetFollowCounts.
+type GetFollowCountsParams struct {
+	Handle Handle `form:"handle" json:"handle"`
 }
 
 // ListFeedParams defines parameters for ListFeed.
@@ -2740,6 +3735,9 @@ type OpenSocketParams struct {
 	SecWebSocketProtocol *string `json:"Sec-WebSocket-Protocol,omitempty"`
 }
 
+// SendDailyDigestJSONRequestBody defines body for SendDailyDigest for application/json ContentType.
+type SendDailyDigestJSONRequestBody = SendDailyDigestJSONBody
+
 // CreateNativeMarketJSONRequestBody defines body for CreateNativeMarket for application/json ContentType.
 type CreateNativeMarketJSONRequestBody = NativeMarketDraft
 
@@ -2755,14 +3753,62 @@ type ResolveSignalsJSONRequestBody = Force
 // SignInJSONRequestBody defines body for SignIn for application/json ContentType.
 type SignInJSONRequestBody = SignInJSONBody
 
+// RegisterAppJSONRequestBody defines body for RegisterApp for application/json ContentType.
+type RegisterAppJSONRequestBody = AppDraft
+
+// ChangeAppJSONRequestBody defines body for ChangeApp for application/json ContentType.
+type ChangeAppJSONRequestBody = AppChange
+
+// RenewAppSecretJSONRequestBody defines body for RenewAppSecret for application/json ContentType.
+type RenewAppSecretJSONRequestBody RenewAppSecretJSONBody
+
 // MintKeyJSONRequestBody defines body for MintKey for application/json ContentType.
 type MintKeyJSONRequestBody = KeyMint
+
+// ClaimIdentityJSONRequestBody defines body for ClaimIdentity for application/json ContentType.
+type ClaimIdentityJSONRequestBody = IdentityClaimAsk
 
 // BindStreamJSONRequestBody defines body for BindStream for application/json ContentType.
 type BindStreamJSONRequestBody = StreamBind
 
 // FileSignalJSONRequestBody defines body for FileSignal for application/json ContentType.
 type FileSignalJSONRequestBody = SignalDraft
+
+// SubmitMessageJSONRequestBody defines body for SubmitMessage for application/json ContentType.
+type SubmitMessageJSONRequestBody = SignedMessage
+
+// VerifyMessageJSONRequestBody defines body for VerifyMessage for application/json ContentType.
+type VerifyMessageJSONRequestBody = SignedMessage
+
+// IntrospectTokenJSONRequestBody defines body for IntrospectToken for application/json ContentType.
+type IntrospectTokenJSONRequestBody = TokenQuestion
+
+// IntrospectTokenFormdataRequestBody defines body for IntrospectToken for application/x-www-form-urlencoded ContentType.
+type IntrospectTokenFormdataRequestBody = TokenQuestion
+
+// RevokeTokenJSONRequestBody defines body for RevokeToken for application/json ContentType.
+type RevokeTokenJSONRequestBody = TokenQuestion
+
+// RevokeTokenFormdataRequestBody defines body for RevokeToken for application/x-www-form-urlencoded ContentType.
+type RevokeTokenFormdataRequestBody = TokenQuestion
+
+// IssueTokenJSONRequestBody defines body for IssueToken for application/json ContentType.
+type IssueTokenJSONRequestBody = TokenRequest
+
+// IssueTokenFormdataRequestBody defines body for IssueToken for application/x-www-form-urlencoded ContentType.
+type IssueTokenFormdataRequestBody = TokenRequest
+
+// CreatePredictionJSONRequestBody defines body for CreatePrediction for application/json ContentType.
+type CreatePredictionJSONRequestBody = CreationDraft
+
+// CreateSignalJSONRequestBody defines body for CreateSignal for application/json ContentType.
+type CreateSignalJSONRequestBody = CreationDraft
+
+// RegisterSignerJSONRequestBody defines body for RegisterSigner for application/json ContentType.
+type RegisterSignerJSONRequestBody = SignerDraft
+
+// ChallengeSignerJSONRequestBody defines body for ChallengeSigner for application/json ContentType.
+type ChallengeSignerJSONRequestBody = SignerChallengeDraft
 
 // DisputeMarketJSONRequestBody defines body for DisputeMarket for application/json ContentType.
 type DisputeMarketJSONRequestBody = Dispute
@@ -2772,6 +3818,9 @@ type FinalizeMarketJSONRequestBody = Finalize
 
 // AppendSignalEventJSONRequestBody defines body for AppendSignalEvent for application/json ContentType.
 type AppendSignalEventJSONRequestBody = SignalEventWrite
+
+// FollowJSONRequestBody defines body for Follow for application/json ContentType.
+type FollowJSONRequestBody = FollowAsk
 
 // MintAgentKeyJSONRequestBody defines body for MintAgentKey for application/json ContentType.
 //
@@ -3259,6 +4308,41 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// GetIssuerMetadata The same document where RFC 8414 looks for it
+	//
+	// Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
+	GetIssuerMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetResourceMetadata Which issuer the tokens for the protocol come from
+	//
+	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
+	GetResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAgentResourceMetadata Which issuer the tokens for the agent endpoint come from
+	//
+	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp (the `GetAgentResourceMetadata` operationId).
+	GetAgentResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendDailyDigestWithBody Send the letter about yesterday, once
+	//
+	// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
+	// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/admin/daily-digest (the `SendDailyDigest` operationId).
+	SendDailyDigestWithBody(ctx context.Context, params *SendDailyDigestParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendDailyDigest Send the letter about yesterday, once
+	//
+	// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
+	// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/admin/daily-digest (the `SendDailyDigest` operationId).
+	SendDailyDigest(ctx context.Context, params *SendDailyDigestParams, body SendDailyDigestJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CreateNativeMarketWithBody Open a native market
 	//
 	// Takes any type of body and a specified content type.
@@ -3373,27 +4457,93 @@ type ClientInterface interface {
 	// SignInWithBody Sign in
 	//
 	// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used.
+	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
+	// names nobody, the identity token in `privy-id-token` lends its names.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/auth/privy (the `SignIn` operationId).
-	SignInWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	SignInWithBody(ctx context.Context, params *SignInParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SignIn Sign in
 	//
 	// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used.
+	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
+	// names nobody, the identity token in `privy-id-token` lends its names.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/auth/privy (the `SignIn` operationId).
-	SignIn(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	SignIn(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetBroadcastProgram The programme of a preset
 	//
 	// Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 	GetBroadcastProgram(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListApps The caller's apps, newest first
+	//
+	// Corresponds with GET /api/dev/apps (the `ListApps` operationId).
+	ListApps(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RegisterAppWithBody Register an app
+	//
+	// An owner has at most 20 active apps.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/dev/apps (the `RegisterApp` operationId).
+	RegisterAppWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RegisterApp Register an app
+	//
+	// An owner has at most 20 active apps.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/dev/apps (the `RegisterApp` operationId).
+	RegisterApp(ctx context.Context, body RegisterAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DisableApp End an app for good
+	//
+	// Corresponds with DELETE /api/dev/apps/{appId} (the `DisableApp` operationId).
+	DisableApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeAppWithBody Change an app
+	//
+	// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/dev/apps/{appId} (the `ChangeApp` operationId).
+	ChangeAppWithBody(ctx context.Context, appID openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeApp Change an app
+	//
+	// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/dev/apps/{appId} (the `ChangeApp` operationId).
+	ChangeApp(ctx context.Context, appID openapi_types.UUID, body ChangeAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenewAppSecretWithBody Another secret for a confidential app
+	//
+	// The one before works for 24 hours more, or not at all with `immediate`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/dev/apps/{appId}/secret (the `RenewAppSecret` operationId).
+	RenewAppSecretWithBody(ctx context.Context, appID openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenewAppSecret Another secret for a confidential app
+	//
+	// The one before works for 24 hours more, or not at all with `immediate`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/dev/apps/{appId}/secret (the `RenewAppSecret` operationId).
+	RenewAppSecret(ctx context.Context, appID openapi_types.UUID, body RenewAppSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeKey Revoke a key
 	//
@@ -3436,6 +4586,40 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
 	ListFashionSignals(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DropIdentityClaim Take a claim back
+	//
+	// A second time it answers that there was nothing to remove.
+	//
+	// Corresponds with DELETE /api/identity/claim (the `DropIdentityClaim` operationId).
+	DropIdentityClaim(ctx context.Context, params *DropIdentityClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListIdentityClaims The caller's own claims
+	//
+	// Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
+	ListIdentityClaims(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ClaimIdentityWithBody Say that a wallet is one's own
+	//
+	// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
+	// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
+	// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
+	ClaimIdentityWithBody(ctx context.Context, params *ClaimIdentityParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ClaimIdentity Say that a wallet is one's own
+	//
+	// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
+	// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
+	// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
+	ClaimIdentity(ctx context.Context, params *ClaimIdentityParams, body ClaimIdentityJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMarket One market
 	//
@@ -3523,12 +4707,24 @@ type ClientInterface interface {
 	// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
 	ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetNetworkIdentity What an operator has claimed on partner stations
+	//
+	// Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
+	GetNetworkIdentity(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetNetworkMarket A market for partner stations
 	//
 	// With its outcome and its crowd; closed and resolved markets too.
 	//
 	// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 	GetNetworkMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetNetworkPayout Where an operator may be paid
+	//
+	// People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
+	//
+	// Corresponds with GET /api/network/payout/{handle} (the `GetNetworkPayout` operationId).
+	GetNetworkPayout(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetNetworkProgram The programme for partner stations
 	//
@@ -3615,6 +4811,258 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/predictions (the `FileSignal` operationId).
 	FileSignal(ctx context.Context, params *FileSignalParams, body FileSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetIssuer What this issuer of tokens is and takes
+	//
+	// Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
+	GetIssuer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetApp What everybody may know of an app
+	//
+	// Corresponds with GET /api/protocol/v1/apps/{appId} (the `GetApp` operationId).
+	GetApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListGrants Grants
+	//
+	// An app token sees its own grant; a key with the permission `read` all of its owner.
+	//
+	// Corresponds with GET /api/protocol/v1/grants (the `ListGrants` operationId).
+	ListGrants(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeGrant End a grant
+	//
+	// An app token ends its own grant; a key with the permission `signal` any of its owner.
+	//
+	// Corresponds with DELETE /api/protocol/v1/grants/{grantId} (the `RevokeGrant` operationId).
+	RevokeGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListHubKeys The keys with which the hub attests
+	//
+	// Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
+	ListHubKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetMe Who the bearer speaks for
+	//
+	// Needs `profile:read`; of a key, the permission `read`.
+	//
+	// Corresponds with GET /api/protocol/v1/me (the `GetMe` operationId).
+	GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMessages Messages, newest first
+	//
+	// Corresponds with GET /api/protocol/v1/messages (the `ListMessages` operationId).
+	ListMessages(ctx context.Context, params *ListMessagesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SubmitMessageWithBody Submit a signed message
+	//
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/protocol/v1/messages (the `SubmitMessage` operationId).
+	SubmitMessageWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SubmitMessage Submit a signed message
+	//
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/messages (the `SubmitMessage` operationId).
+	SubmitMessage(ctx context.Context, body SubmitMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// VerifyMessageWithBody Say whether a message would be taken
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
+	VerifyMessageWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// VerifyMessage Say whether a message would be taken
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
+	VerifyMessage(ctx context.Context, body VerifyMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetMessage One message as it was signed
+	//
+	// Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
+	GetMessage(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IntrospectTokenWithBody What a token is worth
+	//
+	// For confidential apps alone.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+	IntrospectTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IntrospectToken What a token is worth
+	//
+	// For confidential apps alone.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+	IntrospectToken(ctx context.Context, body IntrospectTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IntrospectTokenWithFormdataBody What a token is worth
+	//
+	// For confidential apps alone.
+	//
+	// Takes a body of the `application/x-www-form-urlencoded` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+	IntrospectTokenWithFormdataBody(ctx context.Context, body IntrospectTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeTokenWithBody End a token
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+	RevokeTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeToken End a token
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+	RevokeToken(ctx context.Context, body RevokeTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeTokenWithFormdataBody End a token
+	//
+	// Takes a body of the `application/x-www-form-urlencoded` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+	RevokeTokenWithFormdataBody(ctx context.Context, body RevokeTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IssueTokenWithBody Turn a code or a refresh token into tokens
+	//
+	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+	IssueTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IssueToken Turn a code or a refresh token into tokens
+	//
+	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+	IssueToken(ctx context.Context, body IssueTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IssueTokenWithFormdataBody Turn a code or a refresh token into tokens
+	//
+	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	//
+	// Takes a body of the `application/x-www-form-urlencoded` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+	IssueTokenWithFormdataBody(ctx context.Context, body IssueTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPassport Who somebody is
+	//
+	// Corresponds with GET /api/protocol/v1/passports/{id} (the `GetPassport` operationId).
+	GetPassport(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePredictionWithBody File a call, recorded as prediction.create
+	//
+	// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/protocol/v1/predictions (the `CreatePrediction` operationId).
+	CreatePredictionWithBody(ctx context.Context, params *CreatePredictionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePrediction File a call, recorded as prediction.create
+	//
+	// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/predictions (the `CreatePrediction` operationId).
+	CreatePrediction(ctx context.Context, params *CreatePredictionParams, body CreatePredictionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPayloadSchema The JSON Schema of a message's payload
+	//
+	// Corresponds with GET /api/protocol/v1/schemas/{type} (the `GetPayloadSchema` operationId).
+	GetPayloadSchema(ctx context.Context, pType MessageType, params *GetPayloadSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSignalWithBody File a call, recorded as signal.create
+	//
+	// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/protocol/v1/signals (the `CreateSignal` operationId).
+	CreateSignalWithBody(ctx context.Context, params *CreateSignalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSignal File a call, recorded as signal.create
+	//
+	// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/signals (the `CreateSignal` operationId).
+	CreateSignal(ctx context.Context, params *CreateSignalParams, body CreateSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSigners The signers of a passport
+	//
+	// Corresponds with GET /api/protocol/v1/signers (the `ListSigners` operationId).
+	ListSigners(ctx context.Context, params *ListSignersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RegisterSignerWithBody Register a signer
+	//
+	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/protocol/v1/signers (the `RegisterSigner` operationId).
+	RegisterSignerWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RegisterSigner Register a signer
+	//
+	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/signers (the `RegisterSigner` operationId).
+	RegisterSigner(ctx context.Context, body RegisterSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChallengeSignerWithBody Ask for a challenge for a new signer
+	//
+	// Needs `signer:create`; of a key, the permission `signal`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
+	ChallengeSignerWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChallengeSigner Ask for a challenge for a new signer
+	//
+	// Needs `signer:create`; of a key, the permission `signal`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
+	ChallengeSigner(ctx context.Context, body ChallengeSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeSigner Remove a signer for ever
+	//
+	// An app token removes signers of its own grant; a key with the permission `signal` any of its owner.
+	//
+	// Corresponds with DELETE /api/protocol/v1/signers/{publicKey} (the `RevokeSigner` operationId).
+	RevokeSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSigner One signer
+	//
+	// Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
+	GetSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DisputeMarketWithBody Flag or clear a dispute
 	//
@@ -3711,6 +5159,53 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/situations (the `ListSituations` operationId).
 	ListSituations(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Unfollow Follow an operator no more
+	//
+	// The handle stands in the body, as for POST, or in the query; with both the body counts. A second time changes nothing.
+	//
+	// Corresponds with DELETE /api/user/follow (the `Unfollow` operationId).
+	Unfollow(ctx context.Context, params *UnfollowParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFollowCounts How many follow an operator
+	//
+	// `following` is how many the caller follows: 0 without a session, as `isFollowing` is false.
+	//
+	// Corresponds with GET /api/user/follow (the `GetFollowCounts` operationId).
+	GetFollowCounts(ctx context.Context, params *GetFollowCountsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FollowWithBody Follow an operator
+	//
+	// A second time changes nothing. Nobody follows themselves.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/user/follow (the `Follow` operationId).
+	FollowWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Follow Follow an operator
+	//
+	// A second time changes nothing. Nobody follows themselves.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/user/follow (the `Follow` operationId).
+	Follow(ctx context.Context, body FollowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListUserGrants The user's grants
+	//
+	// Corresponds with GET /api/user/grants (the `ListUserGrants` operationId).
+	ListUserGrants(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeUserGrant End one of the user's grants
+	//
+	// Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
+	RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeUserSigner Remove one of the user's signers for ever
+	//
+	// Corresponds with DELETE /api/user/signers/{publicKey} (the `RevokeUserSigner` operationId).
+	RevokeUserSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// MintAgentKeyWithBody Mint a key with the older prefix
 	//
@@ -3825,6 +5320,91 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /ws (the `OpenSocket` operationId).
 	OpenSocket(ctx context.Context, params *OpenSocketParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// GetIssuerMetadata The same document where RFC 8414 looks for it
+//
+// Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
+func (c *Client) GetIssuerMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetIssuerMetadataRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetResourceMetadata Which issuer the tokens for the protocol come from
+//
+// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
+func (c *Client) GetResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetResourceMetadataRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAgentResourceMetadata Which issuer the tokens for the agent endpoint come from
+//
+// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp (the `GetAgentResourceMetadata` operationId).
+func (c *Client) GetAgentResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAgentResourceMetadataRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendDailyDigestWithBody Send the letter about yesterday, once
+//
+// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
+// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/admin/daily-digest (the `SendDailyDigest` operationId).
+func (c *Client) SendDailyDigestWithBody(ctx context.Context, params *SendDailyDigestParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendDailyDigestRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendDailyDigest Send the letter about yesterday, once
+//
+// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
+// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/admin/daily-digest (the `SendDailyDigest` operationId).
+func (c *Client) SendDailyDigest(ctx context.Context, params *SendDailyDigestParams, body SendDailyDigestJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendDailyDigestRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // CreateNativeMarketWithBody Open a native market
@@ -4091,13 +5671,14 @@ func (c *Client) SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 // SignInWithBody Sign in
 //
 // Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used.
+// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
+// names nobody, the identity token in `privy-id-token` lends its names.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/auth/privy (the `SignIn` operationId).
-func (c *Client) SignInWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSignInRequestWithBody(c.Server, contentType, body)
+func (c *Client) SignInWithBody(ctx context.Context, params *SignInParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSignInRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4111,13 +5692,14 @@ func (c *Client) SignInWithBody(ctx context.Context, contentType string, body io
 // SignIn Sign in
 //
 // Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used.
+// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
+// names nobody, the identity token in `privy-id-token` lends its names.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/auth/privy (the `SignIn` operationId).
-func (c *Client) SignIn(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSignInRequest(c.Server, body)
+func (c *Client) SignIn(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSignInRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4133,6 +5715,150 @@ func (c *Client) SignIn(ctx context.Context, body SignInJSONRequestBody, reqEdit
 // Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 func (c *Client) GetBroadcastProgram(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetBroadcastProgramRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListApps The caller's apps, newest first
+//
+// Corresponds with GET /api/dev/apps (the `ListApps` operationId).
+func (c *Client) ListApps(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAppsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RegisterAppWithBody Register an app
+//
+// An owner has at most 20 active apps.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/dev/apps (the `RegisterApp` operationId).
+func (c *Client) RegisterAppWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRegisterAppRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RegisterApp Register an app
+//
+// An owner has at most 20 active apps.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/dev/apps (the `RegisterApp` operationId).
+func (c *Client) RegisterApp(ctx context.Context, body RegisterAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRegisterAppRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DisableApp End an app for good
+//
+// Corresponds with DELETE /api/dev/apps/{appId} (the `DisableApp` operationId).
+func (c *Client) DisableApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDisableAppRequest(c.Server, appID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeAppWithBody Change an app
+//
+// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/dev/apps/{appId} (the `ChangeApp` operationId).
+func (c *Client) ChangeAppWithBody(ctx context.Context, appID openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeAppRequestWithBody(c.Server, appID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeApp Change an app
+//
+// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/dev/apps/{appId} (the `ChangeApp` operationId).
+func (c *Client) ChangeApp(ctx context.Context, appID openapi_types.UUID, body ChangeAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeAppRequest(c.Server, appID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewAppSecretWithBody Another secret for a confidential app
+//
+// The one before works for 24 hours more, or not at all with `immediate`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/dev/apps/{appId}/secret (the `RenewAppSecret` operationId).
+func (c *Client) RenewAppSecretWithBody(ctx context.Context, appID openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewAppSecretRequestWithBody(c.Server, appID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewAppSecret Another secret for a confidential app
+//
+// The one before works for 24 hours more, or not at all with `immediate`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/dev/apps/{appId}/secret (the `RenewAppSecret` operationId).
+func (c *Client) RenewAppSecret(ctx context.Context, appID openapi_types.UUID, body RenewAppSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewAppSecretRequest(c.Server, appID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4235,6 +5961,80 @@ func (c *Client) WhoAmI(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 // Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
 func (c *Client) ListFashionSignals(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFashionSignalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DropIdentityClaim Take a claim back
+//
+// A second time it answers that there was nothing to remove.
+//
+// Corresponds with DELETE /api/identity/claim (the `DropIdentityClaim` operationId).
+func (c *Client) DropIdentityClaim(ctx context.Context, params *DropIdentityClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDropIdentityClaimRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListIdentityClaims The caller's own claims
+//
+// Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
+func (c *Client) ListIdentityClaims(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListIdentityClaimsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ClaimIdentityWithBody Say that a wallet is one's own
+//
+// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
+// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
+// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
+func (c *Client) ClaimIdentityWithBody(ctx context.Context, params *ClaimIdentityParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClaimIdentityRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ClaimIdentity Say that a wallet is one's own
+//
+// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
+// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
+// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
+func (c *Client) ClaimIdentity(ctx context.Context, params *ClaimIdentityParams, body ClaimIdentityJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClaimIdentityRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4451,6 +6251,21 @@ func (c *Client) ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams,
 	return c.Client.Do(req)
 }
 
+// GetNetworkIdentity What an operator has claimed on partner stations
+//
+// Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
+func (c *Client) GetNetworkIdentity(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetNetworkIdentityRequest(c.Server, handle)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetNetworkMarket A market for partner stations
 //
 // With its outcome and its crowd; closed and resolved markets too.
@@ -4458,6 +6273,23 @@ func (c *Client) ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams,
 // Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 func (c *Client) GetNetworkMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetNetworkMarketRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetNetworkPayout Where an operator may be paid
+//
+// People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
+//
+// Corresponds with GET /api/network/payout/{handle} (the `GetNetworkPayout` operationId).
+func (c *Client) GetNetworkPayout(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetNetworkPayoutRequest(c.Server, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -4654,6 +6486,598 @@ func (c *Client) FileSignalWithBody(ctx context.Context, params *FileSignalParam
 // Corresponds with POST /api/predictions (the `FileSignal` operationId).
 func (c *Client) FileSignal(ctx context.Context, params *FileSignalParams, body FileSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewFileSignalRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetIssuer What this issuer of tokens is and takes
+//
+// Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
+func (c *Client) GetIssuer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetIssuerRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetApp What everybody may know of an app
+//
+// Corresponds with GET /api/protocol/v1/apps/{appId} (the `GetApp` operationId).
+func (c *Client) GetApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAppRequest(c.Server, appID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListGrants Grants
+//
+// An app token sees its own grant; a key with the permission `read` all of its owner.
+//
+// Corresponds with GET /api/protocol/v1/grants (the `ListGrants` operationId).
+func (c *Client) ListGrants(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGrantsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeGrant End a grant
+//
+// An app token ends its own grant; a key with the permission `signal` any of its owner.
+//
+// Corresponds with DELETE /api/protocol/v1/grants/{grantId} (the `RevokeGrant` operationId).
+func (c *Client) RevokeGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeGrantRequest(c.Server, grantID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListHubKeys The keys with which the hub attests
+//
+// Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
+func (c *Client) ListHubKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListHubKeysRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetMe Who the bearer speaks for
+//
+// Needs `profile:read`; of a key, the permission `read`.
+//
+// Corresponds with GET /api/protocol/v1/me (the `GetMe` operationId).
+func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetMeRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMessages Messages, newest first
+//
+// Corresponds with GET /api/protocol/v1/messages (the `ListMessages` operationId).
+func (c *Client) ListMessages(ctx context.Context, params *ListMessagesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMessagesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SubmitMessageWithBody Submit a signed message
+//
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/protocol/v1/messages (the `SubmitMessage` operationId).
+func (c *Client) SubmitMessageWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSubmitMessageRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SubmitMessage Submit a signed message
+//
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/protocol/v1/messages (the `SubmitMessage` operationId).
+func (c *Client) SubmitMessage(ctx context.Context, body SubmitMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSubmitMessageRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// VerifyMessageWithBody Say whether a message would be taken
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
+func (c *Client) VerifyMessageWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewVerifyMessageRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// VerifyMessage Say whether a message would be taken
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
+func (c *Client) VerifyMessage(ctx context.Context, body VerifyMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewVerifyMessageRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetMessage One message as it was signed
+//
+// Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
+func (c *Client) GetMessage(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetMessageRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IntrospectTokenWithBody What a token is worth
+//
+// For confidential apps alone.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+func (c *Client) IntrospectTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIntrospectTokenRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IntrospectToken What a token is worth
+//
+// For confidential apps alone.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+func (c *Client) IntrospectToken(ctx context.Context, body IntrospectTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIntrospectTokenRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IntrospectTokenWithFormdataBody What a token is worth
+//
+// For confidential apps alone.
+//
+// Takes a body of the `application/x-www-form-urlencoded` content type.
+//
+// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+func (c *Client) IntrospectTokenWithFormdataBody(ctx context.Context, body IntrospectTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIntrospectTokenRequestWithFormdataBody(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeTokenWithBody End a token
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+func (c *Client) RevokeTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeTokenRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeToken End a token
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+func (c *Client) RevokeToken(ctx context.Context, body RevokeTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeTokenRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeTokenWithFormdataBody End a token
+//
+// Takes a body of the `application/x-www-form-urlencoded` content type.
+//
+// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+func (c *Client) RevokeTokenWithFormdataBody(ctx context.Context, body RevokeTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeTokenRequestWithFormdataBody(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IssueTokenWithBody Turn a code or a refresh token into tokens
+//
+// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+func (c *Client) IssueTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIssueTokenRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IssueToken Turn a code or a refresh token into tokens
+//
+// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+func (c *Client) IssueToken(ctx context.Context, body IssueTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIssueTokenRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IssueTokenWithFormdataBody Turn a code or a refresh token into tokens
+//
+// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+//
+// Takes a body of the `application/x-www-form-urlencoded` content type.
+//
+// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+func (c *Client) IssueTokenWithFormdataBody(ctx context.Context, body IssueTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIssueTokenRequestWithFormdataBody(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPassport Who somebody is
+//
+// Corresponds with GET /api/protocol/v1/passports/{id} (the `GetPassport` operationId).
+func (c *Client) GetPassport(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPassportRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePredictionWithBody File a call, recorded as prediction.create
+//
+// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/protocol/v1/predictions (the `CreatePrediction` operationId).
+func (c *Client) CreatePredictionWithBody(ctx context.Context, params *CreatePredictionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePredictionRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePrediction File a call, recorded as prediction.create
+//
+// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/protocol/v1/predictions (the `CreatePrediction` operationId).
+func (c *Client) CreatePrediction(ctx context.Context, params *CreatePredictionParams, body CreatePredictionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePredictionRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPayloadSchema The JSON Schema of a message's payload
+//
+// Corresponds with GET /api/protocol/v1/schemas/{type} (the `GetPayloadSchema` operationId).
+func (c *Client) GetPayloadSchema(ctx context.Context, pType MessageType, params *GetPayloadSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPayloadSchemaRequest(c.Server, pType, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSignalWithBody File a call, recorded as signal.create
+//
+// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/protocol/v1/signals (the `CreateSignal` operationId).
+func (c *Client) CreateSignalWithBody(ctx context.Context, params *CreateSignalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSignalRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSignal File a call, recorded as signal.create
+//
+// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/protocol/v1/signals (the `CreateSignal` operationId).
+func (c *Client) CreateSignal(ctx context.Context, params *CreateSignalParams, body CreateSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSignalRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSigners The signers of a passport
+//
+// Corresponds with GET /api/protocol/v1/signers (the `ListSigners` operationId).
+func (c *Client) ListSigners(ctx context.Context, params *ListSignersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSignersRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RegisterSignerWithBody Register a signer
+//
+// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/protocol/v1/signers (the `RegisterSigner` operationId).
+func (c *Client) RegisterSignerWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRegisterSignerRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RegisterSigner Register a signer
+//
+// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/protocol/v1/signers (the `RegisterSigner` operationId).
+func (c *Client) RegisterSigner(ctx context.Context, body RegisterSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRegisterSignerRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChallengeSignerWithBody Ask for a challenge for a new signer
+//
+// Needs `signer:create`; of a key, the permission `signal`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
+func (c *Client) ChallengeSignerWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChallengeSignerRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChallengeSigner Ask for a challenge for a new signer
+//
+// Needs `signer:create`; of a key, the permission `signal`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
+func (c *Client) ChallengeSigner(ctx context.Context, body ChallengeSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChallengeSignerRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeSigner Remove a signer for ever
+//
+// An app token removes signers of its own grant; a key with the permission `signal` any of its owner.
+//
+// Corresponds with DELETE /api/protocol/v1/signers/{publicKey} (the `RevokeSigner` operationId).
+func (c *Client) RevokeSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeSignerRequest(c.Server, publicKey)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSigner One signer
+//
+// Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
+func (c *Client) GetSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSignerRequest(c.Server, publicKey)
 	if err != nil {
 		return nil, err
 	}
@@ -4870,6 +7294,123 @@ func (c *Client) AppendSignalEvent(ctx context.Context, id SignalPath, body Appe
 // Corresponds with GET /api/situations (the `ListSituations` operationId).
 func (c *Client) ListSituations(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListSituationsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Unfollow Follow an operator no more
+//
+// The handle stands in the body, as for POST, or in the query; with both the body counts. A second time changes nothing.
+//
+// Corresponds with DELETE /api/user/follow (the `Unfollow` operationId).
+func (c *Client) Unfollow(ctx context.Context, params *UnfollowParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUnfollowRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFollowCounts How many follow an operator
+//
+// `following` is how many the caller follows: 0 without a session, as `isFollowing` is false.
+//
+// Corresponds with GET /api/user/follow (the `GetFollowCounts` operationId).
+func (c *Client) GetFollowCounts(ctx context.Context, params *GetFollowCountsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFollowCountsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FollowWithBody Follow an operator
+//
+// A second time changes nothing. Nobody follows themselves.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/user/follow (the `Follow` operationId).
+func (c *Client) FollowWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFollowRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Follow Follow an operator
+//
+// A second time changes nothing. Nobody follows themselves.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/user/follow (the `Follow` operationId).
+func (c *Client) Follow(ctx context.Context, body FollowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFollowRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListUserGrants The user's grants
+//
+// Corresponds with GET /api/user/grants (the `ListUserGrants` operationId).
+func (c *Client) ListUserGrants(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUserGrantsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeUserGrant End one of the user's grants
+//
+// Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
+func (c *Client) RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeUserGrantRequest(c.Server, grantID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeUserSigner Remove one of the user's signers for ever
+//
+// Corresponds with DELETE /api/user/signers/{publicKey} (the `RevokeUserSigner` operationId).
+func (c *Client) RevokeUserSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeUserSignerRequest(c.Server, publicKey)
 	if err != nil {
 		return nil, err
 	}
@@ -5150,6 +7691,154 @@ func (c *Client) OpenSocket(ctx context.Context, params *OpenSocketParams, reqEd
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewGetIssuerMetadataRequest constructs an http.Request for the GetIssuerMetadata method
+func NewGetIssuerMetadataRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/.well-known/oauth-authorization-server/api/protocol/v1")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetResourceMetadataRequest constructs an http.Request for the GetResourceMetadata method
+func NewGetResourceMetadataRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/.well-known/oauth-protected-resource/api/protocol/v1")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetAgentResourceMetadataRequest constructs an http.Request for the GetAgentResourceMetadata method
+func NewGetAgentResourceMetadataRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/.well-known/oauth-protected-resource/api/protocol/v1/mcp")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSendDailyDigestRequest calls the generic SendDailyDigest builder with application/json body
+func NewSendDailyDigestRequest(server string, params *SendDailyDigestParams, body SendDailyDigestJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSendDailyDigestRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewSendDailyDigestRequestWithBody constructs an http.Request for the SendDailyDigest method, with any body, and a specified content type
+func NewSendDailyDigestRequestWithBody(server string, params *SendDailyDigestParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/admin/daily-digest")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Dry != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry", *params.Dry, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
 }
 
 // NewCreateNativeMarketRequest calls the generic CreateNativeMarket builder with application/json body
@@ -5622,18 +8311,18 @@ func NewSignOutRequest(server string) (*http.Request, error) {
 }
 
 // NewSignInRequest calls the generic SignIn builder with application/json body
-func NewSignInRequest(server string, body SignInJSONRequestBody) (*http.Request, error) {
+func NewSignInRequest(server string, params *SignInParams, body SignInJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewSignInRequestWithBody(server, "application/json", bodyReader)
+	return NewSignInRequestWithBody(server, params, "application/json", bodyReader)
 }
 
 // NewSignInRequestWithBody constructs an http.Request for the SignIn method, with any body, and a specified content type
-func NewSignInRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+func NewSignInRequestWithBody(server string, params *SignInParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -5657,6 +8346,21 @@ func NewSignInRequestWithBody(server string, contentType string, body io.Reader)
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.PrivyIDToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "privy-id-token", *params.PrivyIDToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("privy-id-token", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -5735,6 +8439,201 @@ func NewGetBroadcastProgramRequest(server string, params *GetBroadcastProgramPar
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewListAppsRequest constructs an http.Request for the ListApps method
+func NewListAppsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/dev/apps")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRegisterAppRequest calls the generic RegisterApp builder with application/json body
+func NewRegisterAppRequest(server string, body RegisterAppJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRegisterAppRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewRegisterAppRequestWithBody constructs an http.Request for the RegisterApp method, with any body, and a specified content type
+func NewRegisterAppRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/dev/apps")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDisableAppRequest constructs an http.Request for the DisableApp method
+func NewDisableAppRequest(server string, appID openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "appId", appID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/dev/apps/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChangeAppRequest calls the generic ChangeApp builder with application/json body
+func NewChangeAppRequest(server string, appID openapi_types.UUID, body ChangeAppJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeAppRequestWithBody(server, appID, "application/json", bodyReader)
+}
+
+// NewChangeAppRequestWithBody constructs an http.Request for the ChangeApp method, with any body, and a specified content type
+func NewChangeAppRequestWithBody(server string, appID openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "appId", appID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/dev/apps/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRenewAppSecretRequest calls the generic RenewAppSecret builder with application/json body
+func NewRenewAppSecretRequest(server string, appID openapi_types.UUID, body RenewAppSecretJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRenewAppSecretRequestWithBody(server, appID, "application/json", bodyReader)
+}
+
+// NewRenewAppSecretRequestWithBody constructs an http.Request for the RenewAppSecret method, with any body, and a specified content type
+func NewRenewAppSecretRequestWithBody(server string, appID openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "appId", appID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/dev/apps/%s/secret", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -5932,6 +8831,142 @@ func NewListFashionSignalsRequest(server string, params *ListFashionSignalsParam
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDropIdentityClaimRequest constructs an http.Request for the DropIdentityClaim method
+func NewDropIdentityClaimRequest(server string, params *DropIdentityClaimParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/identity/claim")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Station != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "station", *params.Station, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListIdentityClaimsRequest constructs an http.Request for the ListIdentityClaims method
+func NewListIdentityClaimsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/identity/claim")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewClaimIdentityRequest calls the generic ClaimIdentity builder with application/json body
+func NewClaimIdentityRequest(server string, params *ClaimIdentityParams, body ClaimIdentityJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewClaimIdentityRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewClaimIdentityRequestWithBody constructs an http.Request for the ClaimIdentity method, with any body, and a specified content type
+func NewClaimIdentityRequestWithBody(server string, params *ClaimIdentityParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/identity/claim")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.PrivyIDToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "privy-id-token", *params.PrivyIDToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("privy-id-token", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -6454,6 +9489,40 @@ func NewListCrowdGapsRequest(server string, params *ListCrowdGapsParams) (*http.
 	return req, nil
 }
 
+// NewGetNetworkIdentityRequest constructs an http.Request for the GetNetworkIdentity method
+func NewGetNetworkIdentityRequest(server string, handle HandlePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/identity/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetNetworkMarketRequest constructs an http.Request for the GetNetworkMarket method
 func NewGetNetworkMarketRequest(server string, marketID MarketPath) (*http.Request, error) {
 	var err error
@@ -6471,6 +9540,40 @@ func NewGetNetworkMarketRequest(server string, marketID MarketPath) (*http.Reque
 	}
 
 	operationPath := fmt.Sprintf("/api/network/market/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetNetworkPayoutRequest constructs an http.Request for the GetNetworkPayout method
+func NewGetNetworkPayoutRequest(server string, handle HandlePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/payout/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -7285,6 +10388,966 @@ func NewFileSignalRequestWithBody(server string, params *FileSignalParams, conte
 	return req, nil
 }
 
+// NewGetIssuerRequest constructs an http.Request for the GetIssuer method
+func NewGetIssuerRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetAppRequest constructs an http.Request for the GetApp method
+func NewGetAppRequest(server string, appID openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "appId", appID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/apps/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListGrantsRequest constructs an http.Request for the ListGrants method
+func NewListGrantsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/grants")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRevokeGrantRequest constructs an http.Request for the RevokeGrant method
+func NewRevokeGrantRequest(server string, grantID openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "grantId", grantID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/grants/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListHubKeysRequest constructs an http.Request for the ListHubKeys method
+func NewListHubKeysRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetMeRequest constructs an http.Request for the GetMe method
+func NewGetMeRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/me")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListMessagesRequest constructs an http.Request for the ListMessages method
+func NewListMessagesRequest(server string, params *ListMessagesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/messages")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DenpaID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "denpaId", *params.DenpaID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AppID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "appId", *params.AppID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSubmitMessageRequest calls the generic SubmitMessage builder with application/json body
+func NewSubmitMessageRequest(server string, body SubmitMessageJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSubmitMessageRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSubmitMessageRequestWithBody constructs an http.Request for the SubmitMessage method, with any body, and a specified content type
+func NewSubmitMessageRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/messages")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewVerifyMessageRequest calls the generic VerifyMessage builder with application/json body
+func NewVerifyMessageRequest(server string, body VerifyMessageJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewVerifyMessageRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewVerifyMessageRequestWithBody constructs an http.Request for the VerifyMessage method, with any body, and a specified content type
+func NewVerifyMessageRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/messages/verify")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetMessageRequest constructs an http.Request for the GetMessage method
+func NewGetMessageRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/messages/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewIntrospectTokenRequest calls the generic IntrospectToken builder with application/json body
+func NewIntrospectTokenRequest(server string, body IntrospectTokenJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewIntrospectTokenRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewIntrospectTokenRequestWithFormdataBody calls the generic IntrospectToken builder with application/x-www-form-urlencoded body
+func NewIntrospectTokenRequestWithFormdataBody(server string, body IntrospectTokenFormdataRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	bodyStr, err := runtime.MarshalForm(body, nil)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = strings.NewReader(bodyStr.Encode())
+	return NewIntrospectTokenRequestWithBody(server, "application/x-www-form-urlencoded", bodyReader)
+}
+
+// NewIntrospectTokenRequestWithBody constructs an http.Request for the IntrospectToken method, with any body, and a specified content type
+func NewIntrospectTokenRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/oauth/introspect")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRevokeTokenRequest calls the generic RevokeToken builder with application/json body
+func NewRevokeTokenRequest(server string, body RevokeTokenJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRevokeTokenRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewRevokeTokenRequestWithFormdataBody calls the generic RevokeToken builder with application/x-www-form-urlencoded body
+func NewRevokeTokenRequestWithFormdataBody(server string, body RevokeTokenFormdataRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	bodyStr, err := runtime.MarshalForm(body, nil)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = strings.NewReader(bodyStr.Encode())
+	return NewRevokeTokenRequestWithBody(server, "application/x-www-form-urlencoded", bodyReader)
+}
+
+// NewRevokeTokenRequestWithBody constructs an http.Request for the RevokeToken method, with any body, and a specified content type
+func NewRevokeTokenRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/oauth/revoke")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewIssueTokenRequest calls the generic IssueToken builder with application/json body
+func NewIssueTokenRequest(server string, body IssueTokenJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewIssueTokenRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewIssueTokenRequestWithFormdataBody calls the generic IssueToken builder with application/x-www-form-urlencoded body
+func NewIssueTokenRequestWithFormdataBody(server string, body IssueTokenFormdataRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	bodyStr, err := runtime.MarshalForm(body, nil)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = strings.NewReader(bodyStr.Encode())
+	return NewIssueTokenRequestWithBody(server, "application/x-www-form-urlencoded", bodyReader)
+}
+
+// NewIssueTokenRequestWithBody constructs an http.Request for the IssueToken method, with any body, and a specified content type
+func NewIssueTokenRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/oauth/token")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetPassportRequest constructs an http.Request for the GetPassport method
+func NewGetPassportRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/passports/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreatePredictionRequest calls the generic CreatePrediction builder with application/json body
+func NewCreatePredictionRequest(server string, params *CreatePredictionParams, body CreatePredictionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreatePredictionRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreatePredictionRequestWithBody constructs an http.Request for the CreatePrediction method, with any body, and a specified content type
+func NewCreatePredictionRequestWithBody(server string, params *CreatePredictionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/predictions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPayloadSchemaRequest constructs an http.Request for the GetPayloadSchema method
+func NewGetPayloadSchemaRequest(server string, pType MessageType, params *GetPayloadSchemaParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/schemas/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Attested != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "attested", *params.Attested, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateSignalRequest calls the generic CreateSignal builder with application/json body
+func NewCreateSignalRequest(server string, params *CreateSignalParams, body CreateSignalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateSignalRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateSignalRequestWithBody constructs an http.Request for the CreateSignal method, with any body, and a specified content type
+func NewCreateSignalRequestWithBody(server string, params *CreateSignalParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/signals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListSignersRequest constructs an http.Request for the ListSigners method
+func NewListSignersRequest(server string, params *ListSignersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/signers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "denpaId", params.DenpaID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRegisterSignerRequest calls the generic RegisterSigner builder with application/json body
+func NewRegisterSignerRequest(server string, body RegisterSignerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRegisterSignerRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewRegisterSignerRequestWithBody constructs an http.Request for the RegisterSigner method, with any body, and a specified content type
+func NewRegisterSignerRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/signers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewChallengeSignerRequest calls the generic ChallengeSigner builder with application/json body
+func NewChallengeSignerRequest(server string, body ChallengeSignerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChallengeSignerRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewChallengeSignerRequestWithBody constructs an http.Request for the ChallengeSigner method, with any body, and a specified content type
+func NewChallengeSignerRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/signers/challenge")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRevokeSignerRequest constructs an http.Request for the RevokeSigner method
+func NewRevokeSignerRequest(server string, publicKey string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "publicKey", publicKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/signers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSignerRequest constructs an http.Request for the GetSigner method
+func NewGetSignerRequest(server string, publicKey string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "publicKey", publicKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/signers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewDisputeMarketRequest calls the generic DisputeMarket builder with application/json body
 func NewDisputeMarketRequest(server string, body DisputeMarketJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -7745,6 +11808,245 @@ func NewListSituationsRequest(server string, params *ListSituationsParams) (*htt
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUnfollowRequest constructs an http.Request for the Unfollow method
+func NewUnfollowRequest(server string, params *UnfollowParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/user/follow")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Handle != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "handle", *params.Handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetFollowCountsRequest constructs an http.Request for the GetFollowCounts method
+func NewGetFollowCountsRequest(server string, params *GetFollowCountsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/user/follow")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "handle", params.Handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewFollowRequest calls the generic Follow builder with application/json body
+func NewFollowRequest(server string, body FollowJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewFollowRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewFollowRequestWithBody constructs an http.Request for the Follow method, with any body, and a specified content type
+func NewFollowRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/user/follow")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListUserGrantsRequest constructs an http.Request for the ListUserGrants method
+func NewListUserGrantsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/user/grants")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRevokeUserGrantRequest constructs an http.Request for the RevokeUserGrant method
+func NewRevokeUserGrantRequest(server string, grantID openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "grantId", grantID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/user/grants/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRevokeUserSignerRequest constructs an http.Request for the RevokeUserSigner method
+func NewRevokeUserSignerRequest(server string, publicKey string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "publicKey", publicKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/user/signers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -8660,6 +12962,47 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// GetIssuerMetadataWithResponse The same document where RFC 8414 looks for it
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
+	GetIssuerMetadataWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetIssuerMetadataResponse, error)
+
+	// GetResourceMetadataWithResponse Which issuer the tokens for the protocol come from
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
+	GetResourceMetadataWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetResourceMetadataResponse, error)
+
+	// GetAgentResourceMetadataWithResponse Which issuer the tokens for the agent endpoint come from
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp (the `GetAgentResourceMetadata` operationId).
+	GetAgentResourceMetadataWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetAgentResourceMetadataResponse, error)
+
+	// SendDailyDigestWithBodyWithResponse Send the letter about yesterday, once
+	//
+	// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
+	// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/daily-digest (the `SendDailyDigest` operationId).
+	SendDailyDigestWithBodyWithResponse(ctx context.Context, params *SendDailyDigestParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendDailyDigestResponse, error)
+
+	// SendDailyDigestWithResponse Send the letter about yesterday, once
+	//
+	// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
+	// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/daily-digest (the `SendDailyDigest` operationId).
+	SendDailyDigestWithResponse(ctx context.Context, params *SendDailyDigestParams, body SendDailyDigestJSONRequestBody, reqEditors ...RequestEditorFn) (*SendDailyDigestResponse, error)
+
 	// CreateNativeMarketWithBodyWithResponse Open a native market
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -8788,22 +13131,24 @@ type ClientWithResponsesInterface interface {
 	// SignInWithBodyWithResponse Sign in
 	//
 	// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used.
+	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
+	// names nobody, the identity token in `privy-id-token` lends its names.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/auth/privy (the `SignIn` operationId).
-	SignInWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SignInResponse, error)
+	SignInWithBodyWithResponse(ctx context.Context, params *SignInParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SignInResponse, error)
 
 	// SignInWithResponse Sign in
 	//
 	// Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used.
+	// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
+	// names nobody, the identity token in `privy-id-token` lends its names.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/auth/privy (the `SignIn` operationId).
-	SignInWithResponse(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*SignInResponse, error)
+	SignInWithResponse(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*SignInResponse, error)
 
 	// GetBroadcastProgramWithResponse The programme of a preset
 	//
@@ -8811,6 +13156,74 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 	GetBroadcastProgramWithResponse(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*GetBroadcastProgramResponse, error)
+
+	// ListAppsWithResponse The caller's apps, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/dev/apps (the `ListApps` operationId).
+	ListAppsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListAppsResponse, error)
+
+	// RegisterAppWithBodyWithResponse Register an app
+	//
+	// An owner has at most 20 active apps.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/dev/apps (the `RegisterApp` operationId).
+	RegisterAppWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterAppResponse, error)
+
+	// RegisterAppWithResponse Register an app
+	//
+	// An owner has at most 20 active apps.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/dev/apps (the `RegisterApp` operationId).
+	RegisterAppWithResponse(ctx context.Context, body RegisterAppJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterAppResponse, error)
+
+	// DisableAppWithResponse End an app for good
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/dev/apps/{appId} (the `DisableApp` operationId).
+	DisableAppWithResponse(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*DisableAppResponse, error)
+
+	// ChangeAppWithBodyWithResponse Change an app
+	//
+	// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/dev/apps/{appId} (the `ChangeApp` operationId).
+	ChangeAppWithBodyWithResponse(ctx context.Context, appID openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeAppResponse, error)
+
+	// ChangeAppWithResponse Change an app
+	//
+	// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/dev/apps/{appId} (the `ChangeApp` operationId).
+	ChangeAppWithResponse(ctx context.Context, appID openapi_types.UUID, body ChangeAppJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeAppResponse, error)
+
+	// RenewAppSecretWithBodyWithResponse Another secret for a confidential app
+	//
+	// The one before works for 24 hours more, or not at all with `immediate`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/dev/apps/{appId}/secret (the `RenewAppSecret` operationId).
+	RenewAppSecretWithBodyWithResponse(ctx context.Context, appID openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewAppSecretResponse, error)
+
+	// RenewAppSecretWithResponse Another secret for a confidential app
+	//
+	// The one before works for 24 hours more, or not at all with `immediate`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/dev/apps/{appId}/secret (the `RenewAppSecret` operationId).
+	RenewAppSecretWithResponse(ctx context.Context, appID openapi_types.UUID, body RenewAppSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewAppSecretResponse, error)
 
 	// RevokeKeyWithResponse Revoke a key
 	//
@@ -8861,6 +13274,44 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
 	ListFashionSignalsWithResponse(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*ListFashionSignalsResponse, error)
+
+	// DropIdentityClaimWithResponse Take a claim back
+	//
+	// A second time it answers that there was nothing to remove.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/identity/claim (the `DropIdentityClaim` operationId).
+	DropIdentityClaimWithResponse(ctx context.Context, params *DropIdentityClaimParams, reqEditors ...RequestEditorFn) (*DropIdentityClaimResponse, error)
+
+	// ListIdentityClaimsWithResponse The caller's own claims
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
+	ListIdentityClaimsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListIdentityClaimsResponse, error)
+
+	// ClaimIdentityWithBodyWithResponse Say that a wallet is one's own
+	//
+	// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
+	// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
+	// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
+	ClaimIdentityWithBodyWithResponse(ctx context.Context, params *ClaimIdentityParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClaimIdentityResponse, error)
+
+	// ClaimIdentityWithResponse Say that a wallet is one's own
+	//
+	// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
+	// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
+	// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
+	ClaimIdentityWithResponse(ctx context.Context, params *ClaimIdentityParams, body ClaimIdentityJSONRequestBody, reqEditors ...RequestEditorFn) (*ClaimIdentityResponse, error)
 
 	// GetMarketWithResponse One market
 	//
@@ -8968,6 +13419,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
 	ListCrowdGapsWithResponse(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*ListCrowdGapsResponse, error)
 
+	// GetNetworkIdentityWithResponse What an operator has claimed on partner stations
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
+	GetNetworkIdentityWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetNetworkIdentityResponse, error)
+
 	// GetNetworkMarketWithResponse A market for partner stations
 	//
 	// With its outcome and its crowd; closed and resolved markets too.
@@ -8976,6 +13434,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 	GetNetworkMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetNetworkMarketResponse, error)
+
+	// GetNetworkPayoutWithResponse Where an operator may be paid
+	//
+	// People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/payout/{handle} (the `GetNetworkPayout` operationId).
+	GetNetworkPayoutWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetNetworkPayoutResponse, error)
 
 	// GetNetworkProgramWithResponse The programme for partner stations
 	//
@@ -9080,6 +13547,284 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/predictions (the `FileSignal` operationId).
 	FileSignalWithResponse(ctx context.Context, params *FileSignalParams, body FileSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*FileSignalResponse, error)
+
+	// GetIssuerWithResponse What this issuer of tokens is and takes
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
+	GetIssuerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetIssuerResponse, error)
+
+	// GetAppWithResponse What everybody may know of an app
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1/apps/{appId} (the `GetApp` operationId).
+	GetAppWithResponse(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetAppResponse, error)
+
+	// ListGrantsWithResponse Grants
+	//
+	// An app token sees its own grant; a key with the permission `read` all of its owner.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1/grants (the `ListGrants` operationId).
+	ListGrantsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListGrantsResponse, error)
+
+	// RevokeGrantWithResponse End a grant
+	//
+	// An app token ends its own grant; a key with the permission `signal` any of its owner.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/protocol/v1/grants/{grantId} (the `RevokeGrant` operationId).
+	RevokeGrantWithResponse(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeGrantResponse, error)
+
+	// ListHubKeysWithResponse The keys with which the hub attests
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
+	ListHubKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListHubKeysResponse, error)
+
+	// GetMeWithResponse Who the bearer speaks for
+	//
+	// Needs `profile:read`; of a key, the permission `read`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1/me (the `GetMe` operationId).
+	GetMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetMeResponse, error)
+
+	// ListMessagesWithResponse Messages, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1/messages (the `ListMessages` operationId).
+	ListMessagesWithResponse(ctx context.Context, params *ListMessagesParams, reqEditors ...RequestEditorFn) (*ListMessagesResponse, error)
+
+	// SubmitMessageWithBodyWithResponse Submit a signed message
+	//
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/messages (the `SubmitMessage` operationId).
+	SubmitMessageWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SubmitMessageResponse, error)
+
+	// SubmitMessageWithResponse Submit a signed message
+	//
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/messages (the `SubmitMessage` operationId).
+	SubmitMessageWithResponse(ctx context.Context, body SubmitMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*SubmitMessageResponse, error)
+
+	// VerifyMessageWithBodyWithResponse Say whether a message would be taken
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
+	VerifyMessageWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyMessageResponse, error)
+
+	// VerifyMessageWithResponse Say whether a message would be taken
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
+	VerifyMessageWithResponse(ctx context.Context, body VerifyMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyMessageResponse, error)
+
+	// GetMessageWithResponse One message as it was signed
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
+	GetMessageWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetMessageResponse, error)
+
+	// IntrospectTokenWithBodyWithResponse What a token is worth
+	//
+	// For confidential apps alone.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+	IntrospectTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IntrospectTokenResponse, error)
+
+	// IntrospectTokenWithResponse What a token is worth
+	//
+	// For confidential apps alone.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+	IntrospectTokenWithResponse(ctx context.Context, body IntrospectTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*IntrospectTokenResponse, error)
+
+	// IntrospectTokenWithFormdataBodyWithResponse What a token is worth
+	//
+	// For confidential apps alone.
+	//
+	// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+	IntrospectTokenWithFormdataBodyWithResponse(ctx context.Context, body IntrospectTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*IntrospectTokenResponse, error)
+
+	// RevokeTokenWithBodyWithResponse End a token
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+	RevokeTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
+
+	// RevokeTokenWithResponse End a token
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+	RevokeTokenWithResponse(ctx context.Context, body RevokeTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
+
+	// RevokeTokenWithFormdataBodyWithResponse End a token
+	//
+	// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+	RevokeTokenWithFormdataBodyWithResponse(ctx context.Context, body RevokeTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
+
+	// IssueTokenWithBodyWithResponse Turn a code or a refresh token into tokens
+	//
+	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+	IssueTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IssueTokenResponse, error)
+
+	// IssueTokenWithResponse Turn a code or a refresh token into tokens
+	//
+	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+	IssueTokenWithResponse(ctx context.Context, body IssueTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*IssueTokenResponse, error)
+
+	// IssueTokenWithFormdataBodyWithResponse Turn a code or a refresh token into tokens
+	//
+	// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+	//
+	// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+	IssueTokenWithFormdataBodyWithResponse(ctx context.Context, body IssueTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*IssueTokenResponse, error)
+
+	// GetPassportWithResponse Who somebody is
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1/passports/{id} (the `GetPassport` operationId).
+	GetPassportWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetPassportResponse, error)
+
+	// CreatePredictionWithBodyWithResponse File a call, recorded as prediction.create
+	//
+	// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/predictions (the `CreatePrediction` operationId).
+	CreatePredictionWithBodyWithResponse(ctx context.Context, params *CreatePredictionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePredictionResponse, error)
+
+	// CreatePredictionWithResponse File a call, recorded as prediction.create
+	//
+	// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/predictions (the `CreatePrediction` operationId).
+	CreatePredictionWithResponse(ctx context.Context, params *CreatePredictionParams, body CreatePredictionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePredictionResponse, error)
+
+	// GetPayloadSchemaWithResponse The JSON Schema of a message's payload
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1/schemas/{type} (the `GetPayloadSchema` operationId).
+	GetPayloadSchemaWithResponse(ctx context.Context, pType MessageType, params *GetPayloadSchemaParams, reqEditors ...RequestEditorFn) (*GetPayloadSchemaResponse, error)
+
+	// CreateSignalWithBodyWithResponse File a call, recorded as signal.create
+	//
+	// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/signals (the `CreateSignal` operationId).
+	CreateSignalWithBodyWithResponse(ctx context.Context, params *CreateSignalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateSignalResponse, error)
+
+	// CreateSignalWithResponse File a call, recorded as signal.create
+	//
+	// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/signals (the `CreateSignal` operationId).
+	CreateSignalWithResponse(ctx context.Context, params *CreateSignalParams, body CreateSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSignalResponse, error)
+
+	// ListSignersWithResponse The signers of a passport
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1/signers (the `ListSigners` operationId).
+	ListSignersWithResponse(ctx context.Context, params *ListSignersParams, reqEditors ...RequestEditorFn) (*ListSignersResponse, error)
+
+	// RegisterSignerWithBodyWithResponse Register a signer
+	//
+	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/signers (the `RegisterSigner` operationId).
+	RegisterSignerWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterSignerResponse, error)
+
+	// RegisterSignerWithResponse Register a signer
+	//
+	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/signers (the `RegisterSigner` operationId).
+	RegisterSignerWithResponse(ctx context.Context, body RegisterSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterSignerResponse, error)
+
+	// ChallengeSignerWithBodyWithResponse Ask for a challenge for a new signer
+	//
+	// Needs `signer:create`; of a key, the permission `signal`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
+	ChallengeSignerWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChallengeSignerResponse, error)
+
+	// ChallengeSignerWithResponse Ask for a challenge for a new signer
+	//
+	// Needs `signer:create`; of a key, the permission `signal`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
+	ChallengeSignerWithResponse(ctx context.Context, body ChallengeSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*ChallengeSignerResponse, error)
+
+	// RevokeSignerWithResponse Remove a signer for ever
+	//
+	// An app token removes signers of its own grant; a key with the permission `signal` any of its owner.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/protocol/v1/signers/{publicKey} (the `RevokeSigner` operationId).
+	RevokeSignerWithResponse(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*RevokeSignerResponse, error)
+
+	// GetSignerWithResponse One signer
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
+	GetSignerWithResponse(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*GetSignerResponse, error)
 
 	// DisputeMarketWithBodyWithResponse Flag or clear a dispute
 	//
@@ -9188,6 +13933,63 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/situations (the `ListSituations` operationId).
 	ListSituationsWithResponse(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*ListSituationsResponse, error)
+
+	// UnfollowWithResponse Follow an operator no more
+	//
+	// The handle stands in the body, as for POST, or in the query; with both the body counts. A second time changes nothing.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/user/follow (the `Unfollow` operationId).
+	UnfollowWithResponse(ctx context.Context, params *UnfollowParams, reqEditors ...RequestEditorFn) (*UnfollowResponse, error)
+
+	// GetFollowCountsWithResponse How many follow an operator
+	//
+	// `following` is how many the caller follows: 0 without a session, as `isFollowing` is false.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/user/follow (the `GetFollowCounts` operationId).
+	GetFollowCountsWithResponse(ctx context.Context, params *GetFollowCountsParams, reqEditors ...RequestEditorFn) (*GetFollowCountsResponse, error)
+
+	// FollowWithBodyWithResponse Follow an operator
+	//
+	// A second time changes nothing. Nobody follows themselves.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/user/follow (the `Follow` operationId).
+	FollowWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FollowResponse, error)
+
+	// FollowWithResponse Follow an operator
+	//
+	// A second time changes nothing. Nobody follows themselves.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/user/follow (the `Follow` operationId).
+	FollowWithResponse(ctx context.Context, body FollowJSONRequestBody, reqEditors ...RequestEditorFn) (*FollowResponse, error)
+
+	// ListUserGrantsWithResponse The user's grants
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/user/grants (the `ListUserGrants` operationId).
+	ListUserGrantsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListUserGrantsResponse, error)
+
+	// RevokeUserGrantWithResponse End one of the user's grants
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
+	RevokeUserGrantWithResponse(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeUserGrantResponse, error)
+
+	// RevokeUserSignerWithResponse Remove one of the user's signers for ever
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/user/signers/{publicKey} (the `RevokeUserSigner` operationId).
+	RevokeUserSignerWithResponse(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*RevokeUserSignerResponse, error)
 
 	// MintAgentKeyWithBodyWithResponse Mint a key with the older prefix
 	//
@@ -9330,6 +14132,198 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /ws (the `OpenSocket` operationId).
 	OpenSocketWithResponse(ctx context.Context, params *OpenSocketParams, reqEditors ...RequestEditorFn) (*OpenSocketResponse, error)
+}
+
+type GetIssuerMetadataResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Issuer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetIssuerMetadataResponse) GetJSON200() *Issuer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetIssuerMetadataResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetIssuerMetadataResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetIssuerMetadataResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetIssuerMetadataResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetIssuerMetadataResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetResourceMetadataResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProtectedResource
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetResourceMetadataResponse) GetJSON200() *ProtectedResource {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetResourceMetadataResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetResourceMetadataResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetResourceMetadataResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetResourceMetadataResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetResourceMetadataResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetAgentResourceMetadataResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProtectedResource
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAgentResourceMetadataResponse) GetJSON200() *ProtectedResource {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetAgentResourceMetadataResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAgentResourceMetadataResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAgentResourceMetadataResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAgentResourceMetadataResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAgentResourceMetadataResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SendDailyDigestResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DigestAnswer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SendDailyDigestResponse) GetJSON200() *DigestAnswer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r SendDailyDigestResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SendDailyDigestResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SendDailyDigestResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SendDailyDigestResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SendDailyDigestResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type CreateNativeMarketResponse struct {
@@ -9956,6 +14950,250 @@ func (r GetBroadcastProgramResponse) ContentType() string {
 	return ""
 }
 
+type ListAppsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AppList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAppsResponse) GetJSON200() *AppList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListAppsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAppsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAppsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAppsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAppsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RegisterAppResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *App
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RegisterAppResponse) GetJSON201() *App {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RegisterAppResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RegisterAppResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RegisterAppResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RegisterAppResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RegisterAppResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DisableAppResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Ok
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DisableAppResponse) GetJSON200() *Ok {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DisableAppResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DisableAppResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DisableAppResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DisableAppResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DisableAppResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChangeAppResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *App
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChangeAppResponse) GetJSON200() *App {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ChangeAppResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChangeAppResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChangeAppResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChangeAppResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChangeAppResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RenewAppSecretResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		ClientSecret string `json:"clientSecret"`
+	}
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RenewAppSecretResponse) GetJSON200() *struct {
+	ClientSecret string `json:"clientSecret"`
+} {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RenewAppSecretResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RenewAppSecretResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RenewAppSecretResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RenewAppSecretResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RenewAppSecretResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type RevokeKeyResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10190,6 +15428,150 @@ func (r ListFashionSignalsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListFashionSignalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DropIdentityClaimResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Removed
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DropIdentityClaimResponse) GetJSON200() *Removed {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DropIdentityClaimResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DropIdentityClaimResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DropIdentityClaimResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DropIdentityClaimResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DropIdentityClaimResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListIdentityClaimsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IdentityClaims
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListIdentityClaimsResponse) GetJSON200() *IdentityClaims {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListIdentityClaimsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListIdentityClaimsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListIdentityClaimsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListIdentityClaimsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListIdentityClaimsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ClaimIdentityResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IdentityClaimed
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ClaimIdentityResponse) GetJSON200() *IdentityClaimed {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ClaimIdentityResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ClaimIdentityResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ClaimIdentityResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ClaimIdentityResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ClaimIdentityResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -10724,6 +16106,54 @@ func (r ListCrowdGapsResponse) ContentType() string {
 	return ""
 }
 
+type GetNetworkIdentityResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NetworkIdentity
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetNetworkIdentityResponse) GetJSON200() *NetworkIdentity {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetNetworkIdentityResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetNetworkIdentityResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetNetworkIdentityResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetNetworkIdentityResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetNetworkIdentityResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetNetworkMarketResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10766,6 +16196,54 @@ func (r GetNetworkMarketResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetNetworkMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetNetworkPayoutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Payout
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetNetworkPayoutResponse) GetJSON200() *Payout {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetNetworkPayoutResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetNetworkPayoutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetNetworkPayoutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetNetworkPayoutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetNetworkPayoutResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11252,6 +16730,1062 @@ func (r FileSignalResponse) ContentType() string {
 	return ""
 }
 
+type GetIssuerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Issuer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetIssuerResponse) GetJSON200() *Issuer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetIssuerResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetIssuerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetIssuerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetIssuerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetIssuerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetAppResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PublicApp
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAppResponse) GetJSON200() *PublicApp {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetAppResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAppResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAppResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAppResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAppResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListGrantsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GrantList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListGrantsResponse) GetJSON200() *GrantList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListGrantsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListGrantsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGrantsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGrantsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListGrantsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeGrantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Ok
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RevokeGrantResponse) GetJSON200() *Ok {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RevokeGrantResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeGrantResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeGrantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeGrantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeGrantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListHubKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *HubKeyList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListHubKeysResponse) GetJSON200() *HubKeyList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListHubKeysResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListHubKeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListHubKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListHubKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListHubKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetMeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OwnPassport
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetMeResponse) GetJSON200() *OwnPassport {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetMeResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetMeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetMeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetMeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetMeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListMessagesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MessageList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListMessagesResponse) GetJSON200() *MessageList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListMessagesResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListMessagesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMessagesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMessagesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListMessagesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SubmitMessageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SubmittedMessage
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *SubmittedMessage
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SubmitMessageResponse) GetJSON200() *SubmittedMessage {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r SubmitMessageResponse) GetJSON201() *SubmittedMessage {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r SubmitMessageResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SubmitMessageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SubmitMessageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SubmitMessageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SubmitMessageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type VerifyMessageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MessageVerdict
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r VerifyMessageResponse) GetJSON200() *MessageVerdict {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r VerifyMessageResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r VerifyMessageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r VerifyMessageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r VerifyMessageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r VerifyMessageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetMessageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KeptMessage
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetMessageResponse) GetJSON200() *KeptMessage {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetMessageResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetMessageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetMessageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetMessageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetMessageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type IntrospectTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Introspection
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r IntrospectTokenResponse) GetJSON200() *Introspection {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r IntrospectTokenResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r IntrospectTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r IntrospectTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r IntrospectTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r IntrospectTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RevokeTokenResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type IssueTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TokenAnswer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r IssueTokenResponse) GetJSON200() *TokenAnswer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r IssueTokenResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r IssueTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r IssueTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r IssueTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r IssueTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetPassportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Passport
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPassportResponse) GetJSON200() *Passport {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetPassportResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPassportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPassportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPassportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPassportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreatePredictionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Created
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreatePredictionResponse) GetJSON200() *Created {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreatePredictionResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreatePredictionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreatePredictionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreatePredictionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreatePredictionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetPayloadSchemaResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *map[string]interface{}
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPayloadSchemaResponse) GetJSON200() *map[string]interface{} {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetPayloadSchemaResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPayloadSchemaResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPayloadSchemaResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPayloadSchemaResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPayloadSchemaResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateSignalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Created
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreateSignalResponse) GetJSON200() *Created {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateSignalResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateSignalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateSignalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateSignalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateSignalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListSignersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SignerList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSignersResponse) GetJSON200() *SignerList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListSignersResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSignersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSignersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSignersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSignersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RegisterSignerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Signer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RegisterSignerResponse) GetJSON201() *Signer {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RegisterSignerResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RegisterSignerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RegisterSignerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RegisterSignerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RegisterSignerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChallengeSignerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SignerChallenge
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChallengeSignerResponse) GetJSON200() *SignerChallenge {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ChallengeSignerResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChallengeSignerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChallengeSignerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChallengeSignerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChallengeSignerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeSignerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Ok
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RevokeSignerResponse) GetJSON200() *Ok {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RevokeSignerResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeSignerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeSignerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeSignerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeSignerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetSignerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Signer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSignerResponse) GetJSON200() *Signer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetSignerResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSignerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSignerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSignerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSignerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type DisputeMarketResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -11678,6 +18212,294 @@ func (r ListSituationsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListSituationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type UnfollowResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Followed
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UnfollowResponse) GetJSON200() *Followed {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UnfollowResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UnfollowResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UnfollowResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UnfollowResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UnfollowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetFollowCountsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FollowCounts
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetFollowCountsResponse) GetJSON200() *FollowCounts {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetFollowCountsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFollowCountsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFollowCountsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFollowCountsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFollowCountsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type FollowResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Followed
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FollowResponse) GetJSON200() *Followed {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r FollowResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FollowResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FollowResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FollowResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FollowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListUserGrantsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GrantList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListUserGrantsResponse) GetJSON200() *GrantList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListUserGrantsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListUserGrantsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListUserGrantsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListUserGrantsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListUserGrantsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeUserGrantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Ok
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RevokeUserGrantResponse) GetJSON200() *Ok {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RevokeUserGrantResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeUserGrantResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeUserGrantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeUserGrantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeUserGrantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeUserSignerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Ok
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RevokeUserSignerResponse) GetJSON200() *Ok {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RevokeUserSignerResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeUserSignerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeUserSignerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeUserSignerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeUserSignerResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12397,6 +19219,77 @@ func (r OpenSocketResponse) ContentType() string {
 	return ""
 }
 
+// GetIssuerMetadataWithResponse The same document where RFC 8414 looks for it
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
+func (c *ClientWithResponses) GetIssuerMetadataWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetIssuerMetadataResponse, error) {
+	rsp, err := c.GetIssuerMetadata(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetIssuerMetadataResponse(rsp)
+}
+
+// GetResourceMetadataWithResponse Which issuer the tokens for the protocol come from
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
+func (c *ClientWithResponses) GetResourceMetadataWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetResourceMetadataResponse, error) {
+	rsp, err := c.GetResourceMetadata(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetResourceMetadataResponse(rsp)
+}
+
+// GetAgentResourceMetadataWithResponse Which issuer the tokens for the agent endpoint come from
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp (the `GetAgentResourceMetadata` operationId).
+func (c *ClientWithResponses) GetAgentResourceMetadataWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetAgentResourceMetadataResponse, error) {
+	rsp, err := c.GetAgentResourceMetadata(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAgentResourceMetadataResponse(rsp)
+}
+
+// SendDailyDigestWithBodyWithResponse Send the letter about yesterday, once
+//
+// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
+// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/daily-digest (the `SendDailyDigest` operationId).
+func (c *ClientWithResponses) SendDailyDigestWithBodyWithResponse(ctx context.Context, params *SendDailyDigestParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendDailyDigestResponse, error) {
+	rsp, err := c.SendDailyDigestWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendDailyDigestResponse(rsp)
+}
+
+// SendDailyDigestWithResponse Send the letter about yesterday, once
+//
+// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
+// sent and nothing noted. A body is not used, and one that is there takes the admin secret.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/daily-digest (the `SendDailyDigest` operationId).
+func (c *ClientWithResponses) SendDailyDigestWithResponse(ctx context.Context, params *SendDailyDigestParams, body SendDailyDigestJSONRequestBody, reqEditors ...RequestEditorFn) (*SendDailyDigestResponse, error) {
+	rsp, err := c.SendDailyDigest(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendDailyDigestResponse(rsp)
+}
+
 // CreateNativeMarketWithBodyWithResponse Open a native market
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -12615,13 +19508,14 @@ func (c *ClientWithResponses) SignOutWithResponse(ctx context.Context, reqEditor
 // SignInWithBodyWithResponse Sign in
 //
 // Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used.
+// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
+// names nobody, the identity token in `privy-id-token` lends its names.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/auth/privy (the `SignIn` operationId).
-func (c *ClientWithResponses) SignInWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SignInResponse, error) {
-	rsp, err := c.SignInWithBody(ctx, contentType, body, reqEditors...)
+func (c *ClientWithResponses) SignInWithBodyWithResponse(ctx context.Context, params *SignInParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SignInResponse, error) {
+	rsp, err := c.SignInWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12631,13 +19525,14 @@ func (c *ClientWithResponses) SignInWithBodyWithResponse(ctx context.Context, co
 // SignInWithResponse Sign in
 //
 // Verifies the identity token, finds or creates its operator and sets the session cookies for 30 days. The handle
-// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used.
+// is made from the verified claims, never from a body; a body may be sent, and nothing in it is used. Where the login
+// names nobody, the identity token in `privy-id-token` lends its names.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/auth/privy (the `SignIn` operationId).
-func (c *ClientWithResponses) SignInWithResponse(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*SignInResponse, error) {
-	rsp, err := c.SignIn(ctx, body, reqEditors...)
+func (c *ClientWithResponses) SignInWithResponse(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*SignInResponse, error) {
+	rsp, err := c.SignIn(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12655,6 +19550,122 @@ func (c *ClientWithResponses) GetBroadcastProgramWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParseGetBroadcastProgramResponse(rsp)
+}
+
+// ListAppsWithResponse The caller's apps, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/dev/apps (the `ListApps` operationId).
+func (c *ClientWithResponses) ListAppsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListAppsResponse, error) {
+	rsp, err := c.ListApps(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAppsResponse(rsp)
+}
+
+// RegisterAppWithBodyWithResponse Register an app
+//
+// An owner has at most 20 active apps.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/dev/apps (the `RegisterApp` operationId).
+func (c *ClientWithResponses) RegisterAppWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterAppResponse, error) {
+	rsp, err := c.RegisterAppWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRegisterAppResponse(rsp)
+}
+
+// RegisterAppWithResponse Register an app
+//
+// An owner has at most 20 active apps.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/dev/apps (the `RegisterApp` operationId).
+func (c *ClientWithResponses) RegisterAppWithResponse(ctx context.Context, body RegisterAppJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterAppResponse, error) {
+	rsp, err := c.RegisterApp(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRegisterAppResponse(rsp)
+}
+
+// DisableAppWithResponse End an app for good
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/dev/apps/{appId} (the `DisableApp` operationId).
+func (c *ClientWithResponses) DisableAppWithResponse(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*DisableAppResponse, error) {
+	rsp, err := c.DisableApp(ctx, appID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDisableAppResponse(rsp)
+}
+
+// ChangeAppWithBodyWithResponse Change an app
+//
+// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/dev/apps/{appId} (the `ChangeApp` operationId).
+func (c *ClientWithResponses) ChangeAppWithBodyWithResponse(ctx context.Context, appID openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeAppResponse, error) {
+	rsp, err := c.ChangeAppWithBody(ctx, appID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeAppResponse(rsp)
+}
+
+// ChangeAppWithResponse Change an app
+//
+// What is left out stays; an empty text takes a homepage or a logo away. The type is final. A scope that is taken away is gone from every grant with the next request.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/dev/apps/{appId} (the `ChangeApp` operationId).
+func (c *ClientWithResponses) ChangeAppWithResponse(ctx context.Context, appID openapi_types.UUID, body ChangeAppJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeAppResponse, error) {
+	rsp, err := c.ChangeApp(ctx, appID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeAppResponse(rsp)
+}
+
+// RenewAppSecretWithBodyWithResponse Another secret for a confidential app
+//
+// The one before works for 24 hours more, or not at all with `immediate`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/dev/apps/{appId}/secret (the `RenewAppSecret` operationId).
+func (c *ClientWithResponses) RenewAppSecretWithBodyWithResponse(ctx context.Context, appID openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewAppSecretResponse, error) {
+	rsp, err := c.RenewAppSecretWithBody(ctx, appID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewAppSecretResponse(rsp)
+}
+
+// RenewAppSecretWithResponse Another secret for a confidential app
+//
+// The one before works for 24 hours more, or not at all with `immediate`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/dev/apps/{appId}/secret (the `RenewAppSecret` operationId).
+func (c *ClientWithResponses) RenewAppSecretWithResponse(ctx context.Context, appID openapi_types.UUID, body RenewAppSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewAppSecretResponse, error) {
+	rsp, err := c.RenewAppSecret(ctx, appID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewAppSecretResponse(rsp)
 }
 
 // RevokeKeyWithResponse Revoke a key
@@ -12741,6 +19752,68 @@ func (c *ClientWithResponses) ListFashionSignalsWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseListFashionSignalsResponse(rsp)
+}
+
+// DropIdentityClaimWithResponse Take a claim back
+//
+// A second time it answers that there was nothing to remove.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/identity/claim (the `DropIdentityClaim` operationId).
+func (c *ClientWithResponses) DropIdentityClaimWithResponse(ctx context.Context, params *DropIdentityClaimParams, reqEditors ...RequestEditorFn) (*DropIdentityClaimResponse, error) {
+	rsp, err := c.DropIdentityClaim(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDropIdentityClaimResponse(rsp)
+}
+
+// ListIdentityClaimsWithResponse The caller's own claims
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
+func (c *ClientWithResponses) ListIdentityClaimsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListIdentityClaimsResponse, error) {
+	rsp, err := c.ListIdentityClaims(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListIdentityClaimsResponse(rsp)
+}
+
+// ClaimIdentityWithBodyWithResponse Say that a wallet is one's own
+//
+// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
+// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
+// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
+func (c *ClientWithResponses) ClaimIdentityWithBodyWithResponse(ctx context.Context, params *ClaimIdentityParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClaimIdentityResponse, error) {
+	rsp, err := c.ClaimIdentityWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClaimIdentityResponse(rsp)
+}
+
+// ClaimIdentityWithResponse Say that a wallet is one's own
+//
+// Taken when the identity provider has linked the wallet to the caller: by the identity token in `privy-id-token`
+// when it is younger than five minutes and names the wallet, else by asking the provider. A claim is made to be
+// published. A later one at the same station takes its place, and a wallet belongs to who proved it last.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
+func (c *ClientWithResponses) ClaimIdentityWithResponse(ctx context.Context, params *ClaimIdentityParams, body ClaimIdentityJSONRequestBody, reqEditors ...RequestEditorFn) (*ClaimIdentityResponse, error) {
+	rsp, err := c.ClaimIdentity(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClaimIdentityResponse(rsp)
 }
 
 // GetMarketWithResponse One market
@@ -12921,6 +19994,19 @@ func (c *ClientWithResponses) ListCrowdGapsWithResponse(ctx context.Context, par
 	return ParseListCrowdGapsResponse(rsp)
 }
 
+// GetNetworkIdentityWithResponse What an operator has claimed on partner stations
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
+func (c *ClientWithResponses) GetNetworkIdentityWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetNetworkIdentityResponse, error) {
+	rsp, err := c.GetNetworkIdentity(ctx, handle, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetNetworkIdentityResponse(rsp)
+}
+
 // GetNetworkMarketWithResponse A market for partner stations
 //
 // With its outcome and its crowd; closed and resolved markets too.
@@ -12934,6 +20020,21 @@ func (c *ClientWithResponses) GetNetworkMarketWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseGetNetworkMarketResponse(rsp)
+}
+
+// GetNetworkPayoutWithResponse Where an operator may be paid
+//
+// People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/payout/{handle} (the `GetNetworkPayout` operationId).
+func (c *ClientWithResponses) GetNetworkPayoutWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetNetworkPayoutResponse, error) {
+	rsp, err := c.GetNetworkPayout(ctx, handle, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetNetworkPayoutResponse(rsp)
 }
 
 // GetNetworkProgramWithResponse The programme for partner stations
@@ -13104,6 +20205,488 @@ func (c *ClientWithResponses) FileSignalWithResponse(ctx context.Context, params
 		return nil, err
 	}
 	return ParseFileSignalResponse(rsp)
+}
+
+// GetIssuerWithResponse What this issuer of tokens is and takes
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
+func (c *ClientWithResponses) GetIssuerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetIssuerResponse, error) {
+	rsp, err := c.GetIssuer(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetIssuerResponse(rsp)
+}
+
+// GetAppWithResponse What everybody may know of an app
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1/apps/{appId} (the `GetApp` operationId).
+func (c *ClientWithResponses) GetAppWithResponse(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetAppResponse, error) {
+	rsp, err := c.GetApp(ctx, appID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAppResponse(rsp)
+}
+
+// ListGrantsWithResponse Grants
+//
+// An app token sees its own grant; a key with the permission `read` all of its owner.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1/grants (the `ListGrants` operationId).
+func (c *ClientWithResponses) ListGrantsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListGrantsResponse, error) {
+	rsp, err := c.ListGrants(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGrantsResponse(rsp)
+}
+
+// RevokeGrantWithResponse End a grant
+//
+// An app token ends its own grant; a key with the permission `signal` any of its owner.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/protocol/v1/grants/{grantId} (the `RevokeGrant` operationId).
+func (c *ClientWithResponses) RevokeGrantWithResponse(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeGrantResponse, error) {
+	rsp, err := c.RevokeGrant(ctx, grantID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeGrantResponse(rsp)
+}
+
+// ListHubKeysWithResponse The keys with which the hub attests
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
+func (c *ClientWithResponses) ListHubKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListHubKeysResponse, error) {
+	rsp, err := c.ListHubKeys(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListHubKeysResponse(rsp)
+}
+
+// GetMeWithResponse Who the bearer speaks for
+//
+// Needs `profile:read`; of a key, the permission `read`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1/me (the `GetMe` operationId).
+func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetMeResponse, error) {
+	rsp, err := c.GetMe(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetMeResponse(rsp)
+}
+
+// ListMessagesWithResponse Messages, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1/messages (the `ListMessages` operationId).
+func (c *ClientWithResponses) ListMessagesWithResponse(ctx context.Context, params *ListMessagesParams, reqEditors ...RequestEditorFn) (*ListMessagesResponse, error) {
+	rsp, err := c.ListMessages(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMessagesResponse(rsp)
+}
+
+// SubmitMessageWithBodyWithResponse Submit a signed message
+//
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/messages (the `SubmitMessage` operationId).
+func (c *ClientWithResponses) SubmitMessageWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SubmitMessageResponse, error) {
+	rsp, err := c.SubmitMessageWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSubmitMessageResponse(rsp)
+}
+
+// SubmitMessageWithResponse Submit a signed message
+//
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/messages (the `SubmitMessage` operationId).
+func (c *ClientWithResponses) SubmitMessageWithResponse(ctx context.Context, body SubmitMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*SubmitMessageResponse, error) {
+	rsp, err := c.SubmitMessage(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSubmitMessageResponse(rsp)
+}
+
+// VerifyMessageWithBodyWithResponse Say whether a message would be taken
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
+func (c *ClientWithResponses) VerifyMessageWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyMessageResponse, error) {
+	rsp, err := c.VerifyMessageWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseVerifyMessageResponse(rsp)
+}
+
+// VerifyMessageWithResponse Say whether a message would be taken
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
+func (c *ClientWithResponses) VerifyMessageWithResponse(ctx context.Context, body VerifyMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyMessageResponse, error) {
+	rsp, err := c.VerifyMessage(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseVerifyMessageResponse(rsp)
+}
+
+// GetMessageWithResponse One message as it was signed
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
+func (c *ClientWithResponses) GetMessageWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetMessageResponse, error) {
+	rsp, err := c.GetMessage(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetMessageResponse(rsp)
+}
+
+// IntrospectTokenWithBodyWithResponse What a token is worth
+//
+// For confidential apps alone.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+func (c *ClientWithResponses) IntrospectTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IntrospectTokenResponse, error) {
+	rsp, err := c.IntrospectTokenWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIntrospectTokenResponse(rsp)
+}
+
+// IntrospectTokenWithResponse What a token is worth
+//
+// For confidential apps alone.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+func (c *ClientWithResponses) IntrospectTokenWithResponse(ctx context.Context, body IntrospectTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*IntrospectTokenResponse, error) {
+	rsp, err := c.IntrospectToken(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIntrospectTokenResponse(rsp)
+}
+
+// IntrospectTokenWithFormdataBodyWithResponse What a token is worth
+//
+// For confidential apps alone.
+//
+// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/oauth/introspect (the `IntrospectToken` operationId).
+func (c *ClientWithResponses) IntrospectTokenWithFormdataBodyWithResponse(ctx context.Context, body IntrospectTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*IntrospectTokenResponse, error) {
+	rsp, err := c.IntrospectTokenWithFormdataBody(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIntrospectTokenResponse(rsp)
+}
+
+// RevokeTokenWithBodyWithResponse End a token
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+func (c *ClientWithResponses) RevokeTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error) {
+	rsp, err := c.RevokeTokenWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeTokenResponse(rsp)
+}
+
+// RevokeTokenWithResponse End a token
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+func (c *ClientWithResponses) RevokeTokenWithResponse(ctx context.Context, body RevokeTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error) {
+	rsp, err := c.RevokeToken(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeTokenResponse(rsp)
+}
+
+// RevokeTokenWithFormdataBodyWithResponse End a token
+//
+// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
+func (c *ClientWithResponses) RevokeTokenWithFormdataBodyWithResponse(ctx context.Context, body RevokeTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error) {
+	rsp, err := c.RevokeTokenWithFormdataBody(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeTokenResponse(rsp)
+}
+
+// IssueTokenWithBodyWithResponse Turn a code or a refresh token into tokens
+//
+// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+func (c *ClientWithResponses) IssueTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IssueTokenResponse, error) {
+	rsp, err := c.IssueTokenWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIssueTokenResponse(rsp)
+}
+
+// IssueTokenWithResponse Turn a code or a refresh token into tokens
+//
+// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+func (c *ClientWithResponses) IssueTokenWithResponse(ctx context.Context, body IssueTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*IssueTokenResponse, error) {
+	rsp, err := c.IssueToken(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIssueTokenResponse(rsp)
+}
+
+// IssueTokenWithFormdataBodyWithResponse Turn a code or a refresh token into tokens
+//
+// A form with the names of RFC 6749 or JSON with either spelling, at most 16 KiB. A confidential app proves itself in the header or in the body; 30 requests a minute for each app and address.
+//
+// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/oauth/token (the `IssueToken` operationId).
+func (c *ClientWithResponses) IssueTokenWithFormdataBodyWithResponse(ctx context.Context, body IssueTokenFormdataRequestBody, reqEditors ...RequestEditorFn) (*IssueTokenResponse, error) {
+	rsp, err := c.IssueTokenWithFormdataBody(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIssueTokenResponse(rsp)
+}
+
+// GetPassportWithResponse Who somebody is
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1/passports/{id} (the `GetPassport` operationId).
+func (c *ClientWithResponses) GetPassportWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetPassportResponse, error) {
+	rsp, err := c.GetPassport(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPassportResponse(rsp)
+}
+
+// CreatePredictionWithBodyWithResponse File a call, recorded as prediction.create
+//
+// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/predictions (the `CreatePrediction` operationId).
+func (c *ClientWithResponses) CreatePredictionWithBodyWithResponse(ctx context.Context, params *CreatePredictionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePredictionResponse, error) {
+	rsp, err := c.CreatePredictionWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePredictionResponse(rsp)
+}
+
+// CreatePredictionWithResponse File a call, recorded as prediction.create
+//
+// The canonical write with the source `api`, needs `prediction:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/predictions (the `CreatePrediction` operationId).
+func (c *ClientWithResponses) CreatePredictionWithResponse(ctx context.Context, params *CreatePredictionParams, body CreatePredictionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePredictionResponse, error) {
+	rsp, err := c.CreatePrediction(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePredictionResponse(rsp)
+}
+
+// GetPayloadSchemaWithResponse The JSON Schema of a message's payload
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1/schemas/{type} (the `GetPayloadSchema` operationId).
+func (c *ClientWithResponses) GetPayloadSchemaWithResponse(ctx context.Context, pType MessageType, params *GetPayloadSchemaParams, reqEditors ...RequestEditorFn) (*GetPayloadSchemaResponse, error) {
+	rsp, err := c.GetPayloadSchema(ctx, pType, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPayloadSchemaResponse(rsp)
+}
+
+// CreateSignalWithBodyWithResponse File a call, recorded as signal.create
+//
+// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/signals (the `CreateSignal` operationId).
+func (c *ClientWithResponses) CreateSignalWithBodyWithResponse(ctx context.Context, params *CreateSignalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateSignalResponse, error) {
+	rsp, err := c.CreateSignalWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateSignalResponse(rsp)
+}
+
+// CreateSignalWithResponse File a call, recorded as signal.create
+//
+// The canonical write with the source `api`, needs `signal:create`; of a key, the permission `signal`. Without `priceBps` the call is filed at the side's price of the newest snapshot of at most 15 minutes. After a 503 the call may stand: asked again it is `already_predicted`, and its message follows.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/signals (the `CreateSignal` operationId).
+func (c *ClientWithResponses) CreateSignalWithResponse(ctx context.Context, params *CreateSignalParams, body CreateSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSignalResponse, error) {
+	rsp, err := c.CreateSignal(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateSignalResponse(rsp)
+}
+
+// ListSignersWithResponse The signers of a passport
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1/signers (the `ListSigners` operationId).
+func (c *ClientWithResponses) ListSignersWithResponse(ctx context.Context, params *ListSignersParams, reqEditors ...RequestEditorFn) (*ListSignersResponse, error) {
+	rsp, err := c.ListSigners(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSignersResponse(rsp)
+}
+
+// RegisterSignerWithBodyWithResponse Register a signer
+//
+// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/signers (the `RegisterSigner` operationId).
+func (c *ClientWithResponses) RegisterSignerWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterSignerResponse, error) {
+	rsp, err := c.RegisterSignerWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRegisterSignerResponse(rsp)
+}
+
+// RegisterSignerWithResponse Register a signer
+//
+// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/signers (the `RegisterSigner` operationId).
+func (c *ClientWithResponses) RegisterSignerWithResponse(ctx context.Context, body RegisterSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterSignerResponse, error) {
+	rsp, err := c.RegisterSigner(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRegisterSignerResponse(rsp)
+}
+
+// ChallengeSignerWithBodyWithResponse Ask for a challenge for a new signer
+//
+// Needs `signer:create`; of a key, the permission `signal`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
+func (c *ClientWithResponses) ChallengeSignerWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChallengeSignerResponse, error) {
+	rsp, err := c.ChallengeSignerWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChallengeSignerResponse(rsp)
+}
+
+// ChallengeSignerWithResponse Ask for a challenge for a new signer
+//
+// Needs `signer:create`; of a key, the permission `signal`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/signers/challenge (the `ChallengeSigner` operationId).
+func (c *ClientWithResponses) ChallengeSignerWithResponse(ctx context.Context, body ChallengeSignerJSONRequestBody, reqEditors ...RequestEditorFn) (*ChallengeSignerResponse, error) {
+	rsp, err := c.ChallengeSigner(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChallengeSignerResponse(rsp)
+}
+
+// RevokeSignerWithResponse Remove a signer for ever
+//
+// An app token removes signers of its own grant; a key with the permission `signal` any of its owner.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/protocol/v1/signers/{publicKey} (the `RevokeSigner` operationId).
+func (c *ClientWithResponses) RevokeSignerWithResponse(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*RevokeSignerResponse, error) {
+	rsp, err := c.RevokeSigner(ctx, publicKey, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeSignerResponse(rsp)
+}
+
+// GetSignerWithResponse One signer
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
+func (c *ClientWithResponses) GetSignerWithResponse(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*GetSignerResponse, error) {
+	rsp, err := c.GetSigner(ctx, publicKey, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSignerResponse(rsp)
 }
 
 // DisputeMarketWithBodyWithResponse Flag or clear a dispute
@@ -13284,6 +20867,105 @@ func (c *ClientWithResponses) ListSituationsWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseListSituationsResponse(rsp)
+}
+
+// UnfollowWithResponse Follow an operator no more
+//
+// The handle stands in the body, as for POST, or in the query; with both the body counts. A second time changes nothing.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/user/follow (the `Unfollow` operationId).
+func (c *ClientWithResponses) UnfollowWithResponse(ctx context.Context, params *UnfollowParams, reqEditors ...RequestEditorFn) (*UnfollowResponse, error) {
+	rsp, err := c.Unfollow(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUnfollowResponse(rsp)
+}
+
+// GetFollowCountsWithResponse How many follow an operator
+//
+// `following` is how many the caller follows: 0 without a session, as `isFollowing` is false.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/user/follow (the `GetFollowCounts` operationId).
+func (c *ClientWithResponses) GetFollowCountsWithResponse(ctx context.Context, params *GetFollowCountsParams, reqEditors ...RequestEditorFn) (*GetFollowCountsResponse, error) {
+	rsp, err := c.GetFollowCounts(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFollowCountsResponse(rsp)
+}
+
+// FollowWithBodyWithResponse Follow an operator
+//
+// A second time changes nothing. Nobody follows themselves.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/user/follow (the `Follow` operationId).
+func (c *ClientWithResponses) FollowWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FollowResponse, error) {
+	rsp, err := c.FollowWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFollowResponse(rsp)
+}
+
+// FollowWithResponse Follow an operator
+//
+// A second time changes nothing. Nobody follows themselves.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/user/follow (the `Follow` operationId).
+func (c *ClientWithResponses) FollowWithResponse(ctx context.Context, body FollowJSONRequestBody, reqEditors ...RequestEditorFn) (*FollowResponse, error) {
+	rsp, err := c.Follow(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFollowResponse(rsp)
+}
+
+// ListUserGrantsWithResponse The user's grants
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/user/grants (the `ListUserGrants` operationId).
+func (c *ClientWithResponses) ListUserGrantsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListUserGrantsResponse, error) {
+	rsp, err := c.ListUserGrants(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListUserGrantsResponse(rsp)
+}
+
+// RevokeUserGrantWithResponse End one of the user's grants
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
+func (c *ClientWithResponses) RevokeUserGrantWithResponse(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeUserGrantResponse, error) {
+	rsp, err := c.RevokeUserGrant(ctx, grantID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeUserGrantResponse(rsp)
+}
+
+// RevokeUserSignerWithResponse Remove one of the user's signers for ever
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/user/signers/{publicKey} (the `RevokeUserSigner` operationId).
+func (c *ClientWithResponses) RevokeUserSignerWithResponse(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*RevokeUserSignerResponse, error) {
+	rsp, err := c.RevokeUserSigner(ctx, publicKey, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeUserSignerResponse(rsp)
 }
 
 // MintAgentKeyWithBodyWithResponse Mint a key with the older prefix
@@ -13521,6 +21203,138 @@ func (c *ClientWithResponses) OpenSocketWithResponse(ctx context.Context, params
 		return nil, err
 	}
 	return ParseOpenSocketResponse(rsp)
+}
+
+// ParseGetIssuerMetadataResponse parses an HTTP response from a GetIssuerMetadataWithResponse call
+func ParseGetIssuerMetadataResponse(rsp *http.Response) (*GetIssuerMetadataResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetIssuerMetadataResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Issuer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetResourceMetadataResponse parses an HTTP response from a GetResourceMetadataWithResponse call
+func ParseGetResourceMetadataResponse(rsp *http.Response) (*GetResourceMetadataResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetResourceMetadataResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProtectedResource
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetAgentResourceMetadataResponse parses an HTTP response from a GetAgentResourceMetadataWithResponse call
+func ParseGetAgentResourceMetadataResponse(rsp *http.Response) (*GetAgentResourceMetadataResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAgentResourceMetadataResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProtectedResource
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSendDailyDigestResponse parses an HTTP response from a SendDailyDigestWithResponse call
+func ParseSendDailyDigestResponse(rsp *http.Response) (*SendDailyDigestResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SendDailyDigestResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DigestAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
 }
 
 // ParseCreateNativeMarketResponse parses an HTTP response from a CreateNativeMarketWithResponse call
@@ -13952,6 +21766,173 @@ func ParseGetBroadcastProgramResponse(rsp *http.Response) (*GetBroadcastProgramR
 	return response, nil
 }
 
+// ParseListAppsResponse parses an HTTP response from a ListAppsWithResponse call
+func ParseListAppsResponse(rsp *http.Response) (*ListAppsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAppsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AppList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRegisterAppResponse parses an HTTP response from a RegisterAppWithResponse call
+func ParseRegisterAppResponse(rsp *http.Response) (*RegisterAppResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RegisterAppResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest App
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDisableAppResponse parses an HTTP response from a DisableAppWithResponse call
+func ParseDisableAppResponse(rsp *http.Response) (*DisableAppResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DisableAppResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Ok
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChangeAppResponse parses an HTTP response from a ChangeAppWithResponse call
+func ParseChangeAppResponse(rsp *http.Response) (*ChangeAppResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChangeAppResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest App
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRenewAppSecretResponse parses an HTTP response from a RenewAppSecretWithResponse call
+func ParseRenewAppSecretResponse(rsp *http.Response) (*RenewAppSecretResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RenewAppSecretResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			ClientSecret string `json:"clientSecret"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseRevokeKeyResponse parses an HTTP response from a RevokeKeyWithResponse call
 func ParseRevokeKeyResponse(rsp *http.Response) (*RevokeKeyResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -14100,6 +22081,105 @@ func ParseListFashionSignalsResponse(rsp *http.Response) (*ListFashionSignalsRes
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest FashionFeed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDropIdentityClaimResponse parses an HTTP response from a DropIdentityClaimWithResponse call
+func ParseDropIdentityClaimResponse(rsp *http.Response) (*DropIdentityClaimResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DropIdentityClaimResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Removed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListIdentityClaimsResponse parses an HTTP response from a ListIdentityClaimsWithResponse call
+func ParseListIdentityClaimsResponse(rsp *http.Response) (*ListIdentityClaimsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListIdentityClaimsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IdentityClaims
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseClaimIdentityResponse parses an HTTP response from a ClaimIdentityWithResponse call
+func ParseClaimIdentityResponse(rsp *http.Response) (*ClaimIdentityResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ClaimIdentityResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IdentityClaimed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14480,6 +22560,39 @@ func ParseListCrowdGapsResponse(rsp *http.Response) (*ListCrowdGapsResponse, err
 	return response, nil
 }
 
+// ParseGetNetworkIdentityResponse parses an HTTP response from a GetNetworkIdentityWithResponse call
+func ParseGetNetworkIdentityResponse(rsp *http.Response) (*GetNetworkIdentityResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetNetworkIdentityResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NetworkIdentity
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetNetworkMarketResponse parses an HTTP response from a GetNetworkMarketWithResponse call
 func ParseGetNetworkMarketResponse(rsp *http.Response) (*GetNetworkMarketResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -14496,6 +22609,39 @@ func ParseGetNetworkMarketResponse(rsp *http.Response) (*GetNetworkMarketRespons
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest NetworkMarketAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetNetworkPayoutResponse parses an HTTP response from a GetNetworkPayoutWithResponse call
+func ParseGetNetworkPayoutResponse(rsp *http.Response) (*GetNetworkPayoutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetNetworkPayoutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Payout
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14843,6 +22989,735 @@ func ParseFileSignalResponse(rsp *http.Response) (*FileSignalResponse, error) {
 	return response, nil
 }
 
+// ParseGetIssuerResponse parses an HTTP response from a GetIssuerWithResponse call
+func ParseGetIssuerResponse(rsp *http.Response) (*GetIssuerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetIssuerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Issuer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetAppResponse parses an HTTP response from a GetAppWithResponse call
+func ParseGetAppResponse(rsp *http.Response) (*GetAppResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAppResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PublicApp
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListGrantsResponse parses an HTTP response from a ListGrantsWithResponse call
+func ParseListGrantsResponse(rsp *http.Response) (*ListGrantsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGrantsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GrantList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeGrantResponse parses an HTTP response from a RevokeGrantWithResponse call
+func ParseRevokeGrantResponse(rsp *http.Response) (*RevokeGrantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeGrantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Ok
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListHubKeysResponse parses an HTTP response from a ListHubKeysWithResponse call
+func ParseListHubKeysResponse(rsp *http.Response) (*ListHubKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListHubKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest HubKeyList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetMeResponse parses an HTTP response from a GetMeWithResponse call
+func ParseGetMeResponse(rsp *http.Response) (*GetMeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetMeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OwnPassport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListMessagesResponse parses an HTTP response from a ListMessagesWithResponse call
+func ParseListMessagesResponse(rsp *http.Response) (*ListMessagesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMessagesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MessageList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSubmitMessageResponse parses an HTTP response from a SubmitMessageWithResponse call
+func ParseSubmitMessageResponse(rsp *http.Response) (*SubmitMessageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SubmitMessageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SubmittedMessage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest SubmittedMessage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseVerifyMessageResponse parses an HTTP response from a VerifyMessageWithResponse call
+func ParseVerifyMessageResponse(rsp *http.Response) (*VerifyMessageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &VerifyMessageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MessageVerdict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetMessageResponse parses an HTTP response from a GetMessageWithResponse call
+func ParseGetMessageResponse(rsp *http.Response) (*GetMessageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetMessageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KeptMessage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseIntrospectTokenResponse parses an HTTP response from a IntrospectTokenWithResponse call
+func ParseIntrospectTokenResponse(rsp *http.Response) (*IntrospectTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &IntrospectTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Introspection
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeTokenResponse parses an HTTP response from a RevokeTokenWithResponse call
+func ParseRevokeTokenResponse(rsp *http.Response) (*RevokeTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseIssueTokenResponse parses an HTTP response from a IssueTokenWithResponse call
+func ParseIssueTokenResponse(rsp *http.Response) (*IssueTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &IssueTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TokenAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPassportResponse parses an HTTP response from a GetPassportWithResponse call
+func ParseGetPassportResponse(rsp *http.Response) (*GetPassportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPassportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Passport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreatePredictionResponse parses an HTTP response from a CreatePredictionWithResponse call
+func ParseCreatePredictionResponse(rsp *http.Response) (*CreatePredictionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreatePredictionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Created
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPayloadSchemaResponse parses an HTTP response from a GetPayloadSchemaWithResponse call
+func ParseGetPayloadSchemaResponse(rsp *http.Response) (*GetPayloadSchemaResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPayloadSchemaResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest map[string]interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateSignalResponse parses an HTTP response from a CreateSignalWithResponse call
+func ParseCreateSignalResponse(rsp *http.Response) (*CreateSignalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateSignalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Created
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListSignersResponse parses an HTTP response from a ListSignersWithResponse call
+func ParseListSignersResponse(rsp *http.Response) (*ListSignersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSignersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SignerList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRegisterSignerResponse parses an HTTP response from a RegisterSignerWithResponse call
+func ParseRegisterSignerResponse(rsp *http.Response) (*RegisterSignerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RegisterSignerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Signer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChallengeSignerResponse parses an HTTP response from a ChallengeSignerWithResponse call
+func ParseChallengeSignerResponse(rsp *http.Response) (*ChallengeSignerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChallengeSignerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SignerChallenge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeSignerResponse parses an HTTP response from a RevokeSignerWithResponse call
+func ParseRevokeSignerResponse(rsp *http.Response) (*RevokeSignerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeSignerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Ok
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetSignerResponse parses an HTTP response from a GetSignerWithResponse call
+func ParseGetSignerResponse(rsp *http.Response) (*GetSignerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSignerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Signer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseDisputeMarketResponse parses an HTTP response from a DisputeMarketWithResponse call
 func ParseDisputeMarketResponse(rsp *http.Response) (*DisputeMarketResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -15123,6 +23998,204 @@ func ParseListSituationsResponse(rsp *http.Response) (*ListSituationsResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Situations
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUnfollowResponse parses an HTTP response from a UnfollowWithResponse call
+func ParseUnfollowResponse(rsp *http.Response) (*UnfollowResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UnfollowResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Followed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetFollowCountsResponse parses an HTTP response from a GetFollowCountsWithResponse call
+func ParseGetFollowCountsResponse(rsp *http.Response) (*GetFollowCountsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFollowCountsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FollowCounts
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFollowResponse parses an HTTP response from a FollowWithResponse call
+func ParseFollowResponse(rsp *http.Response) (*FollowResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FollowResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Followed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListUserGrantsResponse parses an HTTP response from a ListUserGrantsWithResponse call
+func ParseListUserGrantsResponse(rsp *http.Response) (*ListUserGrantsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListUserGrantsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GrantList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeUserGrantResponse parses an HTTP response from a RevokeUserGrantWithResponse call
+func ParseRevokeUserGrantResponse(rsp *http.Response) (*RevokeUserGrantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeUserGrantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Ok
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeUserSignerResponse parses an HTTP response from a RevokeUserSignerWithResponse call
+func ParseRevokeUserSignerResponse(rsp *http.Response) (*RevokeUserSignerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeUserSignerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Ok
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

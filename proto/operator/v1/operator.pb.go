@@ -121,6 +121,9 @@ type Operator struct {
 	Tier           string                 `protobuf:"bytes,9,opt,name=tier,proto3" json:"tier,omitempty"`                                     // independent, house, automated
 	CreatedAt      *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	SessionVersion int64                  `protobuf:"varint,11,opt,name=session_version,json=sessionVersion,proto3" json:"session_version,omitempty"` // a session of an older version is void
+	Bio            *string                `protobuf:"bytes,12,opt,name=bio,proto3,oneof" json:"bio,omitempty"`
+	Links          []string               `protobuf:"bytes,13,rep,name=links,proto3" json:"links,omitempty"`
+	PayoutAddress  *string                `protobuf:"bytes,14,opt,name=payout_address,json=payoutAddress,proto3,oneof" json:"payout_address,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -230,6 +233,27 @@ func (x *Operator) GetSessionVersion() int64 {
 		return x.SessionVersion
 	}
 	return 0
+}
+
+func (x *Operator) GetBio() string {
+	if x != nil && x.Bio != nil {
+		return *x.Bio
+	}
+	return ""
+}
+
+func (x *Operator) GetLinks() []string {
+	if x != nil {
+		return x.Links
+	}
+	return nil
+}
+
+func (x *Operator) GetPayoutAddress() string {
+	if x != nil && x.PayoutAddress != nil {
+		return *x.PayoutAddress
+	}
+	return ""
 }
 
 type Key struct {
@@ -796,6 +820,187 @@ func (x *ClassifyResponse) GetOperator() *Operator {
 	return nil
 }
 
+// A text that may be left out (no Change), set, or cleared (no text).
+type Change struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          *string                `protobuf:"bytes,1,opt,name=text,proto3,oneof" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Change) Reset() {
+	*x = Change{}
+	mi := &file_operator_v1_operator_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Change) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Change) ProtoMessage() {}
+
+func (x *Change) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Change.ProtoReflect.Descriptor instead.
+func (*Change) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Change) GetText() string {
+	if x != nil && x.Text != nil {
+		return *x.Text
+	}
+	return ""
+}
+
+type UpdateProfileRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MessageId     string                 `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	OperatorId    string                 `protobuf:"bytes,2,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
+	DisplayName   *string                `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3,oneof" json:"display_name,omitempty"`
+	Bio           *string                `protobuf:"bytes,4,opt,name=bio,proto3,oneof" json:"bio,omitempty"`
+	Avatar        *Change                `protobuf:"bytes,5,opt,name=avatar,proto3" json:"avatar,omitempty"`
+	PayoutAddress *Change                `protobuf:"bytes,6,opt,name=payout_address,json=payoutAddress,proto3" json:"payout_address,omitempty"`
+	HasLinks      bool                   `protobuf:"varint,7,opt,name=has_links,json=hasLinks,proto3" json:"has_links,omitempty"`
+	Links         []string               `protobuf:"bytes,8,rep,name=links,proto3" json:"links,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateProfileRequest) Reset() {
+	*x = UpdateProfileRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateProfileRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateProfileRequest) ProtoMessage() {}
+
+func (x *UpdateProfileRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateProfileRequest.ProtoReflect.Descriptor instead.
+func (*UpdateProfileRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *UpdateProfileRequest) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *UpdateProfileRequest) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
+func (x *UpdateProfileRequest) GetDisplayName() string {
+	if x != nil && x.DisplayName != nil {
+		return *x.DisplayName
+	}
+	return ""
+}
+
+func (x *UpdateProfileRequest) GetBio() string {
+	if x != nil && x.Bio != nil {
+		return *x.Bio
+	}
+	return ""
+}
+
+func (x *UpdateProfileRequest) GetAvatar() *Change {
+	if x != nil {
+		return x.Avatar
+	}
+	return nil
+}
+
+func (x *UpdateProfileRequest) GetPayoutAddress() *Change {
+	if x != nil {
+		return x.PayoutAddress
+	}
+	return nil
+}
+
+func (x *UpdateProfileRequest) GetHasLinks() bool {
+	if x != nil {
+		return x.HasLinks
+	}
+	return false
+}
+
+func (x *UpdateProfileRequest) GetLinks() []string {
+	if x != nil {
+		return x.Links
+	}
+	return nil
+}
+
+type UpdateProfileResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateProfileResponse) Reset() {
+	*x = UpdateProfileResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateProfileResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateProfileResponse) ProtoMessage() {}
+
+func (x *UpdateProfileResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateProfileResponse.ProtoReflect.Descriptor instead.
+func (*UpdateProfileResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{13}
+}
+
 type VerifyKeyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	KeyHash       []byte                 `protobuf:"bytes,1,opt,name=key_hash,json=keyHash,proto3" json:"key_hash,omitempty"`
@@ -805,7 +1010,7 @@ type VerifyKeyRequest struct {
 
 func (x *VerifyKeyRequest) Reset() {
 	*x = VerifyKeyRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[11]
+	mi := &file_operator_v1_operator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -817,7 +1022,7 @@ func (x *VerifyKeyRequest) String() string {
 func (*VerifyKeyRequest) ProtoMessage() {}
 
 func (x *VerifyKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[11]
+	mi := &file_operator_v1_operator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -830,7 +1035,7 @@ func (x *VerifyKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyKeyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyKeyRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{11}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *VerifyKeyRequest) GetKeyHash() []byte {
@@ -850,7 +1055,7 @@ type VerifyKeyResponse struct {
 
 func (x *VerifyKeyResponse) Reset() {
 	*x = VerifyKeyResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[12]
+	mi := &file_operator_v1_operator_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +1067,7 @@ func (x *VerifyKeyResponse) String() string {
 func (*VerifyKeyResponse) ProtoMessage() {}
 
 func (x *VerifyKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[12]
+	mi := &file_operator_v1_operator_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +1080,7 @@ func (x *VerifyKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyKeyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyKeyResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{12}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *VerifyKeyResponse) GetOperator() *Operator {
@@ -901,7 +1106,7 @@ type ListKeysRequest struct {
 
 func (x *ListKeysRequest) Reset() {
 	*x = ListKeysRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[13]
+	mi := &file_operator_v1_operator_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -913,7 +1118,7 @@ func (x *ListKeysRequest) String() string {
 func (*ListKeysRequest) ProtoMessage() {}
 
 func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[13]
+	mi := &file_operator_v1_operator_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -926,7 +1131,7 @@ func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
 func (*ListKeysRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{13}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListKeysRequest) GetOperatorId() string {
@@ -945,7 +1150,7 @@ type ListKeysResponse struct {
 
 func (x *ListKeysResponse) Reset() {
 	*x = ListKeysResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[14]
+	mi := &file_operator_v1_operator_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1162,7 @@ func (x *ListKeysResponse) String() string {
 func (*ListKeysResponse) ProtoMessage() {}
 
 func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[14]
+	mi := &file_operator_v1_operator_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1175,7 @@ func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
 func (*ListKeysResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{14}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListKeysResponse) GetKeys() []*Key {
@@ -993,7 +1198,7 @@ type GetOperatorRequest struct {
 
 func (x *GetOperatorRequest) Reset() {
 	*x = GetOperatorRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[15]
+	mi := &file_operator_v1_operator_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1005,7 +1210,7 @@ func (x *GetOperatorRequest) String() string {
 func (*GetOperatorRequest) ProtoMessage() {}
 
 func (x *GetOperatorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[15]
+	mi := &file_operator_v1_operator_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1018,7 +1223,7 @@ func (x *GetOperatorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOperatorRequest.ProtoReflect.Descriptor instead.
 func (*GetOperatorRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{15}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetOperatorRequest) GetBy() isGetOperatorRequest_By {
@@ -1071,7 +1276,7 @@ type GetOperatorResponse struct {
 
 func (x *GetOperatorResponse) Reset() {
 	*x = GetOperatorResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[16]
+	mi := &file_operator_v1_operator_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1083,7 +1288,7 @@ func (x *GetOperatorResponse) String() string {
 func (*GetOperatorResponse) ProtoMessage() {}
 
 func (x *GetOperatorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[16]
+	mi := &file_operator_v1_operator_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1096,7 +1301,7 @@ func (x *GetOperatorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOperatorResponse.ProtoReflect.Descriptor instead.
 func (*GetOperatorResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{16}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetOperatorResponse) GetOperator() *Operator {
@@ -1116,7 +1321,7 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\voperator_id\x18\x02 \x01(\tH\x00R\n" +
 	"operatorIdB\f\n" +
 	"\n" +
-	"credential\"\xfb\x02\n" +
+	"credential\"\xef\x03\n" +
 	"\bOperator\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06issuer\x18\x02 \x01(\tR\x06issuer\x12\x1f\n" +
@@ -1132,8 +1337,13 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12'\n" +
-	"\x0fsession_version\x18\v \x01(\x03R\x0esessionVersionB\r\n" +
-	"\v_avatar_url\"\xb6\x02\n" +
+	"\x0fsession_version\x18\v \x01(\x03R\x0esessionVersion\x12\x15\n" +
+	"\x03bio\x18\f \x01(\tH\x01R\x03bio\x88\x01\x01\x12\x14\n" +
+	"\x05links\x18\r \x03(\tR\x05links\x12*\n" +
+	"\x0epayout_address\x18\x0e \x01(\tH\x02R\rpayoutAddress\x88\x01\x01B\r\n" +
+	"\v_avatar_urlB\x06\n" +
+	"\x04_bioB\x11\n" +
+	"\x0f_payout_address\"\xb6\x02\n" +
 	"\x03Key\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x12\n" +
@@ -1179,7 +1389,24 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x0e_operator_typeB\b\n" +
 	"\x06_house\"P\n" +
 	"\x10ClassifyResponse\x12<\n" +
-	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\"-\n" +
+	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\"*\n" +
+	"\x06Change\x12\x17\n" +
+	"\x04text\x18\x01 \x01(\tH\x00R\x04text\x88\x01\x01B\a\n" +
+	"\x05_text\"\xe0\x02\n" +
+	"\x14UpdateProfileRequest\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x1f\n" +
+	"\voperator_id\x18\x02 \x01(\tR\n" +
+	"operatorId\x12&\n" +
+	"\fdisplay_name\x18\x03 \x01(\tH\x00R\vdisplayName\x88\x01\x01\x12\x15\n" +
+	"\x03bio\x18\x04 \x01(\tH\x01R\x03bio\x88\x01\x01\x126\n" +
+	"\x06avatar\x18\x05 \x01(\v2\x1e.signalcast.operator.v1.ChangeR\x06avatar\x12E\n" +
+	"\x0epayout_address\x18\x06 \x01(\v2\x1e.signalcast.operator.v1.ChangeR\rpayoutAddress\x12\x1b\n" +
+	"\thas_links\x18\a \x01(\bR\bhasLinks\x12\x14\n" +
+	"\x05links\x18\b \x03(\tR\x05linksB\x0f\n" +
+	"\r_display_nameB\x06\n" +
+	"\x04_bio\"\x17\n" +
+	"\x15UpdateProfileResponse\"-\n" +
 	"\x10VerifyKeyRequest\x12\x19\n" +
 	"\bkey_hash\x18\x01 \x01(\fR\akeyHash\"\x80\x01\n" +
 	"\x11VerifyKeyResponse\x12<\n" +
@@ -1195,12 +1422,13 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x02id\x18\x02 \x01(\tH\x00R\x02idB\x04\n" +
 	"\x02by\"S\n" +
 	"\x13GetOperatorResponse\x12<\n" +
-	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator2\x87\x03\n" +
+	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator2\xf5\x03\n" +
 	"\x0fOperatorService\x12W\n" +
 	"\x06SignIn\x12%.signalcast.operator.v1.SignInRequest\x1a&.signalcast.operator.v1.SignInResponse\x12Z\n" +
 	"\aMintKey\x12&.signalcast.operator.v1.MintKeyRequest\x1a'.signalcast.operator.v1.MintKeyResponse\x12`\n" +
 	"\tRevokeKey\x12(.signalcast.operator.v1.RevokeKeyRequest\x1a).signalcast.operator.v1.RevokeKeyResponse\x12]\n" +
-	"\bClassify\x12'.signalcast.operator.v1.ClassifyRequest\x1a(.signalcast.operator.v1.ClassifyResponse2\xbe\x02\n" +
+	"\bClassify\x12'.signalcast.operator.v1.ClassifyRequest\x1a(.signalcast.operator.v1.ClassifyResponse\x12l\n" +
+	"\rUpdateProfile\x12,.signalcast.operator.v1.UpdateProfileRequest\x1a-.signalcast.operator.v1.UpdateProfileResponse2\xbe\x02\n" +
 	"\x13OperatorReadService\x12`\n" +
 	"\tVerifyKey\x12(.signalcast.operator.v1.VerifyKeyRequest\x1a).signalcast.operator.v1.VerifyKeyResponse\x12]\n" +
 	"\bListKeys\x12'.signalcast.operator.v1.ListKeysRequest\x1a(.signalcast.operator.v1.ListKeysResponse\x12f\n" +
@@ -1218,7 +1446,7 @@ func file_operator_v1_operator_proto_rawDescGZIP() []byte {
 	return file_operator_v1_operator_proto_rawDescData
 }
 
-var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_operator_v1_operator_proto_goTypes = []any{
 	(*Caller)(nil),                // 0: signalcast.operator.v1.Caller
 	(*Operator)(nil),              // 1: signalcast.operator.v1.Operator
@@ -1231,45 +1459,52 @@ var file_operator_v1_operator_proto_goTypes = []any{
 	(*RevokeKeyResponse)(nil),     // 8: signalcast.operator.v1.RevokeKeyResponse
 	(*ClassifyRequest)(nil),       // 9: signalcast.operator.v1.ClassifyRequest
 	(*ClassifyResponse)(nil),      // 10: signalcast.operator.v1.ClassifyResponse
-	(*VerifyKeyRequest)(nil),      // 11: signalcast.operator.v1.VerifyKeyRequest
-	(*VerifyKeyResponse)(nil),     // 12: signalcast.operator.v1.VerifyKeyResponse
-	(*ListKeysRequest)(nil),       // 13: signalcast.operator.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),      // 14: signalcast.operator.v1.ListKeysResponse
-	(*GetOperatorRequest)(nil),    // 15: signalcast.operator.v1.GetOperatorRequest
-	(*GetOperatorResponse)(nil),   // 16: signalcast.operator.v1.GetOperatorResponse
-	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
+	(*Change)(nil),                // 11: signalcast.operator.v1.Change
+	(*UpdateProfileRequest)(nil),  // 12: signalcast.operator.v1.UpdateProfileRequest
+	(*UpdateProfileResponse)(nil), // 13: signalcast.operator.v1.UpdateProfileResponse
+	(*VerifyKeyRequest)(nil),      // 14: signalcast.operator.v1.VerifyKeyRequest
+	(*VerifyKeyResponse)(nil),     // 15: signalcast.operator.v1.VerifyKeyResponse
+	(*ListKeysRequest)(nil),       // 16: signalcast.operator.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),      // 17: signalcast.operator.v1.ListKeysResponse
+	(*GetOperatorRequest)(nil),    // 18: signalcast.operator.v1.GetOperatorRequest
+	(*GetOperatorResponse)(nil),   // 19: signalcast.operator.v1.GetOperatorResponse
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
 }
 var file_operator_v1_operator_proto_depIdxs = []int32{
-	17, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
-	17, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
-	17, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
+	20, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
+	20, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
+	20, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
 	1,  // 3: signalcast.operator.v1.SignInResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 4: signalcast.operator.v1.MintKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	2,  // 5: signalcast.operator.v1.RevokeKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	1,  // 6: signalcast.operator.v1.ClassifyResponse.operator:type_name -> signalcast.operator.v1.Operator
-	1,  // 7: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
-	2,  // 8: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
-	2,  // 9: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
-	1,  // 10: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
-	3,  // 11: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
-	5,  // 12: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
-	7,  // 13: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
-	9,  // 14: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
-	11, // 15: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
-	13, // 16: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
-	15, // 17: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
-	4,  // 18: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
-	6,  // 19: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
-	8,  // 20: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
-	10, // 21: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
-	12, // 22: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
-	14, // 23: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
-	16, // 24: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
-	18, // [18:25] is the sub-list for method output_type
-	11, // [11:18] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	11, // 7: signalcast.operator.v1.UpdateProfileRequest.avatar:type_name -> signalcast.operator.v1.Change
+	11, // 8: signalcast.operator.v1.UpdateProfileRequest.payout_address:type_name -> signalcast.operator.v1.Change
+	1,  // 9: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
+	2,  // 10: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
+	2,  // 11: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
+	1,  // 12: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
+	3,  // 13: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
+	5,  // 14: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
+	7,  // 15: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
+	9,  // 16: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
+	12, // 17: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
+	14, // 18: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
+	16, // 19: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
+	18, // 20: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
+	4,  // 21: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
+	6,  // 22: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
+	8,  // 23: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
+	10, // 24: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
+	13, // 25: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
+	15, // 26: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
+	17, // 27: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
+	19, // 28: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
+	21, // [21:29] is the sub-list for method output_type
+	13, // [13:21] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_operator_v1_operator_proto_init() }
@@ -1284,7 +1519,9 @@ func file_operator_v1_operator_proto_init() {
 	file_operator_v1_operator_proto_msgTypes[1].OneofWrappers = []any{}
 	file_operator_v1_operator_proto_msgTypes[2].OneofWrappers = []any{}
 	file_operator_v1_operator_proto_msgTypes[9].OneofWrappers = []any{}
-	file_operator_v1_operator_proto_msgTypes[15].OneofWrappers = []any{
+	file_operator_v1_operator_proto_msgTypes[11].OneofWrappers = []any{}
+	file_operator_v1_operator_proto_msgTypes[12].OneofWrappers = []any{}
+	file_operator_v1_operator_proto_msgTypes[18].OneofWrappers = []any{
 		(*GetOperatorRequest_Handle)(nil),
 		(*GetOperatorRequest_Id)(nil),
 	}
@@ -1294,7 +1531,7 @@ func file_operator_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_operator_v1_operator_proto_rawDesc), len(file_operator_v1_operator_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -21,10 +21,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	OperatorService_SignIn_FullMethodName    = "/signalcast.operator.v1.OperatorService/SignIn"
-	OperatorService_MintKey_FullMethodName   = "/signalcast.operator.v1.OperatorService/MintKey"
-	OperatorService_RevokeKey_FullMethodName = "/signalcast.operator.v1.OperatorService/RevokeKey"
-	OperatorService_Classify_FullMethodName  = "/signalcast.operator.v1.OperatorService/Classify"
+	OperatorService_SignIn_FullMethodName        = "/signalcast.operator.v1.OperatorService/SignIn"
+	OperatorService_MintKey_FullMethodName       = "/signalcast.operator.v1.OperatorService/MintKey"
+	OperatorService_RevokeKey_FullMethodName     = "/signalcast.operator.v1.OperatorService/RevokeKey"
+	OperatorService_Classify_FullMethodName      = "/signalcast.operator.v1.OperatorService/Classify"
+	OperatorService_UpdateProfile_FullMethodName = "/signalcast.operator.v1.OperatorService/UpdateProfile"
 )
 
 // OperatorServiceClient is the client API for OperatorService service.
@@ -39,6 +40,9 @@ type OperatorServiceClient interface {
 	RevokeKey(ctx context.Context, in *RevokeKeyRequest, opts ...grpc.CallOption) (*RevokeKeyResponse, error)
 	// Admin: what kind of operator this is. not_found for an unknown handle.
 	Classify(ctx context.Context, in *ClassifyRequest, opts ...grpc.CallOption) (*ClassifyResponse, error)
+	// Does what a signed profile.update says, once for its message. Fault:
+	// forbidden for an operator that is not there.
+	UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error)
 }
 
 type operatorServiceClient struct {
@@ -89,6 +93,16 @@ func (c *operatorServiceClient) Classify(ctx context.Context, in *ClassifyReques
 	return out, nil
 }
 
+func (c *operatorServiceClient) UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateProfileResponse)
+	err := c.cc.Invoke(ctx, OperatorService_UpdateProfile_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OperatorServiceServer is the server API for OperatorService service.
 // All implementations must embed UnimplementedOperatorServiceServer
 // for forward compatibility.
@@ -101,6 +115,9 @@ type OperatorServiceServer interface {
 	RevokeKey(context.Context, *RevokeKeyRequest) (*RevokeKeyResponse, error)
 	// Admin: what kind of operator this is. not_found for an unknown handle.
 	Classify(context.Context, *ClassifyRequest) (*ClassifyResponse, error)
+	// Does what a signed profile.update says, once for its message. Fault:
+	// forbidden for an operator that is not there.
+	UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error)
 	mustEmbedUnimplementedOperatorServiceServer()
 }
 
@@ -122,6 +139,9 @@ func (UnimplementedOperatorServiceServer) RevokeKey(context.Context, *RevokeKeyR
 }
 func (UnimplementedOperatorServiceServer) Classify(context.Context, *ClassifyRequest) (*ClassifyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Classify not implemented")
+}
+func (UnimplementedOperatorServiceServer) UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateProfile not implemented")
 }
 func (UnimplementedOperatorServiceServer) mustEmbedUnimplementedOperatorServiceServer() {}
 func (UnimplementedOperatorServiceServer) testEmbeddedByValue()                         {}
@@ -216,6 +236,24 @@ func _OperatorService_Classify_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OperatorService_UpdateProfile_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateProfileRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServiceServer).UpdateProfile(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorService_UpdateProfile_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServiceServer).UpdateProfile(ctx, req.(*UpdateProfileRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OperatorService_ServiceDesc is the grpc.ServiceDesc for OperatorService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -238,6 +276,10 @@ var OperatorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Classify",
 			Handler:    _OperatorService_Classify_Handler,
+		},
+		{
+			MethodName: "UpdateProfile",
+			Handler:    _OperatorService_UpdateProfile_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

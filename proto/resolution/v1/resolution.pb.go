@@ -681,6 +681,126 @@ func (x *DisputeResponse) GetScored() int64 {
 	return 0
 }
 
+type ProposeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MessageId     string                 `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	OperatorId    string                 `protobuf:"bytes,2,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
+	MarketId      string                 `protobuf:"bytes,3,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
+	Verdict       string                 `protobuf:"bytes,4,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	ProofUrl      *string                `protobuf:"bytes,5,opt,name=proof_url,json=proofUrl,proto3,oneof" json:"proof_url,omitempty"`
+	Reason        *string                `protobuf:"bytes,6,opt,name=reason,proto3,oneof" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProposeRequest) Reset() {
+	*x = ProposeRequest{}
+	mi := &file_resolution_v1_resolution_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposeRequest) ProtoMessage() {}
+
+func (x *ProposeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_resolution_v1_resolution_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposeRequest.ProtoReflect.Descriptor instead.
+func (*ProposeRequest) Descriptor() ([]byte, []int) {
+	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ProposeRequest) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+func (x *ProposeRequest) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
+func (x *ProposeRequest) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *ProposeRequest) GetVerdict() string {
+	if x != nil {
+		return x.Verdict
+	}
+	return ""
+}
+
+func (x *ProposeRequest) GetProofUrl() string {
+	if x != nil && x.ProofUrl != nil {
+		return *x.ProofUrl
+	}
+	return ""
+}
+
+func (x *ProposeRequest) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+type ProposeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProposeResponse) Reset() {
+	*x = ProposeResponse{}
+	mi := &file_resolution_v1_resolution_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposeResponse) ProtoMessage() {}
+
+func (x *ProposeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_resolution_v1_resolution_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposeResponse.ProtoReflect.Descriptor instead.
+func (*ProposeResponse) Descriptor() ([]byte, []int) {
+	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{11}
+}
+
 type GetOutcomeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
@@ -690,7 +810,7 @@ type GetOutcomeRequest struct {
 
 func (x *GetOutcomeRequest) Reset() {
 	*x = GetOutcomeRequest{}
-	mi := &file_resolution_v1_resolution_proto_msgTypes[10]
+	mi := &file_resolution_v1_resolution_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -702,7 +822,7 @@ func (x *GetOutcomeRequest) String() string {
 func (*GetOutcomeRequest) ProtoMessage() {}
 
 func (x *GetOutcomeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_resolution_v1_resolution_proto_msgTypes[10]
+	mi := &file_resolution_v1_resolution_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -715,7 +835,7 @@ func (x *GetOutcomeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOutcomeRequest.ProtoReflect.Descriptor instead.
 func (*GetOutcomeRequest) Descriptor() ([]byte, []int) {
-	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{10}
+	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetOutcomeRequest) GetMarketId() string {
@@ -734,7 +854,7 @@ type GetOutcomeResponse struct {
 
 func (x *GetOutcomeResponse) Reset() {
 	*x = GetOutcomeResponse{}
-	mi := &file_resolution_v1_resolution_proto_msgTypes[11]
+	mi := &file_resolution_v1_resolution_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -746,7 +866,7 @@ func (x *GetOutcomeResponse) String() string {
 func (*GetOutcomeResponse) ProtoMessage() {}
 
 func (x *GetOutcomeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_resolution_v1_resolution_proto_msgTypes[11]
+	mi := &file_resolution_v1_resolution_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -759,7 +879,7 @@ func (x *GetOutcomeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOutcomeResponse.ProtoReflect.Descriptor instead.
 func (*GetOutcomeResponse) Descriptor() ([]byte, []int) {
-	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{11}
+	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetOutcomeResponse) GetOutcome() *Outcome {
@@ -780,7 +900,7 @@ type ListNativeRequest struct {
 
 func (x *ListNativeRequest) Reset() {
 	*x = ListNativeRequest{}
-	mi := &file_resolution_v1_resolution_proto_msgTypes[12]
+	mi := &file_resolution_v1_resolution_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +912,7 @@ func (x *ListNativeRequest) String() string {
 func (*ListNativeRequest) ProtoMessage() {}
 
 func (x *ListNativeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_resolution_v1_resolution_proto_msgTypes[12]
+	mi := &file_resolution_v1_resolution_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +925,7 @@ func (x *ListNativeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNativeRequest.ProtoReflect.Descriptor instead.
 func (*ListNativeRequest) Descriptor() ([]byte, []int) {
-	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{12}
+	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListNativeRequest) GetStatus() string {
@@ -841,7 +961,7 @@ type NativeMarket struct {
 
 func (x *NativeMarket) Reset() {
 	*x = NativeMarket{}
-	mi := &file_resolution_v1_resolution_proto_msgTypes[13]
+	mi := &file_resolution_v1_resolution_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -853,7 +973,7 @@ func (x *NativeMarket) String() string {
 func (*NativeMarket) ProtoMessage() {}
 
 func (x *NativeMarket) ProtoReflect() protoreflect.Message {
-	mi := &file_resolution_v1_resolution_proto_msgTypes[13]
+	mi := &file_resolution_v1_resolution_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -866,7 +986,7 @@ func (x *NativeMarket) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NativeMarket.ProtoReflect.Descriptor instead.
 func (*NativeMarket) Descriptor() ([]byte, []int) {
-	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{13}
+	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *NativeMarket) GetMarket() *v1.Market {
@@ -906,7 +1026,7 @@ type ListNativeResponse struct {
 
 func (x *ListNativeResponse) Reset() {
 	*x = ListNativeResponse{}
-	mi := &file_resolution_v1_resolution_proto_msgTypes[14]
+	mi := &file_resolution_v1_resolution_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -918,7 +1038,7 @@ func (x *ListNativeResponse) String() string {
 func (*ListNativeResponse) ProtoMessage() {}
 
 func (x *ListNativeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_resolution_v1_resolution_proto_msgTypes[14]
+	mi := &file_resolution_v1_resolution_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -931,7 +1051,7 @@ func (x *ListNativeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNativeResponse.ProtoReflect.Descriptor instead.
 func (*ListNativeResponse) Descriptor() ([]byte, []int) {
-	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{14}
+	return file_resolution_v1_resolution_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListNativeResponse) GetMarkets() []*NativeMarket {
@@ -1007,7 +1127,20 @@ const file_resolution_v1_resolution_proto_rawDesc = "" +
 	"\a_reason\"f\n" +
 	"\x0fDisputeResponse\x12;\n" +
 	"\aoutcome\x18\x01 \x01(\v2!.signalcast.resolution.v1.OutcomeR\aoutcome\x12\x16\n" +
-	"\x06scored\x18\x02 \x01(\x03R\x06scored\"0\n" +
+	"\x06scored\x18\x02 \x01(\x03R\x06scored\"\xdf\x01\n" +
+	"\x0eProposeRequest\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x1f\n" +
+	"\voperator_id\x18\x02 \x01(\tR\n" +
+	"operatorId\x12\x1b\n" +
+	"\tmarket_id\x18\x03 \x01(\tR\bmarketId\x12\x18\n" +
+	"\averdict\x18\x04 \x01(\tR\averdict\x12 \n" +
+	"\tproof_url\x18\x05 \x01(\tH\x00R\bproofUrl\x88\x01\x01\x12\x1b\n" +
+	"\x06reason\x18\x06 \x01(\tH\x01R\x06reason\x88\x01\x01B\f\n" +
+	"\n" +
+	"_proof_urlB\t\n" +
+	"\a_reason\"\x11\n" +
+	"\x0fProposeResponse\"0\n" +
 	"\x11GetOutcomeRequest\x12\x1b\n" +
 	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\"Q\n" +
 	"\x12GetOutcomeResponse\x12;\n" +
@@ -1026,12 +1159,13 @@ const file_resolution_v1_resolution_proto_rawDesc = "" +
 	"\x13_proposed_proof_urlB\x0e\n" +
 	"\f_proposed_at\"V\n" +
 	"\x12ListNativeResponse\x12@\n" +
-	"\amarkets\x18\x01 \x03(\v2&.signalcast.resolution.v1.NativeMarketR\amarkets2\x84\x03\n" +
+	"\amarkets\x18\x01 \x03(\v2&.signalcast.resolution.v1.NativeMarketR\amarkets2\xe4\x03\n" +
 	"\x11ResolutionService\x12^\n" +
 	"\bFinalize\x12).signalcast.resolution.v1.FinalizeRequest\x1a'.signalcast.resolution.v1.ClaimResponse\x12X\n" +
 	"\x05Force\x12&.signalcast.resolution.v1.ForceRequest\x1a'.signalcast.resolution.v1.ClaimResponse\x12U\n" +
 	"\x04Scan\x12%.signalcast.resolution.v1.ScanRequest\x1a&.signalcast.resolution.v1.ScanResponse\x12^\n" +
-	"\aDispute\x12(.signalcast.resolution.v1.DisputeRequest\x1a).signalcast.resolution.v1.DisputeResponse2\xe9\x01\n" +
+	"\aDispute\x12(.signalcast.resolution.v1.DisputeRequest\x1a).signalcast.resolution.v1.DisputeResponse\x12^\n" +
+	"\aPropose\x12(.signalcast.resolution.v1.ProposeRequest\x1a).signalcast.resolution.v1.ProposeResponse2\xe9\x01\n" +
 	"\x15ResolutionReadService\x12g\n" +
 	"\n" +
 	"GetOutcome\x12+.signalcast.resolution.v1.GetOutcomeRequest\x1a,.signalcast.resolution.v1.GetOutcomeResponse\x12g\n" +
@@ -1050,7 +1184,7 @@ func file_resolution_v1_resolution_proto_rawDescGZIP() []byte {
 	return file_resolution_v1_resolution_proto_rawDescData
 }
 
-var file_resolution_v1_resolution_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_resolution_v1_resolution_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_resolution_v1_resolution_proto_goTypes = []any{
 	(*Outcome)(nil),               // 0: signalcast.resolution.v1.Outcome
 	(*Tally)(nil),                 // 1: signalcast.resolution.v1.Tally
@@ -1062,41 +1196,45 @@ var file_resolution_v1_resolution_proto_goTypes = []any{
 	(*ScanResponse)(nil),          // 7: signalcast.resolution.v1.ScanResponse
 	(*DisputeRequest)(nil),        // 8: signalcast.resolution.v1.DisputeRequest
 	(*DisputeResponse)(nil),       // 9: signalcast.resolution.v1.DisputeResponse
-	(*GetOutcomeRequest)(nil),     // 10: signalcast.resolution.v1.GetOutcomeRequest
-	(*GetOutcomeResponse)(nil),    // 11: signalcast.resolution.v1.GetOutcomeResponse
-	(*ListNativeRequest)(nil),     // 12: signalcast.resolution.v1.ListNativeRequest
-	(*NativeMarket)(nil),          // 13: signalcast.resolution.v1.NativeMarket
-	(*ListNativeResponse)(nil),    // 14: signalcast.resolution.v1.ListNativeResponse
-	nil,                           // 15: signalcast.resolution.v1.ScanResponse.SkippedEntry
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
-	(*v1.Market)(nil),             // 17: signalcast.market.v1.Market
+	(*ProposeRequest)(nil),        // 10: signalcast.resolution.v1.ProposeRequest
+	(*ProposeResponse)(nil),       // 11: signalcast.resolution.v1.ProposeResponse
+	(*GetOutcomeRequest)(nil),     // 12: signalcast.resolution.v1.GetOutcomeRequest
+	(*GetOutcomeResponse)(nil),    // 13: signalcast.resolution.v1.GetOutcomeResponse
+	(*ListNativeRequest)(nil),     // 14: signalcast.resolution.v1.ListNativeRequest
+	(*NativeMarket)(nil),          // 15: signalcast.resolution.v1.NativeMarket
+	(*ListNativeResponse)(nil),    // 16: signalcast.resolution.v1.ListNativeResponse
+	nil,                           // 17: signalcast.resolution.v1.ScanResponse.SkippedEntry
+	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
+	(*v1.Market)(nil),             // 19: signalcast.market.v1.Market
 }
 var file_resolution_v1_resolution_proto_depIdxs = []int32{
-	16, // 0: signalcast.resolution.v1.Outcome.resolved_at:type_name -> google.protobuf.Timestamp
-	16, // 1: signalcast.resolution.v1.Outcome.disputed_at:type_name -> google.protobuf.Timestamp
+	18, // 0: signalcast.resolution.v1.Outcome.resolved_at:type_name -> google.protobuf.Timestamp
+	18, // 1: signalcast.resolution.v1.Outcome.disputed_at:type_name -> google.protobuf.Timestamp
 	0,  // 2: signalcast.resolution.v1.ClaimResponse.outcome:type_name -> signalcast.resolution.v1.Outcome
 	1,  // 3: signalcast.resolution.v1.ClaimResponse.tally:type_name -> signalcast.resolution.v1.Tally
-	15, // 4: signalcast.resolution.v1.ScanResponse.skipped:type_name -> signalcast.resolution.v1.ScanResponse.SkippedEntry
+	17, // 4: signalcast.resolution.v1.ScanResponse.skipped:type_name -> signalcast.resolution.v1.ScanResponse.SkippedEntry
 	6,  // 5: signalcast.resolution.v1.ScanResponse.errors:type_name -> signalcast.resolution.v1.ScanError
 	0,  // 6: signalcast.resolution.v1.DisputeResponse.outcome:type_name -> signalcast.resolution.v1.Outcome
 	0,  // 7: signalcast.resolution.v1.GetOutcomeResponse.outcome:type_name -> signalcast.resolution.v1.Outcome
-	17, // 8: signalcast.resolution.v1.NativeMarket.market:type_name -> signalcast.market.v1.Market
-	16, // 9: signalcast.resolution.v1.NativeMarket.proposed_at:type_name -> google.protobuf.Timestamp
-	13, // 10: signalcast.resolution.v1.ListNativeResponse.markets:type_name -> signalcast.resolution.v1.NativeMarket
+	19, // 8: signalcast.resolution.v1.NativeMarket.market:type_name -> signalcast.market.v1.Market
+	18, // 9: signalcast.resolution.v1.NativeMarket.proposed_at:type_name -> google.protobuf.Timestamp
+	15, // 10: signalcast.resolution.v1.ListNativeResponse.markets:type_name -> signalcast.resolution.v1.NativeMarket
 	2,  // 11: signalcast.resolution.v1.ResolutionService.Finalize:input_type -> signalcast.resolution.v1.FinalizeRequest
 	3,  // 12: signalcast.resolution.v1.ResolutionService.Force:input_type -> signalcast.resolution.v1.ForceRequest
 	5,  // 13: signalcast.resolution.v1.ResolutionService.Scan:input_type -> signalcast.resolution.v1.ScanRequest
 	8,  // 14: signalcast.resolution.v1.ResolutionService.Dispute:input_type -> signalcast.resolution.v1.DisputeRequest
-	10, // 15: signalcast.resolution.v1.ResolutionReadService.GetOutcome:input_type -> signalcast.resolution.v1.GetOutcomeRequest
-	12, // 16: signalcast.resolution.v1.ResolutionReadService.ListNative:input_type -> signalcast.resolution.v1.ListNativeRequest
-	4,  // 17: signalcast.resolution.v1.ResolutionService.Finalize:output_type -> signalcast.resolution.v1.ClaimResponse
-	4,  // 18: signalcast.resolution.v1.ResolutionService.Force:output_type -> signalcast.resolution.v1.ClaimResponse
-	7,  // 19: signalcast.resolution.v1.ResolutionService.Scan:output_type -> signalcast.resolution.v1.ScanResponse
-	9,  // 20: signalcast.resolution.v1.ResolutionService.Dispute:output_type -> signalcast.resolution.v1.DisputeResponse
-	11, // 21: signalcast.resolution.v1.ResolutionReadService.GetOutcome:output_type -> signalcast.resolution.v1.GetOutcomeResponse
-	14, // 22: signalcast.resolution.v1.ResolutionReadService.ListNative:output_type -> signalcast.resolution.v1.ListNativeResponse
-	17, // [17:23] is the sub-list for method output_type
-	11, // [11:17] is the sub-list for method input_type
+	10, // 15: signalcast.resolution.v1.ResolutionService.Propose:input_type -> signalcast.resolution.v1.ProposeRequest
+	12, // 16: signalcast.resolution.v1.ResolutionReadService.GetOutcome:input_type -> signalcast.resolution.v1.GetOutcomeRequest
+	14, // 17: signalcast.resolution.v1.ResolutionReadService.ListNative:input_type -> signalcast.resolution.v1.ListNativeRequest
+	4,  // 18: signalcast.resolution.v1.ResolutionService.Finalize:output_type -> signalcast.resolution.v1.ClaimResponse
+	4,  // 19: signalcast.resolution.v1.ResolutionService.Force:output_type -> signalcast.resolution.v1.ClaimResponse
+	7,  // 20: signalcast.resolution.v1.ResolutionService.Scan:output_type -> signalcast.resolution.v1.ScanResponse
+	9,  // 21: signalcast.resolution.v1.ResolutionService.Dispute:output_type -> signalcast.resolution.v1.DisputeResponse
+	11, // 22: signalcast.resolution.v1.ResolutionService.Propose:output_type -> signalcast.resolution.v1.ProposeResponse
+	13, // 23: signalcast.resolution.v1.ResolutionReadService.GetOutcome:output_type -> signalcast.resolution.v1.GetOutcomeResponse
+	16, // 24: signalcast.resolution.v1.ResolutionReadService.ListNative:output_type -> signalcast.resolution.v1.ListNativeResponse
+	18, // [18:25] is the sub-list for method output_type
+	11, // [11:18] is the sub-list for method input_type
 	11, // [11:11] is the sub-list for extension type_name
 	11, // [11:11] is the sub-list for extension extendee
 	0,  // [0:11] is the sub-list for field type_name
@@ -1109,14 +1247,15 @@ func file_resolution_v1_resolution_proto_init() {
 	}
 	file_resolution_v1_resolution_proto_msgTypes[0].OneofWrappers = []any{}
 	file_resolution_v1_resolution_proto_msgTypes[8].OneofWrappers = []any{}
-	file_resolution_v1_resolution_proto_msgTypes[13].OneofWrappers = []any{}
+	file_resolution_v1_resolution_proto_msgTypes[10].OneofWrappers = []any{}
+	file_resolution_v1_resolution_proto_msgTypes[15].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_resolution_v1_resolution_proto_rawDesc), len(file_resolution_v1_resolution_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

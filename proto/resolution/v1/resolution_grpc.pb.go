@@ -25,6 +25,7 @@ const (
 	ResolutionService_Force_FullMethodName    = "/signalcast.resolution.v1.ResolutionService/Force"
 	ResolutionService_Scan_FullMethodName     = "/signalcast.resolution.v1.ResolutionService/Scan"
 	ResolutionService_Dispute_FullMethodName  = "/signalcast.resolution.v1.ResolutionService/Dispute"
+	ResolutionService_Propose_FullMethodName  = "/signalcast.resolution.v1.ResolutionService/Propose"
 )
 
 // ResolutionServiceClient is the client API for ResolutionService service.
@@ -37,6 +38,11 @@ type ResolutionServiceClient interface {
 	Force(ctx context.Context, in *ForceRequest, opts ...grpc.CallOption) (*ClaimResponse, error)
 	Scan(ctx context.Context, in *ScanRequest, opts ...grpc.CallOption) (*ScanResponse, error)
 	Dispute(ctx context.Context, in *DisputeRequest, opts ...grpc.CallOption) (*DisputeResponse, error)
+	// Does what a signed resolution.create says, once for its message: the market is
+	// provisional until the proposal ends. Faults: invalid_market_id,
+	// market_not_found, forbidden (the market's creator only), already_resolved,
+	// market_disputed, rate_limited (20 in a day).
+	Propose(ctx context.Context, in *ProposeRequest, opts ...grpc.CallOption) (*ProposeResponse, error)
 }
 
 type resolutionServiceClient struct {
@@ -87,6 +93,16 @@ func (c *resolutionServiceClient) Dispute(ctx context.Context, in *DisputeReques
 	return out, nil
 }
 
+func (c *resolutionServiceClient) Propose(ctx context.Context, in *ProposeRequest, opts ...grpc.CallOption) (*ProposeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ProposeResponse)
+	err := c.cc.Invoke(ctx, ResolutionService_Propose_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ResolutionServiceServer is the server API for ResolutionService service.
 // All implementations must embed UnimplementedResolutionServiceServer
 // for forward compatibility.
@@ -97,6 +113,11 @@ type ResolutionServiceServer interface {
 	Force(context.Context, *ForceRequest) (*ClaimResponse, error)
 	Scan(context.Context, *ScanRequest) (*ScanResponse, error)
 	Dispute(context.Context, *DisputeRequest) (*DisputeResponse, error)
+	// Does what a signed resolution.create says, once for its message: the market is
+	// provisional until the proposal ends. Faults: invalid_market_id,
+	// market_not_found, forbidden (the market's creator only), already_resolved,
+	// market_disputed, rate_limited (20 in a day).
+	Propose(context.Context, *ProposeRequest) (*ProposeResponse, error)
 	mustEmbedUnimplementedResolutionServiceServer()
 }
 
@@ -118,6 +139,9 @@ func (UnimplementedResolutionServiceServer) Scan(context.Context, *ScanRequest) 
 }
 func (UnimplementedResolutionServiceServer) Dispute(context.Context, *DisputeRequest) (*DisputeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Dispute not implemented")
+}
+func (UnimplementedResolutionServiceServer) Propose(context.Context, *ProposeRequest) (*ProposeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Propose not implemented")
 }
 func (UnimplementedResolutionServiceServer) mustEmbedUnimplementedResolutionServiceServer() {}
 func (UnimplementedResolutionServiceServer) testEmbeddedByValue()                           {}
@@ -212,6 +236,24 @@ func _ResolutionService_Dispute_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ResolutionService_Propose_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ProposeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ResolutionServiceServer).Propose(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ResolutionService_Propose_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ResolutionServiceServer).Propose(ctx, req.(*ProposeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ResolutionService_ServiceDesc is the grpc.ServiceDesc for ResolutionService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -234,6 +276,10 @@ var ResolutionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Dispute",
 			Handler:    _ResolutionService_Dispute_Handler,
+		},
+		{
+			MethodName: "Propose",
+			Handler:    _ResolutionService_Propose_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -260,12 +260,16 @@ func (a *App) Run(ctx context.Context) error {
 // sweepEvery is how often what has run out is deleted.
 const sweepEvery = 10 * time.Minute
 
-// sweep deletes idempotency keys that have run out.
+// sweep deletes idempotency keys that have run out and ends proposals that nobody
+// has decided on.
 func (a *App) sweep(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
 		if err := a.store.SweepKeys(ctx); err != nil {
+			return err
+		}
+		if err := a.store.LapseProposals(ctx); err != nil {
 			return err
 		}
 		select {

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
@@ -110,6 +111,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	resolutionv1.RegisterResolutionReadServiceServer(server, resolutions)
 	boardv1.RegisterBoardReadServiceServer(server, rpc.NewBoards(a.boards, a.now))
 	wirev1.RegisterWireReadServiceServer(server, rpc.NewWire(a.oracle))
+	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
 	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
 }
 

@@ -61,6 +61,9 @@ type Broadcast struct {
 	WindowScore, WindowDone int64
 }
 
+// Record is what one operator has called.
+type Record struct{ Total, Won, Lost, Void, Score int64 }
+
 // Query names the rows of a board: of these tiers, of one lane or (”) of the
 // whole record, the first ones.
 type Query struct {
@@ -76,6 +79,8 @@ type Store interface {
 	// ListBroadcast ranks by broadcast score, score, resolved, handle; within28 takes
 	// the scores of 28 days instead of all of life.
 	ListBroadcast(ctx context.Context, q Query, within28 bool, month time.Time) ([]Row, error)
+	// Record counts one operator's calls; zeros for one without a call.
+	Record(ctx context.Context, userID string) (Record, error)
 	// FoldBoards makes later reads fast, by one step; done tells that nothing is left.
 	FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error)
 }
@@ -105,6 +110,11 @@ func (s *Service) Scores(ctx context.Context, g Group, lane string, limit int) (
 	return s.build(ctx, "scores/"+string(g)+"/"+lane, limit, func(ctx context.Context) ([]Row, error) {
 		return s.store.ListScores(ctx, Query{g.Tiers(), lane, mostScores}, s.month())
 	})
+}
+
+// Record counts one operator's calls.
+func (s *Service) Record(ctx context.Context, userID string) (Record, error) {
+	return s.store.Record(ctx, userID)
 }
 
 // BroadcastBoard is the board of the hub; window is "28d" or everything.

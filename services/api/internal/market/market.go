@@ -17,6 +17,8 @@ var (
 const (
 	// LiveFor is how long a price is shown after it was read.
 	LiveFor = 10 * time.Minute
+	// SnapshotAge is how old a snapshot may be that a call is priced by.
+	SnapshotAge = 15 * time.Minute
 	// AirAhead is how far ahead of now a market must end to be aired.
 	AirAhead = 10 * time.Minute
 )

@@ -40,7 +40,14 @@ type Draft struct {
 	ResolutionSource *string
 	InitialYes       syntax.Bps // 0: DefaultYes
 	CreatedBy        string     // operator id, or "admin"
+	MessageID        string     // of the signed message that asks for it; empty: an admin does
 }
+
+// MaxDaily is how many native markets an operator may make in a day.
+const MaxDaily = 5
+
+// ErrTier refuses a market to operators that are no humans of their own.
+var ErrTier = fault.New(fault.Forbidden, "forbidden", "independent and house humans alone create markets")
 
 // Native is a native market with what its creator proposes for its outcome.
 type Native struct {

@@ -67,6 +67,11 @@ type Writes interface {
 	InsertStub(ctx context.Context, id syntax.MarketID, title string, now time.Time) error
 	// InsertNative creates a native market with its first snapshot.
 	InsertNative(ctx context.Context, m Market) error
+	// FindSigned tells which market a signed message has made, if any.
+	FindSigned(ctx context.Context, messageID string) (syntax.MarketID, bool, error)
+	// InsertSigned creates a native market for a signed message and gives the one
+	// that stands for it. Faults: ErrTier, rate_limited.
+	InsertSigned(ctx context.Context, m Market, messageID string) (syntax.MarketID, error)
 }
 
 // Service reads and keeps markets.
@@ -263,9 +268,21 @@ func (s *Service) refreshLater(ctx context.Context, id syntax.MarketID, now time
 	})
 }
 
-// CreateNative creates a native market. Faults: invalid_<member>, db_unavailable.
+// CreateNative creates a native market. One that a signed message asks for is
+// made once: asked again, whatever has become of its dates, the same one is
+// given. Faults: invalid_<member>, db_unavailable; for a message also forbidden
+// and rate_limited.
 func (s *Service) CreateNative(ctx context.Context, d Draft) (Market, error) {
 	now := s.now().UTC().Truncate(time.Millisecond)
+	if d.MessageID != "" {
+		id, found, err := s.store.FindSigned(ctx, d.MessageID)
+		if err != nil {
+			return Market{}, err
+		}
+		if found {
+			return s.Get(ctx, id)
+		}
+	}
 	if d.InitialYes == 0 {
 		d.InitialYes = DefaultYes
 	}
@@ -285,8 +302,15 @@ func (s *Service) CreateNative(ctx context.Context, d Draft) (Market, error) {
 		ResolvesBy: d.ResolvesBy, ResolutionSource: d.ResolutionSource, InitialYes: &d.InitialYes, CreatedBy: &d.CreatedBy,
 		CreatedAt: now, UpdatedAt: now,
 	}
-	if err := s.store.InsertNative(ctx, m); err != nil {
+	if d.MessageID == "" {
+		return m.Read(now, s.pastEnd), s.store.InsertNative(ctx, m)
+	}
+	stands, err := s.store.InsertSigned(ctx, m, d.MessageID)
+	if err != nil {
 		return Market{}, err
+	}
+	if stands != m.ID {
+		return s.Get(ctx, stands)
 	}
 	return m.Read(now, s.pastEnd), nil
 }

@@ -34,6 +34,9 @@ type Operator struct {
 	Tier           syntax.Tier
 	SessionVersion int64
 	CreatedAt      time.Time
+	Bio            *string
+	Links          []string
+	PayoutAddress  *string
 }
 
 // Identity is what a verified token says of its subject.

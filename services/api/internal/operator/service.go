@@ -25,6 +25,9 @@ type Store interface {
 	ListKeys(ctx context.Context, operatorID string) ([]Key, error)
 	VerifyKey(ctx context.Context, hash []byte, now time.Time) (Operator, Key, error)
 	Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string, now time.Time) (Operator, error)
+	// UpdateProfile does nothing when the message was done. Fault: forbidden for
+	// an operator that is not there.
+	UpdateProfile(ctx context.Context, operatorID, messageID string, p Profile, now time.Time) error
 }
 
 // Service signs operators in and keeps their keys.
@@ -143,4 +146,10 @@ func (s *Service) Classify(ctx context.Context, handle string, kind *syntax.Oper
 		}
 	}
 	return s.store.Classify(ctx, handle, kind, house, actor, s.now().UTC())
+}
+
+// UpdateProfile does what a signed message says of its operator, once. Faults:
+// forbidden, db_unavailable.
+func (s *Service) UpdateProfile(ctx context.Context, operatorID, messageID string, p Profile) error {
+	return s.store.UpdateProfile(ctx, operatorID, messageID, p, s.now().UTC().Truncate(time.Millisecond))
 }

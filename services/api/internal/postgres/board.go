@@ -25,6 +25,15 @@ func (s *Store) ListBroadcast(ctx context.Context, q board.Query, within28 bool,
 	return s.boardRows(ctx, "board_all", true, q, month)
 }
 
+// Record counts one operator's calls.
+func (s *Store) Record(ctx context.Context, userID string) (r board.Record, err error) {
+	err = s.pool.QueryRow(ctx, query("operator_record"), userID).Scan(&r.Total, &r.Won, &r.Lost, &r.Void, &r.Score)
+	if err != nil {
+		return r, pg.Fault(fmt.Errorf("operator_record: %w", err))
+	}
+	return r, nil
+}
+
 func (s *Store) boardRows(ctx context.Context, name string, broadcast bool, q board.Query, month time.Time) ([]board.Row, error) {
 	rows, err := s.pool.Query(ctx, query(name), q.Tiers, q.Lane, q.Limit, month)
 	if err != nil {

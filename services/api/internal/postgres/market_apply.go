@@ -165,10 +165,15 @@ func (s *Store) InsertStub(ctx context.Context, id syntax.MarketID, title string
 
 // InsertNative creates a native market with its first quote and snapshot.
 func (s *Store) InsertNative(ctx context.Context, m market.Market) error {
-	_, err := s.pool.Exec(ctx, query("market_native"), string(m.ID), m.Title, m.Description, m.EndDate, string(m.Lane),
-		m.Category, m.ResolvesBy, m.ResolutionSource, narrow(m.InitialYes), m.CreatedBy, m.CreatedAt)
-	if err != nil {
+	if _, err := s.pool.Exec(ctx, query("market_native"), nativeArgs(m)...); err != nil {
 		return pg.Fault(fmt.Errorf("insert native market: %w", err))
 	}
 	return nil
+}
+
+func nativeArgs(m market.Market) []any {
+	return []any{
+		string(m.ID), m.Title, m.Description, m.EndDate, string(m.Lane),
+		m.Category, m.ResolvesBy, m.ResolutionSource, narrow(m.InitialYes), m.CreatedBy, m.CreatedAt,
+	}
 }

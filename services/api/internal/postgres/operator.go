@@ -139,7 +139,7 @@ func findOperator(ctx context.Context, from queryer, name string, args ...any) (
 func operatorFields(o *operator.Operator) []any {
 	return []any{
 		&o.ID, &o.Issuer, &o.ProviderID, &o.PublicID, &o.Handle, &o.DisplayName, &o.AvatarURL, &o.Type,
-		&o.Tier, &o.SessionVersion, &o.CreatedAt,
+		&o.Tier, &o.SessionVersion, &o.CreatedAt, &o.Bio, &o.Links, &o.PayoutAddress,
 	}
 }
 

@@ -16,6 +16,8 @@ type Store interface {
 	DrainOnce(ctx context.Context, marketID string) (tally Tally, more bool, err error)
 	Dispute(ctx context.Context, marketID string, disputed bool, reason *string, now time.Time) (Outcome, error)
 	GetOutcome(ctx context.Context, marketID string) (Outcome, bool, error)
+	// Propose does nothing when the message was done.
+	Propose(ctx context.Context, p Proposal, now time.Time) error
 }
 
 // Service is the one room behind every resolver.

@@ -41,6 +41,18 @@ func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequ
 	return &boardv1.ListBroadcastResponse{Rows: rowsTo(rows), UpdatedAt: timestamppb.New(f.now())}, nil
 }
 
+// GetRecord counts one operator's calls.
+func (f *Boards) GetRecord(ctx context.Context, r *boardv1.GetRecordRequest) (*boardv1.GetRecordResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	got, err := f.service.Record(ctx, r.GetOperatorId())
+	if err != nil {
+		return nil, err
+	}
+	return &boardv1.GetRecordResponse{Total: got.Total, Won: got.Won, Lost: got.Lost, Void: got.Void, Score: got.Score}, nil
+}
+
 func bound(n int32, fallback, most int) int {
 	if n < 1 {
 		return fallback

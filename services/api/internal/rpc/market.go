@@ -17,6 +17,7 @@ type MarketReader interface {
 	Airable(ctx context.Context, limit int, lane syntax.Lane) ([]market.Market, error)
 	ListMarkets(ctx context.Context, ids []string) ([]market.Market, error)
 	ListPrices(ctx context.Context, id syntax.MarketID, from time.Time) ([]market.Point, error)
+	Snapshot(ctx context.Context, id syntax.MarketID) (*syntax.Bps, error)
 }
 
 // MarketCreator makes native markets.
@@ -37,11 +38,13 @@ func NewMarkets(reader MarketReader, creator MarketCreator) *Markets {
 	return &Markets{reader: reader, creator: creator}
 }
 
-// CreateNative makes a native market. Faults: invalid_<member>, db_unavailable.
+// CreateNative makes a native market. Faults: invalid_<member>, forbidden,
+// rate_limited, db_unavailable.
 func (f *Markets) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequest) (*marketv1.CreateNativeResponse, error) {
 	d := market.Draft{
 		Question: r.GetQuestion(), Description: r.GetDescription(), Lane: syntax.Lane(r.GetLane()),
 		ResolutionSource: r.ResolutionSource, InitialYes: syntax.Bps(r.GetInitialYesBps()), CreatedBy: r.GetCreatedBy(),
+		MessageID: r.GetMessageId(),
 	}
 	if r.CutoffAt != nil {
 		d.CutoffAt = r.CutoffAt.AsTime()
@@ -86,6 +89,19 @@ func (f *Markets) ListMarkets(ctx context.Context, r *marketv1.ListMarketsReques
 		return nil, err
 	}
 	return &marketv1.ListMarketsResponse{Markets: marketsTo(list)}, nil
+}
+
+// GetSnapshot reads the price that a call without one is filed at.
+func (f *Markets) GetSnapshot(ctx context.Context, r *marketv1.GetSnapshotRequest) (*marketv1.GetSnapshotResponse, error) {
+	id, err := syntax.ParseMarketID(r.GetMarketId())
+	if err != nil {
+		return nil, market.ErrNotFound
+	}
+	yes, err := f.reader.Snapshot(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &marketv1.GetSnapshotResponse{YesBps: int32Of(yes)}, nil
 }
 
 // ListPrices reads a market's snapshots; an unknown market has none.

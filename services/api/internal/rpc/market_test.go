@@ -55,6 +55,14 @@ func (m *markets) ListPrices(_ context.Context, id syntax.MarketID, from time.Ti
 	return m.points, m.err
 }
 
+func (m *markets) Snapshot(_ context.Context, id syntax.MarketID) (*syntax.Bps, error) {
+	m.id = id
+	if m.err != nil || len(m.rows) == 0 {
+		return nil, m.err
+	}
+	return m.rows[0].Yes, nil
+}
+
 func (m *markets) CreateNative(_ context.Context, d market.Draft) (market.Market, error) {
 	m.draft = d
 	if m.err != nil {
@@ -133,6 +141,17 @@ func TestMarketReads(t *testing.T) {
 	if _, err := reads.ListPrices(t.Context(), &marketv1.ListPricesRequest{MarketId: "7"}); err != nil || !m.from.IsZero() {
 		t.Errorf("without a start: %v, asked since %v", err, m.from)
 	}
+	m.rows[0].Yes = ptr(syntax.Bps(3150))
+	if got, err := reads.GetSnapshot(t.Context(), &marketv1.GetSnapshotRequest{MarketId: "7"}); err != nil || got.GetYesBps() != 3150 {
+		t.Errorf("snapshot %v, %v", got, err)
+	}
+	m.rows[0].Yes = nil
+	if got, err := reads.GetSnapshot(t.Context(), &marketv1.GetSnapshotRequest{MarketId: "7"}); err != nil || got.YesBps != nil {
+		t.Errorf("no snapshot: %v, %v", got, err)
+	}
+	if _, err := reads.GetSnapshot(t.Context(), &marketv1.GetSnapshotRequest{MarketId: "polymarket:7"}); !errors.Is(err, market.ErrNotFound) {
+		t.Errorf("a snapshot of no market: %v", err)
+	}
 	m.err = market.ErrUnavailable
 	_, err = reads.GetMarket(t.Context(), &marketv1.GetMarketRequest{Id: "7"})
 	if f := fault.Of(err); f.Kind != fault.Unavailable || f.Code != "venue_unavailable" {
@@ -147,14 +166,14 @@ func TestCreateNativeTravels(t *testing.T) {
 	_, writes := dialMarkets(t, m)
 	got, err := writes.CreateNative(t.Context(), &marketv1.CreateNativeRequest{
 		Question: "q", Description: "d", CutoffAt: timestamppb.New(at), ResolvesBy: timestamppb.New(at.Add(time.Hour)), Lane: "SCIENCE",
-		ResolutionSource: ptr("https://r.example"), InitialYesBps: 4000, CreatedBy: "admin",
+		ResolutionSource: ptr("https://r.example"), InitialYesBps: 4000, CreatedBy: "admin", MessageId: "msg_1",
 	})
 	if err != nil || got.GetMarket().GetId() != "native-aaaaaaaaaaaa" {
 		t.Fatalf("%v, %v", got, err)
 	}
 	d := m.draft
 	if d.Question != "q" || d.Description != "d" || !d.CutoffAt.Equal(at) || !d.ResolvesBy.Equal(at.Add(time.Hour)) || d.Lane != syntax.LaneScience ||
-		*d.ResolutionSource != "https://r.example" || d.InitialYes != 4000 || d.CreatedBy != "admin" {
+		*d.ResolutionSource != "https://r.example" || d.InitialYes != 4000 || d.CreatedBy != "admin" || d.MessageID != "msg_1" {
 		t.Errorf("draft %+v", d)
 	}
 	if _, err := writes.CreateNative(t.Context(), &marketv1.CreateNativeRequest{}); err != nil || !m.draft.CutoffAt.IsZero() || m.draft.ResolvesBy != nil {

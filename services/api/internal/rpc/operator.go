@@ -89,6 +89,25 @@ func (f *Operators) Classify(ctx context.Context, r *operatorv1.ClassifyRequest)
 	return &operatorv1.ClassifyResponse{Operator: operatorTo(o)}, nil
 }
 
+// UpdateProfile does what a signed message says.
+func (f *Operators) UpdateProfile(ctx context.Context, r *operatorv1.UpdateProfileRequest) (*operatorv1.UpdateProfileResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	p := operator.Profile{DisplayName: r.DisplayName, Bio: r.Bio, Avatar: changeOf(r.GetAvatar()), PayoutAddress: changeOf(r.GetPayoutAddress())}
+	if r.GetHasLinks() {
+		p.Links = append([]string{}, r.GetLinks()...)
+	}
+	return &operatorv1.UpdateProfileResponse{}, f.service.UpdateProfile(ctx, r.GetOperatorId(), r.GetMessageId(), p)
+}
+
+func changeOf(c *operatorv1.Change) operator.Change {
+	if c == nil {
+		return operator.Change{}
+	}
+	return operator.Change{Given: true, Text: c.Text}
+}
+
 // VerifyKey tells whose key this is.
 func (f *Operators) VerifyKey(ctx context.Context, r *operatorv1.VerifyKeyRequest) (*operatorv1.VerifyKeyResponse, error) {
 	if len(r.GetKeyHash()) != 32 {
@@ -136,6 +155,7 @@ func operatorTo(o operator.Operator) *operatorv1.Operator {
 		Id: o.ID, Issuer: o.Issuer, ProviderId: o.ProviderID, PublicId: o.PublicID, Handle: o.Handle,
 		DisplayName: o.DisplayName, AvatarUrl: o.AvatarURL, OperatorType: string(o.Type), Tier: string(o.Tier),
 		CreatedAt: timestamppb.New(o.CreatedAt), SessionVersion: o.SessionVersion,
+		Bio: o.Bio, Links: o.Links, PayoutAddress: o.PayoutAddress,
 	}
 }
 

@@ -79,6 +79,17 @@ func (f *Resolutions) Dispute(ctx context.Context, r *resolutionv1.DisputeReques
 	return out, nil
 }
 
+// Propose keeps what a market's creator proposes.
+func (f *Resolutions) Propose(ctx context.Context, r *resolutionv1.ProposeRequest) (*resolutionv1.ProposeResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	return &resolutionv1.ProposeResponse{}, f.service.Propose(ctx, resolve.Proposal{
+		MarketID: r.GetMarketId(), OperatorID: r.GetOperatorId(), MessageID: r.GetMessageId(),
+		Verdict: syntax.Verdict(r.GetVerdict()), ProofURL: r.ProofUrl, Reason: r.Reason,
+	})
+}
+
 // GetOutcome reads the resolution record.
 func (f *Resolutions) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcomeRequest) (*resolutionv1.GetOutcomeResponse, error) {
 	o, found, err := f.service.Outcome(ctx, r.GetMarketId())

@@ -22,8 +22,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/creation"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -46,10 +49,13 @@ type App struct {
 	ledger *grpc.ClientConn
 	clock  *grpc.ClientConn // nil without CLOCK_ADDR
 
-	edge     *edge.Server
-	http     *web.Server
-	internal *web.Server // nil without METRICS_ADDR
-	up       chan struct{}
+	grants    *grant.Service
+	messages  *message.Service
+	creations *creation.Service
+	edge      *edge.Server
+	http      *web.Server
+	internal  *web.Server // nil without METRICS_ADDR
+	up        chan struct{}
 }
 
 // New builds the parts. Nothing listens yet, and what it connects to may
@@ -106,7 +112,17 @@ func (a *App) faces() error {
 	a.health = web.NewHealth(a.cfg.Nonce, a.now,
 		web.Check{Name: "database", Test: once(store.Ready)},
 		web.Check{Name: "ledger", Test: once(serving(a.ledger))})
-	d := a.deps(store, logins{idp.NewVerifier(providers, a.now)})
+	if a.grants, err = newGrants(a.cfg, a.pool, a.now); err != nil {
+		return err
+	}
+	if err := a.newMessages(store); err != nil {
+		return err
+	}
+	verifier := idp.NewVerifier(providers, a.now)
+	d := a.deps(store, logins{verifier})
+	if d.Accounts, err = a.accounts(store, verifier); err != nil {
+		return err
+	}
 	secure := a.cfg.Env.SecureCookies()
 	a.edge = edge.New(edge.Config{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social, VenueA: a.cfg.VenueA,
@@ -115,6 +131,7 @@ func (a *App) faces() error {
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), LoginURL: a.cfg.LoginURL, Secure: secure,
 		Signals: d.Reads, Markets: d.Markets, Catalogue: d.Catalogue, Pins: d.Pins, Resolutions: d.Resolutions, Operators: d.Operators,
+		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, Grants: a.grants,
 		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now, Log: a.log, Degraded: a.metrics.Degraded,
 	})
 	if err != nil {
@@ -142,10 +159,10 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 	}
 	return edge.Deps{
 		Callers: caller.New(caller.Deps{
-			Sessions: sessions, Logins: verifier, Ledger: operators, Limiter: a.limits(),
+			Sessions: sessions, Logins: verifier, Tokens: tokens{a.grants}, Ledger: operators, Limiter: a.limits(),
 			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()), Now: a.now,
 		}),
-		Sessions: sessions, Operators: operators, Signals: signal.NewService(signals, newID), Reads: signals,
+		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(signals, newID), Reads: signals,
 		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
 		Boards: upstream.NewBoards(a.ledger), Wire: upstream.NewWire(a.ledger), Clock: clock, Audit: store,
 		Pins: store, Streams: store, Clips: store,
@@ -168,6 +185,9 @@ func (a *App) limits() *limits {
 		caller.Key:     one("hub-key", caller.KeyLimit),
 		caller.Session: one("hub-session", caller.SessionLimit),
 		caller.Login:   one("hub-login", caller.LoginLimit),
+		caller.Token:   one("hub-token", caller.TokenLimit),
+		caller.Client:  one("hub-client", caller.ClientLimit),
+		caller.Consent: one("hub-consent", caller.ConsentLimit),
 	}, a.now)
 }
 
@@ -178,6 +198,8 @@ func (a *App) Run(ctx context.Context) error {
 		{Name: "traces", Stop: a.tracing.Stop},
 		{Name: "stores", Stop: func(context.Context) error { return a.close() }},
 		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
+		run.Loop("grants", a.sweepGrants),
+		run.Loop("messages", a.sweepMessages),
 		run.Of("http", a.http),
 	}
 	if a.internal != nil {

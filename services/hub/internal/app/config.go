@@ -10,6 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
 // Config of the hub, all from the environment.
@@ -29,17 +30,25 @@ type Config struct {
 	API   string      `env:"API_ADDR"`   // gRPC of the ledger
 	Clock string      `env:"CLOCK_ADDR"` // gRPC of the clock; empty: there is none
 
-	HubURL    string        `env:"HUB_URL"`
-	Sessions  []conf.Secret `env:"SESSION_SECRETS"` // the first signs, all verify
-	Admin     conf.Secret   `env:"ADMIN_SECRET"`
-	Cron      conf.Secret   `env:"CRON_SECRET"`
-	Providers string        `env:"IDP_PROVIDERS"`
-	LoginURL  string        `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: none
-	Social    string        `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
-	VenueA    string        `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // the primary venue's word in paths
+	HubURL   string        `env:"HUB_URL"`
+	Sessions []conf.Secret `env:"SESSION_SECRETS"` // the first signs, all verify
+	// Successors derive refresh tokens: the first makes them, all recognise them.
+	Successors []conf.Secret `env:"SUCCESSOR_SECRETS"`
+	// RefreshRetry is how long a used refresh token gives its successor again; 0: never.
+	RefreshRetry time.Duration `env:"REFRESH_RETRY" envDefault:"10s"`
+	// HubKeys are the keys that the hub attests with, as message.ParseHubKeys reads them.
+	HubKeys   conf.Secret `env:"HUB_KEYS"`
+	Admin     conf.Secret `env:"ADMIN_SECRET"`
+	Cron      conf.Secret `env:"CRON_SECRET"`
+	Providers string      `env:"IDP_PROVIDERS"`
+	LoginURL  string      `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: none
+	Social    string      `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
+	VenueA    string      `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // the primary venue's word in paths
 
 	// Videos are the hosts that streams may be bound to; empty: any.
 	Videos []string `env:"VIDEO_HOSTS"`
+
+	Accounts AccountConfig
 
 	PerAddr  int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // 0: none
 	Replicas int            `env:"REPLICAS"        envDefault:"1"`
@@ -66,6 +75,13 @@ func (c *Config) Check(r *conf.Report) {
 	r.PublicURL("HUB_URL", c.HubURL)
 	r.Secret("LINK_SECRET", c.Link)
 	r.Secrets("SESSION_SECRETS", c.Sessions)
+	r.Secrets("SUCCESSOR_SECRETS", c.Successors)
+	if c.RefreshRetry < 0 || c.RefreshRetry > time.Minute {
+		r.Fail("REFRESH_RETRY", "must be from 0s to 1m")
+	}
+	if _, err := message.ParseHubKeys(c.HubKeys.Reveal()); err != nil {
+		r.Fail("HUB_KEYS", "cannot be read: "+err.Error())
+	}
 	r.Secret("ADMIN_SECRET", c.Admin)
 	r.Secret("CRON_SECRET", c.Cron)
 	c.checkProviders(r)
@@ -81,6 +97,7 @@ func (c *Config) Check(r *conf.Report) {
 		r.Fail("VENUE_A_SLUG", "must be 1 to 32 of a-z, 0-9 and -")
 	}
 	c.checkVideos(r)
+	c.Accounts.check(r)
 	if c.Linger < 0 || c.Linger > 5*time.Second {
 		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
 	}

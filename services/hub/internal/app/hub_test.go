@@ -57,8 +57,9 @@ func newTown(t *testing.T) *town {
 	w.environ = map[string]string{
 		"ENV": "test", "HTTP_ADDR": "127.0.0.1:0", "METRICS_ADDR": "127.0.0.1:0",
 		"DATABASE_URL": w.database.URL("hub_rw"), "REDIS_URL": w.redis, "API_ADDR": w.addr,
-		"LINK_SECRET": good()["LINK_SECRET"], "SESSION_SECRETS": good()["SESSION_SECRETS"],
-		"ADMIN_SECRET": good()["ADMIN_SECRET"], "CRON_SECRET": good()["CRON_SECRET"],
+		"LINK_SECRET": good()["LINK_SECRET"], "SESSION_SECRETS": good()["SESSION_SECRETS"], "HUB_KEYS": good()["HUB_KEYS"],
+		"SUCCESSOR_SECRETS": good()["SUCCESSOR_SECRETS"],
+		"ADMIN_SECRET":      good()["ADMIN_SECRET"], "CRON_SECRET": good()["CRON_SECRET"],
 		"HUB_URL": "http://hub.test", "REPLICAS": "2", "RATE_LIMIT_ANON": "0", "DRAIN_WAIT": "0s", "INSTANCE_NONCE": "n-1",
 		"IDP_PROVIDERS": fmt.Sprintf(`[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":%q}]`, w.issuer.url),
 	}
@@ -213,10 +214,16 @@ func newIssuer(t *testing.T) *issuer {
 func (i *issuer) token(t *testing.T, subject string) string {
 	t.Helper()
 	now := time.Now().Unix()
-	claims, err := json.Marshal(map[string]any{
+	return i.sign(t, map[string]any{
 		"iss": "privy.io", "aud": "app", "sub": subject, "sid": "s1", "iat": now, "exp": now + 3600,
 		"preferred_username": strings.TrimPrefix(subject, "did:privy:"),
 	})
+}
+
+// sign makes a token of these claims.
+func (i *issuer) sign(t *testing.T, of map[string]any) string {
+	t.Helper()
+	claims, err := json.Marshal(of)
 	if err != nil {
 		t.Fatal(err)
 	}

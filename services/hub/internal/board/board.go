@@ -55,7 +55,12 @@ func ParseQuery(operators, window, lane string) Query {
 	return q
 }
 
+// Record is what one operator has called.
+type Record struct{ Total, Won, Score int64 }
+
 // Ledger ranks operators.
 type Ledger interface {
 	Broadcast(ctx context.Context, q Query, limit int) (Board, error)
+	// Record counts one operator's calls; zeros for one without a call.
+	Record(ctx context.Context, of operator.ID) (Record, error)
 }

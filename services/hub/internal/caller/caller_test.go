@@ -47,17 +47,17 @@ type world struct {
 	now     time.Time
 }
 
-func (w *world) VerifyKey(_ context.Context, h KeyHash) (operator.Operator, error) {
+func (w *world) VerifyKey(_ context.Context, h KeyHash) (Owned, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked++
 	if w.away != nil {
-		return operator.Operator{}, w.away
+		return Owned{}, w.away
 	}
 	if !w.keys[h] {
-		return operator.Operator{}, ErrUnauthenticated
+		return Owned{}, ErrUnauthenticated
 	}
-	return operator.Operator{ID: "op"}, nil
+	return Owned{Operator: operator.Operator{ID: "op"}, Permissions: []string{"read"}}, nil
 }
 
 func (w *world) OperatorByID(_ context.Context, id operator.ID) (operator.Operator, error) {
@@ -81,7 +81,9 @@ func (w *world) Verify(_ context.Context, raw string) (operator.Identity, error)
 func (w *world) Count(_ context.Context, kind Kind, whose string) Standing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	most := map[Kind]int{Key: KeyLimit, Session: SessionLimit, Login: LoginLimit}[kind]
+	most := map[Kind]int{
+		Key: KeyLimit, Session: SessionLimit, Login: LoginLimit, Token: TokenLimit, Client: ClientLimit, Consent: ConsentLimit,
+	}[kind]
 	w.counted = append(w.counted, whose)
 	w.limit[whose]++
 	if w.limit[whose] > most {
@@ -132,7 +134,7 @@ func TestBearerForms(t *testing.T) {
 		"Bearer dk_" + key:      Key,
 		"bearer dk_" + key:      Key,
 		"Bearer db_live_" + key: Key,
-		"Bearer dat_abc":        App,
+		"Bearer dat_" + key:     Token,
 		"Bearer a.b.c":          Login,
 	} {
 		if b, err := parseBearer([]string{value}); err != nil || b.kind != want {
@@ -142,7 +144,7 @@ func TestBearerForms(t *testing.T) {
 	for _, value := range []string{
 		"", "Bearer", "Bearer ", "Bearer  dk_" + key, "Basic dXNlcjpwdw==", "dk_" + key,
 		"Bearer dk_" + key[1:], "Bearer dk_" + key + "A", "Bearer dk_" + key[:42] + "=", "Bearer dk_" + key + " x",
-		"Bearer DK_" + key, "Bearer sk_" + key, "Bearer a.b", "Bearer a..c", "Bearer a.b.c.d", "Bearer dat_",
+		"Bearer DK_" + key, "Bearer sk_" + key, "Bearer a.b", "Bearer a..c", "Bearer a.b.c.d", "Bearer dat_", "Bearer dat_abc", "Bearer drt_" + key,
 		"Bearer a.b." + strings.Repeat("c", maxLogin),
 	} {
 		if b, err := parseBearer([]string{value}); err == nil {

@@ -14,7 +14,9 @@ const (
 	Key            // operator key, dk_ or db_live_
 	Session        // first-party cookie pair
 	Login          // identity-provider JWT
-	App            // app token, dat_; taken under the protocol routes alone
+	Token          // app token, dat_; taken under the protocol routes alone
+	Client         // an app that speaks for itself; its handler reads what it brings
+	Consent        // a session before the page that asks for a grant
 	Admin          // x-admin-secret
 	Cron           // ?secret=
 )
@@ -30,6 +32,8 @@ const (
 	TakeLogin                    // identity-provider JWT
 	TakeAdmin                    // admin secret
 	TakeCron                     // cron secret
+	TakeToken                    // app token
+	TakeClient                   // an app that speaks for itself
 )
 
 // Has reports whether all of the members are taken.
@@ -50,7 +54,7 @@ const (
 type bearer struct {
 	kind Kind
 	hash KeyHash // of a key
-	raw  string  // of a login
+	raw  string  // of a login or an app token
 }
 
 // parseBearer reads the Authorization values of a request. None at all is
@@ -75,10 +79,10 @@ func parseBearer(values []string) (bearer, error) {
 		return bearer{kind: Key, hash: sha256.Sum256([]byte(token))}, nil
 	}
 	if body, found := strings.CutPrefix(token, appPrefix); found {
-		if !isBase64URL(body) {
+		if len(body) != keyBody || !isBase64URL(body) {
 			return bearer{}, ErrUnauthenticated
 		}
-		return bearer{kind: App}, nil
+		return bearer{kind: Token, raw: token}, nil
 	}
 	if isCompactJWT(token) {
 		return bearer{kind: Login, raw: token}, nil

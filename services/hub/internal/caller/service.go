@@ -18,6 +18,9 @@ const (
 	KeyLimit     = 60
 	SessionLimit = 120
 	LoginLimit   = 120
+	TokenLimit   = 60 // of one grant, whatever its tokens are
+	ClientLimit  = 30 // of one app at one address
+	ConsentLimit = 30 // of one session before the page that asks for a grant
 )
 
 // Standing is where a caller stands in its limit.
@@ -41,10 +44,31 @@ type Logins interface {
 	Verify(ctx context.Context, raw string) (operator.Identity, error)
 }
 
+// Delegate is what an app token stands for.
+type Delegate struct {
+	UserID  operator.ID // who gave the grant; the token acts as this operator
+	AppID   string
+	GrantID string
+	Scopes  []string
+}
+
+// Tokens says what an app token stands for at a resource.
+type Tokens interface {
+	// Authenticate asks the store each time, so that a revocation holds for the next
+	// request. Fault: unauthenticated.
+	Authenticate(ctx context.Context, bearer, resource string) (Delegate, error)
+}
+
+// Owned is a good key: whose it is and what it may do where permissions count.
+type Owned struct {
+	Operator    operator.Operator
+	Permissions []string
+}
+
 // Ledger says whom a credential speaks for.
 type Ledger interface {
 	// VerifyKey faults with unauthenticated when the key is unknown or revoked.
-	VerifyKey(ctx context.Context, hash KeyHash) (operator.Operator, error)
+	VerifyKey(ctx context.Context, hash KeyHash) (Owned, error)
 	// OperatorByID faults with not_found.
 	OperatorByID(ctx context.Context, id operator.ID) (operator.Operator, error)
 }
@@ -52,7 +76,8 @@ type Ledger interface {
 // Request is what a request carries to be told apart by.
 type Request struct {
 	Take          Take
-	InCall        bool // the ledger checks the key inside the call that acts
+	InCall        bool   // the ledger checks the key inside the call that acts
+	Resource      string // what an app token has to be for
 	Authorization []string
 	UID, Sig      string // cookie pair
 	AdminSecret   []string
@@ -67,14 +92,20 @@ type Caller struct {
 	Kind     Kind
 	KeyHash  KeyHash            // Kind Key
 	Operator *operator.Operator // set when the ledger was asked
-	Identity operator.Identity  // Kind Login
-	Doubt    error              // of nobody: why a session could not be judged; nil: there was none, or it was void
+	// Permissions are those of the key; set with Operator.
+	Permissions []string
+	Delegate    Delegate          // Kind Token
+	Identity    operator.Identity // Kind Login
+	Doubt       error             // of nobody: why a session could not be judged; nil: there was none, or it was void
 }
 
 // Actor is for whom the ledger shall act.
 func (c Caller) Actor() operator.Actor {
-	if c.Kind == Key {
+	switch c.Kind {
+	case Key:
 		return operator.Actor{KeyHash: c.KeyHash[:]}
+	case Token:
+		return operator.Actor{ID: c.Delegate.UserID}
 	}
 	if c.Operator == nil {
 		return operator.Actor{}
@@ -86,6 +117,7 @@ func (c Caller) Actor() operator.Actor {
 type Service struct {
 	sessions *Sessions
 	logins   Logins
+	tokens   Tokens
 	ledger   Ledger
 	limiter  Limiter
 	admin    Secret
@@ -100,6 +132,7 @@ type Service struct {
 type Deps struct {
 	Sessions *Sessions
 	Logins   Logins
+	Tokens   Tokens // nil: no route takes app tokens
 	Ledger   Ledger
 	Limiter  Limiter
 	Admin    Secret
@@ -110,7 +143,7 @@ type Deps struct {
 // New builds a Service.
 func New(d Deps) *Service {
 	return &Service{
-		sessions: d.Sessions, logins: d.Logins, ledger: d.Ledger, limiter: d.Limiter,
+		sessions: d.Sessions, logins: d.Logins, tokens: d.Tokens, ledger: d.Ledger, limiter: d.Limiter,
 		admin: d.Admin, cron: d.Cron, now: d.Now,
 		keys: newKeyring(), failures: newFailures(),
 	}
@@ -122,6 +155,9 @@ func New(d Deps) *Service {
 // take, is refused; it never falls back to another one.
 // Faults: unauthenticated, forbidden, rate_limited, and those of the ports.
 func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, error) {
+	if r.Take.Has(TakeClient) { // with a header that is no bearer, or none
+		return Caller{Kind: Client}, nil, nil
+	}
 	b, err := parseBearer(r.Authorization)
 	switch {
 	case err != nil:
@@ -130,6 +166,8 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, er
 		return s.key(ctx, r, b.hash)
 	case b.kind == Login && r.Take.Has(TakeLogin):
 		return s.login(ctx, b.raw)
+	case b.kind == Token && r.Take.Has(TakeToken) && s.tokens != nil:
+		return s.token(ctx, b.raw, r.Resource)
 	case b.kind != Anonymous:
 		return Caller{}, nil, ErrUnauthenticated
 	case r.Take.Has(TakeAdmin) || r.Take.Has(TakeCron):
@@ -179,11 +217,11 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *St
 	if err != nil || r.InCall {
 		return c, standing, err
 	}
-	op, err := s.verify(ctx, hash)
+	owned, err := s.verify(ctx, hash)
 	if err != nil {
 		return Caller{}, standing, err
 	}
-	c.Operator = &op
+	c.Operator, c.Permissions = &owned.Operator, owned.Permissions
 	return c, standing, nil
 }
 
@@ -202,8 +240,8 @@ func (s *Service) lookUp(ctx context.Context, hash KeyHash) error {
 }
 
 // verify asks the ledger, whose word is final, and keeps what it means.
-func (s *Service) verify(ctx context.Context, hash KeyHash) (operator.Operator, error) {
-	op, err := s.ledger.VerifyKey(ctx, hash)
+func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
+	owned, err := s.ledger.VerifyKey(ctx, hash)
 	switch {
 	case err == nil:
 		s.keys.accept(hash, s.now())
@@ -211,7 +249,7 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (operator.Operator, 
 		s.keys.refuse(hash, s.now())
 		err = ErrUnauthenticated
 	}
-	return op, err
+	return owned, err
 }
 
 // session weighs the cookie pair: signature and age here, the version
@@ -258,6 +296,31 @@ func (s *Service) login(ctx context.Context, raw string) (Caller, *Standing, err
 	sum := sha256.Sum256([]byte(who.Issuer + "|" + who.Subject))
 	standing, err := s.count(ctx, Login, hex.EncodeToString(sum[:16]))
 	return Caller{Kind: Login, Identity: who}, standing, err
+}
+
+// token weighs an app token: verified first, so that random ones leave nothing in
+// the shared counter, and counted against its grant.
+func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *Standing, error) {
+	d, err := s.tokens.Authenticate(ctx, raw, resource)
+	if err != nil {
+		return Caller{}, nil, err
+	}
+	standing, err := s.count(ctx, Token, d.GrantID)
+	return Caller{Kind: Token, Delegate: d}, standing, err
+}
+
+// CountClient counts a call of an app at an address, before anybody knows whether
+// the app is what it says. Fault: rate_limited.
+func (s *Service) CountClient(ctx context.Context, clientID, ip string) (*Standing, error) {
+	sum := sha256.Sum256([]byte(clientID + "|" + ip))
+	return s.count(ctx, Client, hex.EncodeToString(sum[:16]))
+}
+
+// CountConsent counts a look at the page that asks for a grant. The session is what
+// tells it from any other one. Fault: rate_limited.
+func (s *Service) CountConsent(ctx context.Context, session string) (*Standing, error) {
+	sum := sha256.Sum256([]byte(session))
+	return s.count(ctx, Consent, hex.EncodeToString(sum[:16]))
 }
 
 // secret weighs the admin and the cron secret. A route whose secrets are not

@@ -48,6 +48,9 @@ type bench struct {
 	deps   edge.Deps // what it was made of
 	clock  *testkit.Clock
 	audit  *auditLog
+	grants *grantStore
+	stores *messageStores
+	people *people
 	mara   *operatorv1.Operator
 	key    string
 	cookie string
@@ -62,14 +65,16 @@ func setup(t testing.TB, options ...option) *bench {
 	conn := testkit.Link(t, b.ledger.Register)
 	ops, signals := upstream.NewOperators(conn), upstream.NewSignals(conn)
 	sessions := caller.NewSessions([]string{"session-secret-0123456789-0123456789"}, b.clock.Now)
+	store := &grantStore{}
+	grants := newGrants(t, store, b.clock.Now)
 	cfg := edge.Config{HubURL: hubURL, Origin: hubURL, Secure: true, Social: "farcaster", VenueA: "polymarket", OpenAPI: []byte(`{"openapi":"3.1.0"}`)}
 	ids := &sequence{}
 	deps := edge.Deps{
 		Callers: caller.New(caller.Deps{
-			Sessions: sessions, Logins: logins{}, Ledger: ops, Limiter: newLimiter(b.clock.Now),
+			Sessions: sessions, Logins: logins{}, Tokens: grantTokens{grants}, Ledger: ops, Limiter: newLimiter(b.clock.Now),
 			Admin: caller.NewSecret(adminSecret), Cron: caller.NewSecret(cronSecret), Now: b.clock.Now,
 		}),
-		Sessions: sessions, Operators: ops, Signals: signal.NewService(signals, ids.next), Reads: signals,
+		Sessions: sessions, Operators: ops, Directory: ops, Grants: grants, Signals: signal.NewService(signals, ids.next), Reads: signals,
 		Markets: upstream.NewMarkets(conn), Catalogue: upstream.NewCatalogue(conn), Resolutions: upstream.NewResolutions(conn), Boards: upstream.NewBoards(conn),
 		Wire: upstream.NewWire(conn), Clock: upstream.NewPrograms(conn), Audit: b.audit,
 		Pins: bare{}, Streams: bare{}, Clips: bare{},
@@ -78,10 +83,12 @@ func setup(t testing.TB, options ...option) *bench {
 		Carry:    func(ctx context.Context, _ string) context.Context { return ctx },
 		Degraded: func(string, string) {},
 	}
+	b.stores = wireMessages(t, &deps, conn)
+	b.people = wirePeople(&deps, conn, b.clock.Now)
 	for _, o := range options {
 		o(&cfg, &deps)
 	}
-	b.server, b.deps = edge.New(cfg, deps), deps
+	b.server, b.deps, b.grants = edge.New(cfg, deps), deps, store
 	t.Cleanup(b.server.Close)
 	b.mara = b.ledger.AddOperator("mara_k")
 	b.key = b.ledger.AddKey(b.mara.GetId())
@@ -217,6 +224,9 @@ func newLimiter(now func() time.Time) limiter {
 		caller.Key:     limit.NewLocal("hub", caller.KeyLimit, time.Minute, now),
 		caller.Session: limit.NewLocal("hub", caller.SessionLimit, time.Minute, now),
 		caller.Login:   limit.NewLocal("hub", caller.LoginLimit, time.Minute, now),
+		caller.Token:   limit.NewLocal("hub", caller.TokenLimit, time.Minute, now),
+		caller.Client:  limit.NewLocal("hub", caller.ClientLimit, time.Minute, now),
+		caller.Consent: limit.NewLocal("hub", caller.ConsentLimit, time.Minute, now),
 	}
 }
 

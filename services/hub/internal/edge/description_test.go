@@ -77,6 +77,7 @@ func TestRoutesMatchDescription(t *testing.T) {
 	for name := range doc {
 		_, path, _ := strings.Cut(name, " ")
 		page := path == "/" || strings.HasPrefix(path, "/dev") || strings.HasPrefix(path, "/m/") || path == "/markets" ||
+			path == "/protocol/authorize" || path == "/apps" || path == "/apps/revoke" ||
 			strings.HasPrefix(path, "/receipts/") || strings.HasPrefix(path, "/static/")
 		health := path == "/healthz" || path == "/readyz" // mounted with the edge when it has a Health
 		if !seen[name] && !page && !health {
@@ -89,6 +90,7 @@ func TestRoutesMatchDescription(t *testing.T) {
 func callers(op operation) []string {
 	words := map[string]string{
 		"operatorKey": "key", "sessionId": "session", "identityToken": "jwt", "adminSecret": "admin", "cronSecret": "cron",
+		"appToken": "token", "appCredentials": "client",
 	}
 	var out []string
 	if len(op.Security) == 0 {

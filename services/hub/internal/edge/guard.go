@@ -16,20 +16,33 @@ const callerKey = "caller"
 // its limit. A key that the ledger refuses inside the act is remembered.
 func (s *server) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		who, standing, err := s.callers.Resolve(c.Request().Context(), s.credentials(c, r))
-		if standing != nil {
-			showStanding(c.Response().Header(), *standing)
-		}
-		if err != nil {
-			return err
-		}
-		c.Set(callerKey, who)
-		err = r.handler(c)
-		if r.inCall && err != nil {
-			return s.afterCredential(c, who, err)
+		err := s.admit(c, r)
+		if err != nil && r.cors == web.Protocol {
+			s.challenge(c, r, err)
 		}
 		return err
 	}
+}
+
+func (s *server) admit(c echo.Context, r route) error {
+	who, standing, err := s.callers.Resolve(c.Request().Context(), s.credentials(c, r))
+	if standing != nil {
+		showStanding(c.Response().Header(), *standing)
+	}
+	if err != nil {
+		return err
+	}
+	if r.scope != "" {
+		if err := permit(who, r.scope); err != nil {
+			return err
+		}
+	}
+	c.Set(callerKey, who)
+	err = r.handler(c)
+	if r.inCall && err != nil {
+		return s.afterCredential(c, who, err)
+	}
+	return err
 }
 
 // afterCredential lets no mistake in a request be told to a key that the ledger
@@ -57,9 +70,13 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 	req := c.Request()
 	out := caller.Request{
 		Take:          r.who,
-		InCall:        r.inCall,
+		InCall:        r.inCall && r.scope == "", // a scope wants the permissions before the call
+		Resource:      s.hubURL + protocolBase,
 		Authorization: req.Header["Authorization"],
 		IP:            c.RealIP(),
+	}
+	if r.resource != "" {
+		out.Resource = r.resource
 	}
 	if r.who.Has(caller.TakeSession) {
 		out.UID, out.Sig = cookie(req, cookieUID), cookie(req, cookieSig)

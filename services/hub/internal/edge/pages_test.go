@@ -31,6 +31,7 @@ func (b *bench) mountPages() {
 	err := pages.Mount(b.server.Edge(), pages.Deps{
 		HubURL: hubURL, Origin: hubURL, LoginURL: idpURL, Secure: true,
 		Signals: b.deps.Reads, Markets: b.deps.Markets, Catalogue: b.deps.Catalogue, Pins: b.deps.Pins, Resolutions: b.deps.Resolutions, Operators: b.deps.Operators,
+		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, Grants: b.deps.Grants,
 		Login: b.server.Login, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log, Degraded: b.deps.Degraded,
 	})
 	if err != nil {

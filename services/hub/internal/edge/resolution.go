@@ -157,7 +157,7 @@ func (s *server) finalize(c echo.Context) error {
 	}
 	var out claimedJSON
 	err = s.audited(c, act{target: string(f.MarketID), detail: f}, func(ctx context.Context) error {
-		record, tally, err := s.resolutions.Finalize(ctx, f)
+		record, tally, err := s.claimAttested(ctx, f)
 		out = showClaim(f.MarketID, record, tally)
 		return err
 	})

@@ -2,12 +2,14 @@ package edge
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
@@ -55,13 +57,15 @@ type route struct {
 	handler      echo.HandlerFunc
 	timeout      time.Duration // zero: the edge's own
 	inCall       bool          // the ledger checks the key inside the act
+	scope        grant.Scope   // what app tokens and keys need; empty: the handler sees to it
+	resource     string        // what app tokens have to be for; empty: the protocol's own routes
 }
 
 // routes is the whole public face of the hub but for its pages.
 func (s *server) routes() []route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 	venueA := "/api/" + s.venueA
-	return []route{
+	return append(slices.Concat(s.protocolRoutes(), s.messageRoutes(), s.accountRoutes()), []route{
 		{method: post, path: "/api/auth/privy", who: login, handler: s.signIn},
 		{method: del, path: "/api/auth/privy", who: public, handler: s.signOut},
 
@@ -125,7 +129,7 @@ func (s *server) routes() []route {
 
 		{method: get, path: "/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},
 		{method: get, path: "/docs/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},
-	}
+	}...)
 }
 
 // retired lists the routes of an older age, gone with every method.
@@ -158,6 +162,8 @@ func words(who caller.Take) []string {
 		{caller.TakeLogin, "jwt"},
 		{caller.TakeAdmin, "admin"},
 		{caller.TakeCron, "cron"},
+		{caller.TakeToken, "token"},
+		{caller.TakeClient, "client"},
 	} {
 		if who.Has(w.take) {
 			out = append(out, w.name)

@@ -15,7 +15,10 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/creation"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
@@ -41,6 +44,12 @@ type Deps struct {
 	Callers     *caller.Service
 	Sessions    *caller.Sessions
 	Operators   operator.Ledger
+	Directory   operator.Directory
+	Grants      *grant.Service
+	Messages    *message.Service
+	Creations   *creation.Service
+	Keys        KeyLimiter // messages of one public key
+	Accounts    Accounts
 	Signals     *signal.Service
 	Reads       signal.Reader
 	Markets     market.Ledger
@@ -80,6 +89,12 @@ type server struct {
 	callers     *caller.Service
 	sessions    *caller.Sessions
 	operators   operator.Ledger
+	directory   operator.Directory
+	grants      *grant.Service
+	messages    *message.Service
+	creations   *creation.Service
+	submissions *submissions
+	accounts    Accounts
 	signals     *signal.Service
 	reads       signal.Reader
 	markets     market.Ledger
@@ -116,12 +131,14 @@ type Server struct {
 func New(cfg Config, d Deps) *Server {
 	s := &server{
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
-		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, signals: d.Signals, reads: d.Reads,
+		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
 		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, clock: d.Clock, audit: d.Audit,
 		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),
 	}
+	s.accounts = d.Accounts
+	s.messages, s.creations, s.submissions = d.Messages, d.Creations, newSubmissions(d.Keys)
 	s.openBooks()
 	s.stories = newStories(s.wire, s.now)
 	e := web.New(web.Config{

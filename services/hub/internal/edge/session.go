@@ -44,22 +44,31 @@ type whoAmIJSON struct {
 	Tier             string `json:"tier"`
 }
 
-// signIn is POST /api/auth/privy. A body may be there; nothing in it is used.
+// signIn is POST /api/auth/privy. A body may be there; nothing in it is used. An
+// identity token beside the login lends its names.
 func (s *server) signIn(c echo.Context) error {
 	if _, _, err := web.DecodeOptional(c, web.BodyLimit); err != nil {
 		return err
 	}
-	op, isNew, err := s.operators.SignIn(c.Request().Context(), callerOf(c).Identity)
+	who, err := s.named(c, callerOf(c).Identity)
 	if err != nil {
 		return err
 	}
-	uid, sig := s.sessions.Issue(op.ID, op.SessionVersion)
-	s.setCookie(c, cookieUID, uid, caller.SessionLife)
-	s.setCookie(c, cookieSig, sig, caller.SessionLife)
+	op, isNew, err := s.operators.SignIn(c.Request().Context(), who)
+	if err != nil {
+		return err
+	}
+	s.startSession(c, op)
 	return web.OK(c, signedInJSON{OK: true, User: signedInUser{
 		DenpaID: string(op.ID), OperatorPublicID: string(op.PublicID), Handle: string(op.Handle),
 		DisplayName: op.DisplayName, IsNew: isNew,
 	}})
+}
+
+func (s *server) startSession(c echo.Context, op operator.Operator) {
+	uid, sig := s.sessions.Issue(op.ID, op.SessionVersion)
+	s.setCookie(c, cookieUID, uid, caller.SessionLife)
+	s.setCookie(c, cookieSig, sig, caller.SessionLife)
 }
 
 // signOut is DELETE /api/auth/privy. It works without a session and without

@@ -233,6 +233,8 @@ func TestCallerMatrix(t *testing.T) {
 		"jwt":     {"jwt"},
 		"admin":   {"admin"},
 		"cron":    {"cron"},
+		// An app may prove itself in the body, so a header that is no bearer comes as far.
+		"client": {"none", "session", "bad session", "admin", "wrong admin", "cron", "admin as cron", "x-api-key", "key in query", "basic"},
 	}
 	forbidden := map[string][]string{ // who → credentials answered 403
 		"admin": {"wrong admin"},

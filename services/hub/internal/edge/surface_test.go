@@ -21,8 +21,11 @@ func TestCORS(t *testing.T) {
 		"/api/broadcast/program": true, "/api/network/program": true,
 		"/api/polymarket/markets": true, "/api/polymarket/market": true, "/api/polymarket/resolved": true,
 		"/api/network/market/:marketId": true, "/api/network/crowd": true,
+		"/api/network/identity/:handle": true, "/api/network/payout/:handle": true,
 		"/api/situations": true, "/api/oracle/featured": true, "/api/fashion/signals": true,
 		"/api/polymarket/featured": true, "/api/polymarket/market-history": true, "/api/polymarket/history": true,
+		"/.well-known/oauth-authorization-server/api/protocol/v1": true, "/.well-known/oauth-protected-resource/api/protocol/v1": true,
+		"/.well-known/oauth-protected-resource/api/protocol/v1/mcp": true,
 		"/api/channels": true, "/api/channels/*": true, "/api/channel/*": true,
 	}
 	cells := 0
@@ -35,10 +38,14 @@ func TestCORS(t *testing.T) {
 				h := w.Header()
 				star := h.Get("Access-Control-Allow-Origin")
 				wantStar := open[route.Path] && (method == "GET" || method == "HEAD" || method == "OPTIONS")
+				methods := "GET, OPTIONS"
+				if strings.HasPrefix(route.Path, "/api/protocol/") { // with any method, errors too
+					wantStar, methods = true, "GET, POST, DELETE, OPTIONS"
+				}
 				if wantStar != (star == "*") || !wantStar && star != "" || h.Get("Access-Control-Allow-Credentials") != "" {
 					t.Errorf("%s %s from %q: %v", method, target, origin, h)
 				}
-				if wantStar && (h.Get("Access-Control-Allow-Methods") != "GET, OPTIONS" || h.Get("Access-Control-Max-Age") != "86400") {
+				if wantStar && (h.Get("Access-Control-Allow-Methods") != methods || h.Get("Access-Control-Max-Age") != "86400") {
 					t.Errorf("%s %s: %v", method, target, h)
 				}
 				cells++
@@ -139,11 +146,14 @@ func TestBodies(t *testing.T) {
 	for _, target := range []string{
 		"/api/predictions", "/api/signals/0199f0a4-0000-7000-8000-00000000ffff/events", "/api/dev/keys", "/api/auth/privy",
 		"/api/m/701122/streams", "/api/admin/pins", "/api/resolution/finalize", "/api/resolution/dispute", "/api/admin/resolve-signals", "/api/admin/markets", "/api/admin/operators",
+		"/api/user/follow", "/api/identity/claim", "/api/admin/daily-digest",
 	} {
 		who := byAdmin()
 		switch {
 		case strings.HasPrefix(target, "/api/dev"), strings.HasPrefix(target, "/api/auth"):
 			who = byLogin("mara_k")
+		case strings.HasPrefix(target, "/api/user"), strings.HasPrefix(target, "/api/identity"):
+			who = b.bySession()
 		case strings.HasPrefix(target, "/api/predictions"), strings.HasPrefix(target, "/api/signals"), strings.HasPrefix(target, "/api/m/"):
 			who = b.byKey()
 		}

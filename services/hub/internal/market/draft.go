@@ -38,6 +38,7 @@ type Draft struct {
 	ResolutionSource *string
 	InitialYes       syntax.Bps
 	CreatedBy        string // operator id, or "admin"
+	MessageID        string // of the signed message that asks for it; empty: an admin does
 }
 
 // CheckDates compares the dates with now and with each other.

@@ -12,6 +12,7 @@ import (
 
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
@@ -53,6 +54,7 @@ type Ledger struct {
 	boardv1.UnimplementedBoardReadServiceServer
 	programv1.UnimplementedProgramReadServiceServer
 	wirev1.UnimplementedWireReadServiceServer
+	digestv1.UnimplementedDigestReadServiceServer
 
 	sync.Mutex
 	Now       func() time.Time
@@ -71,6 +73,9 @@ type Ledger struct {
 	// After runs behind every call that was done; its error hides the answer.
 	After func(ctx context.Context, method string) error
 
+	Day     *digestv1.GetDayResponse
+	LastDay *digestv1.GetDayRequest
+
 	LastDraft   *signalv1.Draft
 	LastProgram *programv1.GetProgramRequest
 	LastFind    *cataloguev1.FindMarketsRequest
@@ -84,6 +89,8 @@ type Ledger struct {
 	Moves       []*wirev1.Move                         // in order
 	Situations  map[string][]*wirev1.Situation         // by window, in order
 	Histories   map[string][]*cataloguev1.HistoryPoint // by interval and token or market
+	effects     map[string]effect                      // of signed messages, by message
+	creators    map[string]string                      // of native markets
 	keyed       map[string]kept                        // idempotency keys by operator and key
 	ids         int
 	enclose     func(ctx context.Context, method, requestID string, err error) []byte
@@ -135,6 +142,7 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	boardv1.RegisterBoardReadServiceServer(r, l)
 	programv1.RegisterProgramReadServiceServer(r, l)
 	wirev1.RegisterWireReadServiceServer(r, l)
+	digestv1.RegisterDigestReadServiceServer(r, l)
 }
 
 // Count is how often a method was called.

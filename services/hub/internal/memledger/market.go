@@ -46,13 +46,10 @@ func (l *Ledger) ListAirable(ctx context.Context, r *marketv1.ListAirableRequest
 // CreateNative makes a market of the service's own.
 func (l *Ledger) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequest) (*marketv1.CreateNativeResponse, error) {
 	return do(ctx, l, "CreateNative", func() (*marketv1.CreateNativeResponse, error) {
-		m := &marketv1.Market{
-			Id: fmt.Sprintf("native-%010d", len(l.Markets)+1), Provider: "manual", Title: r.GetQuestion(),
-			Description: r.GetDescription(), EndDate: r.GetCutoffAt(), Status: "open", YesBps: proto.Int32(r.GetInitialYesBps()),
-			Volume: proto.Float64(0), VolumeUnit: "usd", Liquidity: proto.Float64(0), Lane: r.GetLane(), UpdatedAt: l.stamp(),
-			ResolvesBy: r.GetResolvesBy(), ResolutionSource: r.ResolutionSource, CreatedAt: l.stamp(),
+		m, err := l.createNative(r)
+		if err != nil {
+			return nil, err
 		}
-		l.Markets[m.GetId()] = m
 		return &marketv1.CreateNativeResponse{Market: m}, nil
 	})
 }
@@ -173,6 +170,24 @@ func (l *Ledger) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequ
 	return do(ctx, l, "ListBroadcast", func() (*boardv1.ListBroadcastResponse, error) {
 		rows := l.Board[:min(len(l.Board), int(r.GetLimit()))]
 		return &boardv1.ListBroadcastResponse{Rows: rows, UpdatedAt: l.stamp()}, nil
+	})
+}
+
+// GetRecord counts what the operator filed.
+func (l *Ledger) GetRecord(ctx context.Context, r *boardv1.GetRecordRequest) (*boardv1.GetRecordResponse, error) {
+	return do(ctx, l, "GetRecord", func() (*boardv1.GetRecordResponse, error) {
+		out := &boardv1.GetRecordResponse{}
+		for _, f := range l.Signals {
+			if f.Owner != r.GetOperatorId() {
+				continue
+			}
+			out.Total++
+			if f.Signal.GetStatus() == "won" {
+				out.Won++
+			}
+			out.Score += int64(f.Signal.GetScore())
+		}
+		return out, nil
 	})
 }
 

@@ -18,6 +18,7 @@ type Operator struct {
 	Handle         syntax.Handle
 	DisplayName    string
 	AvatarURL      string // empty: none
+	Bio            string // empty: none
 	Type           syntax.OperatorType
 	Tier           syntax.Tier
 	CreatedAt      time.Time
@@ -49,6 +50,12 @@ type Class struct {
 	Type   *syntax.OperatorType
 	House  *bool
 	Actor  string
+}
+
+// Directory reads operators. Faults: not_found.
+type Directory interface {
+	OperatorByID(ctx context.Context, id ID) (Operator, error)
+	OperatorByHandle(ctx context.Context, handle syntax.Handle) (Operator, error)
 }
 
 // ErrUnknown is the answer for an operator or key that is not there.

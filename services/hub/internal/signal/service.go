@@ -50,13 +50,15 @@ func NewService(ledger Writer, newID func() string) *Service {
 	return &Service{ledger: ledger, newID: newID}
 }
 
-// File gives the draft its id and files it. An answer that was lost is asked
+// File gives the draft an id, if it has none, and files it. An answer that was lost is asked
 // for once more with the same id, which the ledger answers with what really
 // happened. Faults: unauthenticated, market_not_found, market_closed,
 // already_predicted, idempotency_key_reused, signal_service_unavailable,
 // db_unavailable.
 func (s *Service) File(ctx context.Context, by operator.Actor, d Draft) (string, error) {
-	d.ID = s.newID()
+	if d.ID == "" {
+		d.ID = s.newID()
+	}
 	var id string
 	err := twice(ctx, func(ctx context.Context) (err error) {
 		id, err = s.ledger.File(ctx, by, d)

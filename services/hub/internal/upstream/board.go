@@ -8,6 +8,7 @@ import (
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 
 	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // Boards is the ledger's ranking of operators.
@@ -41,4 +42,15 @@ func (b *Boards) Broadcast(ctx context.Context, q board.Query, limit int) (board
 		})
 	}
 	return board.Board{Rows: rows, UpdatedAt: at(r.GetUpdatedAt())}, nil
+}
+
+// Record implements board.Ledger.
+func (b *Boards) Record(ctx context.Context, of operator.ID) (board.Record, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	r, err := b.read.GetRecord(ctx, &boardv1.GetRecordRequest{OperatorId: string(of)})
+	if err != nil {
+		return board.Record{}, err
+	}
+	return board.Record{Total: r.GetTotal(), Won: r.GetWon(), Score: r.GetScore()}, nil
 }

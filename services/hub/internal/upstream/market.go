@@ -52,11 +52,22 @@ func (m *Markets) Create(ctx context.Context, d market.Draft) (market.Market, er
 	r, err := m.write.CreateNative(ctx, &marketv1.CreateNativeRequest{
 		Question: d.Question, Description: d.Description, CutoffAt: stamp(d.CutoffAt), ResolvesBy: stamp(d.ResolvesBy),
 		Lane: string(d.Lane), ResolutionSource: d.ResolutionSource, InitialYesBps: int32(d.InitialYes), CreatedBy: d.CreatedBy,
+		MessageId: d.MessageID,
 	})
 	if err != nil {
 		return market.Market{}, err
 	}
 	return marketOf(r.GetMarket()), nil
+}
+
+// Snapshot implements creation.Markets.
+func (m *Markets) Snapshot(ctx context.Context, id syntax.MarketID) (*syntax.Bps, error) {
+	r, err := m.read.GetSnapshot(ctx, &marketv1.GetSnapshotRequest{MarketId: string(id)})
+	if err != nil || r.YesBps == nil {
+		return nil, err
+	}
+	yes := syntax.Bps(r.GetYesBps())
+	return &yes, nil
 }
 
 func marketOf(m *marketv1.Market) market.Market {

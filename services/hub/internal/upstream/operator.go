@@ -24,17 +24,28 @@ func NewOperators(cc grpc.ClientConnInterface) *Operators {
 }
 
 // VerifyKey implements caller.Ledger.
-func (o *Operators) VerifyKey(ctx context.Context, hash caller.KeyHash) (operator.Operator, error) {
+func (o *Operators) VerifyKey(ctx context.Context, hash caller.KeyHash) (caller.Owned, error) {
 	ctx, cancel := brief(ctx)
 	defer cancel()
 	r, err := o.read.VerifyKey(ctx, &operatorv1.VerifyKeyRequest{KeyHash: hash[:]})
+	if err != nil {
+		return caller.Owned{}, err
+	}
+	return caller.Owned{Operator: operatorOf(r.GetOperator()), Permissions: r.GetKey().GetPermissions()}, nil
+}
+
+// OperatorByHandle implements operator.Directory.
+func (o *Operators) OperatorByHandle(ctx context.Context, handle syntax.Handle) (operator.Operator, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	r, err := o.read.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Handle{Handle: string(handle)}})
 	if err != nil {
 		return operator.Operator{}, err
 	}
 	return operatorOf(r.GetOperator()), nil
 }
 
-// OperatorByID implements caller.Ledger.
+// OperatorByID implements caller.Ledger and operator.Directory.
 func (o *Operators) OperatorByID(ctx context.Context, id operator.ID) (operator.Operator, error) {
 	ctx, cancel := brief(ctx)
 	defer cancel()
@@ -109,6 +120,7 @@ func operatorOf(o *operatorv1.Operator) operator.Operator {
 		Handle:         syntax.Handle(o.GetHandle()),
 		DisplayName:    o.GetDisplayName(),
 		AvatarURL:      o.GetAvatarUrl(),
+		Bio:            o.GetBio(),
 		Type:           syntax.OperatorType(o.GetOperatorType()),
 		Tier:           syntax.Tier(o.GetTier()),
 		CreatedAt:      at(o.GetCreatedAt()),

@@ -38,6 +38,15 @@ func (s *Resolutions) Force(ctx context.Context, id syntax.MarketID, v syntax.Ve
 	return claimOf(r, err)
 }
 
+// Propose implements creation.Outcomes.
+func (s *Resolutions) Propose(ctx context.Context, d resolution.Draft) error {
+	_, err := s.write.Propose(ctx, &resolutionv1.ProposeRequest{
+		MessageId: d.MessageID, OperatorId: d.By, MarketId: string(d.MarketID), Verdict: string(d.Verdict),
+		ProofUrl: d.ProofURL, Reason: d.Reason,
+	})
+	return err
+}
+
 // Scan implements resolution.Ledger.
 func (s *Resolutions) Scan(ctx context.Context) (resolution.Scan, error) {
 	r, err := s.write.Scan(ctx, &resolutionv1.ScanRequest{})

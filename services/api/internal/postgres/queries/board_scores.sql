@@ -25,7 +25,7 @@ WITH fresh AS MATERIALIZED (
     ORDER BY score DESC, resolved DESC, accuracy DESC, handle
     LIMIT $3
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.tier, u.session_version, u.created_at,
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.tier, u.session_version, u.created_at, u.bio, u.links, u.payout_address,
     r.score, CASE WHEN $2 = '' THEN r.total ELSE (
         SELECT count(*) FROM signals s JOIN markets m ON m.market_id = s.market_id WHERE s.user_id = u.id AND m.lane = $2) END,
     r.won, r.lost, r.void

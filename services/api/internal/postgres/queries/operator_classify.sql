@@ -13,6 +13,6 @@ WITH before AS (
     INSERT INTO audit_log (at, actor, action, subject, data)
     SELECT $5, $4, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house) FROM u
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.tier, u.session_version, u.created_at,
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.tier, u.session_version, u.created_at, u.bio, u.links, u.payout_address,
     u.crowd::integer - b.crowd::integer
 FROM u JOIN before b ON b.id = u.id

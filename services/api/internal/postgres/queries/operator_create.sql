@@ -9,5 +9,5 @@ WITH u AS (
 ), totals AS (
     INSERT INTO operator_totals (user_id, crowd) SELECT id, crowd FROM u
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.tier, u.session_version, u.created_at
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.tier, u.session_version, u.created_at, u.bio, u.links, u.payout_address
 FROM u

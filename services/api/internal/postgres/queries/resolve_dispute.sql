@@ -9,7 +9,8 @@ WITH before AS (
         disputed = excluded.disputed, reason = excluded.reason,
         disputed_at = CASE WHEN excluded.disputed AND d.disputed THEN d.disputed_at ELSE excluded.disputed_at END
 ), market AS (
-    UPDATE markets SET disputed = $2, updated_at = $4, provisional = provisional AND (provider <> 'manual' OR $2)
+    UPDATE markets SET disputed = $2, updated_at = $4, provisional = provisional AND (provider <> 'manual' OR $2),
+        provisional_at = CASE WHEN provider <> 'manual' OR $2 THEN provisional_at END
     WHERE market_id = $1
 ), proposal AS (
     DELETE FROM resolution_proposals WHERE market_id = $1 AND NOT $2

@@ -129,7 +129,11 @@ func (s *site) handOver(c echo.Context) error {
 		return web.ErrUnauthenticated
 	}
 	s.setCookie(c, sessionPath, cookieNext, token, nextLife)
-	return c.Redirect(http.StatusSeeOther, sessionPath+"?"+url.Values{"state": {state}}.Encode())
+	on := url.Values{"state": {state}}
+	if back := strings.TrimPrefix(form.Get("return_to"), s.HubURL); leadsBack(back) {
+		on.Set("return_to", back)
+	}
+	return c.Redirect(http.StatusSeeOther, sessionPath+"?"+on.Encode())
 }
 
 // tokenLetters are those of a signed token; all of them may stand in a cookie.
@@ -147,11 +151,20 @@ func (s *site) startSession(c echo.Context) error {
 	if err != nil {
 		return web.ErrUnauthenticated
 	}
-	if _, err := s.Login(c, token.Value); err != nil {
+	who, err := s.Login(c, token.Value)
+	if err != nil {
 		return err
 	}
 	s.setCookie(c, devPath, cookieState, "", -time.Second)
 	s.setCookie(c, sessionPath, cookieNext, "", -time.Second)
+	if back := c.QueryParam("return_to"); leadsBack(back) {
+		op, _, err := s.Operators.SignIn(c.Request().Context(), who)
+		if err != nil {
+			return err
+		}
+		s.StartSession(c, op)
+		return c.Redirect(http.StatusSeeOther, back)
+	}
 	s.setCookie(c, devPath, cookieToken, token.Value, tokenLife)
 	return c.Redirect(http.StatusSeeOther, devPath)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
@@ -42,11 +43,17 @@ type Deps struct {
 	Resolutions resolution.Ledger
 	Operators   operator.Ledger
 	// Login tells whose an identity token is and counts the call against its subject.
-	Login       func(c echo.Context, token string) (operator.Identity, error)
-	ReceiptJSON echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
-	Now         func() time.Time
-	Log         *slog.Logger
-	Degraded    func(path, source string) // counts pages that lack a part
+	Login func(c echo.Context, token string) (operator.Identity, error)
+	// Visitor tells who has a session and how this operator is called; nobody is no
+	// fault. CountConsent counts a look at the page that asks for a grant.
+	Visitor      func(c echo.Context) (grant.Visitor, string, error)
+	CountConsent func(c echo.Context, who grant.Visitor) error
+	StartSession func(c echo.Context, op operator.Operator)
+	Grants       *grant.Service
+	ReceiptJSON  echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
+	Now          func() time.Time
+	Log          *slog.Logger
+	Degraded     func(path, source string) // counts pages that lack a part
 }
 
 type site struct {
@@ -58,7 +65,7 @@ type site struct {
 // Mount adds the pages to the hub's edge.
 func Mount(e *web.Edge, d Deps) error {
 	s := &site{Deps: d, templates: map[string]*template.Template{}}
-	for _, name := range []string{"receipt", "market", "markets", "dev", "error"} {
+	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "error"} {
 		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/"+name+".html")
 		if err != nil {
 			return fmt.Errorf("read page %s: %w", name, err)
@@ -93,6 +100,10 @@ func (s *site) routes() []web.Route {
 		page(http.MethodPost, "/dev/session/end", "login", "no-store", s.endSession),
 		page(http.MethodPost, "/dev/keys", "login", "no-store", s.mint),
 		page(http.MethodPost, "/dev/keys/revoke", "login", "no-store", s.revoke),
+		page(http.MethodGet, authorizePath, "session", "no-store", s.authorize),
+		page(http.MethodPost, authorizePath, "session", "no-store", s.decide),
+		page(http.MethodGet, appsPath, "session", "no-store", s.connected),
+		page(http.MethodPost, appsPath+"/revoke", "session", "no-store", s.disconnect),
 		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: web.Anonymous(s.static)},
 	}
 }
@@ -157,7 +168,14 @@ func failure(f frame, reason *fault.Fault) errorPage {
 	case fault.NotFound:
 		p.Heading, p.Message = "Nothing here", "No record has this number."
 	case fault.Unauthenticated:
-		p.Heading, p.Message = "Please sign in", "Open the developer page and sign in again."
+		p.Heading, p.Message = "Please sign in", "Open the page again and sign in."
+		if reason == errNoLogin {
+			p.Message = reason.Message
+		}
+	case fault.Forbidden:
+		if p.Message == "" {
+			p.Message = errForeign.Message
+		}
 	case fault.Limited:
 		p.Heading, p.Message = "Too many requests", "Wait a moment and try again."
 	case fault.Unavailable:

@@ -1,0 +1,69 @@
+package server_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/idp"
+)
+
+// TestWalletsAreVouchedFor: what the issuer has linked is what the services hear,
+// by its identity tokens and by its users interface, in both profiles.
+func TestWalletsAreVouchedFor(t *testing.T) {
+	t.Parallel()
+	i := start(t, t.TempDir(), "")
+	const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
+	for profile, issuer := range map[string]string{"oidc": i.url, "privy": "privy.io"} {
+		row := idp.Provider{
+			Name: profile, Issuer: issuer, Audience: "signalcast-dev", Algs: []string{"ES256"}, JWKSURL: i.url + "/jwks.json",
+			WalletsFrom: idp.WalletsIdentityToken, UsersAPI: i.url + "/dev/idp", UsersSecret: "pw",
+		}
+		wrong := row
+		wrong.UsersSecret = "guess"
+		quiet := row
+		quiet.UsersAPI = ""
+		ask := func(row idp.Provider, subject, token string) (bool, error) {
+			v := idp.NewVerifier(idp.Config{Providers: []idp.Provider{row}}, time.Now)
+			return v.Linked(t.Context(), issuer, subject, token, func(w idp.Wallet) bool {
+				return w.Chain == "ethereum" && strings.EqualFold(w.Address, wallet)
+			})
+		}
+		_, alice, token := i.mint(`{"user":"alice","profile":"` + profile + `"}`)
+		_, _, old := i.mint(`{"user":"alice","age":301,"profile":"` + profile + `"}`)
+		_, bob, bobs := i.mint(`{"user":"bob","profile":"` + profile + `"}`)
+		for name, c := range map[string]struct {
+			row            idp.Provider
+			subject, token string
+			linked         bool
+			err            error
+		}{
+			"by the token alone":       {quiet, alice, token, true, nil},
+			"the token is old":         {quiet, alice, old, false, nil},
+			"old, but linked":          {row, alice, old, true, nil},
+			"by the users interface":   {row, alice, "", true, nil},
+			"somebody else's wallet":   {row, bob, bobs, false, nil},
+			"somebody else's token":    {row, bob, token, false, idp.ErrUnauthenticated},
+			"nobody":                   {row, "did:idp:nobody", "", false, nil},
+			"the wrong password":       {wrong, alice, "", false, idp.ErrUnavailable},
+			"nothing can be asked":     {quiet, alice, "", false, nil},
+			"no password, fresh token": {wrong, alice, token, true, nil},
+		} {
+			if linked, err := ask(c.row, c.subject, c.token); linked != c.linked || !errors.Is(err, c.err) {
+				t.Errorf("%s, %s: %v %v", profile, name, linked, err)
+			}
+		}
+	}
+	_, sub, _ := i.mint(`{"user":"zoe"}`)
+	if status, v := i.send("POST", "/users/"+sub+"/wallets", `{"address":"0x00000000000000000000000000000000000000Ab","chainType":"ethereum"}`); status != 200 {
+		t.Fatal(status, v)
+	}
+	_, _, token := i.mint(`{"user":"zoe","profile":"privy"}`)
+	who, err := idp.NewVerifier(idp.Config{Providers: []idp.Provider{{
+		Name: "p", Issuer: "privy.io", Audience: "signalcast-dev", Algs: []string{"ES256"}, JWKSURL: i.url + "/jwks.json", WalletsFrom: idp.WalletsIdentityToken,
+	}}}, time.Now).Beside(t.Context(), "privy.io", sub, token)
+	if err != nil || who.Username != "zoe" || len(who.Wallets) != 1 {
+		t.Errorf("%+v %v", who, err)
+	}
+}

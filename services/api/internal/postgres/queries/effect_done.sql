@@ -1,0 +1,1 @@
+SELECT subject FROM message_effects WHERE message_id = $1

@@ -1,0 +1,45 @@
+package rpc
+
+import (
+	"context"
+
+	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
+	"github.com/signalcast/signalcast/services/api/internal/digest"
+)
+
+// Digests serves DigestReadService.
+type Digests struct {
+	digestv1.UnimplementedDigestReadServiceServer
+	store digest.Store
+}
+
+// NewDigests wires the face.
+func NewDigests(store digest.Store) *Digests { return &Digests{store: store} }
+
+// GetDay reads a day. Faults: invalid_window, db_unavailable.
+func (f *Digests) GetDay(ctx context.Context, r *digestv1.GetDayRequest) (*digestv1.GetDayResponse, error) {
+	if r.GetFrom() == nil || r.GetTo() == nil {
+		return nil, digest.ErrWindow
+	}
+	w, err := digest.NewWindow(r.GetFrom().AsTime(), r.GetTo().AsTime())
+	if err != nil {
+		return nil, err
+	}
+	d, err := f.store.Day(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	out := &digestv1.GetDayResponse{
+		Signals: d.Signals, Won: d.Won, Lost: d.Lost, Void: d.Void, NewOperators: d.NewOperators, Disputed: d.Disputed,
+		Pulse: &digestv1.Pulse{
+			Last7: d.Pulse.Last7, Prev7: d.Pulse.Prev7, WeekSignals: d.Pulse.WeekSignals, WeekOperators: d.Pulse.WeekOperators,
+		},
+	}
+	for _, c := range d.TopCalls {
+		out.TopCalls = append(out.TopCalls, &digestv1.TopCall{
+			SignalId: c.SignalID, Handle: c.Handle, MarketTitle: c.MarketTitle, Direction: string(c.Side),
+			OddsBps: int32(c.Odds), Score: c.Score,
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/idp"
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/edge"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/mail"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+	"github.com/signalcast/signalcast/services/hub/internal/upstream"
+)
+
+// AccountConfig is what the routes about people are told.
+type AccountConfig struct {
+	// Partner is the one station that identity claims may name, and what stands
+	// before an identity in the address of its profile there.
+	Partner        string `env:"PARTNER_STATION"     envDefault:"partner"`
+	PartnerProfile string `env:"PARTNER_PROFILE_URL" envDefault:"https://partner.example/u/"`
+
+	// Where payouts are made; without a chain nobody may be paid.
+	ChainID    int64  `env:"PAYOUT_CHAIN_ID"`
+	ChainLabel string `env:"PAYOUT_CHAIN_LABEL"`
+	USDC       string `env:"PAYOUT_USDC_ADDRESS"`
+
+	// The daily digest goes through this mail server, else to the log.
+	DigestServer conf.Secret `env:"DIGEST_SMTP_URL"` // smtp:// or smtps://, with user and password
+	DigestFrom   string      `env:"DIGEST_FROM"`
+	DigestTo     []string    `env:"DIGEST_TO"`
+}
+
+// check is part of Config.Check.
+func (c *AccountConfig) check(r *conf.Report) {
+	if !isWord(c.Partner) {
+		r.Fail("PARTNER_STATION", "must be 1 to 32 of a-z, 0-9 and -")
+	}
+	r.OptURL("PARTNER_PROFILE_URL", c.PartnerProfile, "https")
+	if c.ChainID < 0 {
+		r.Fail("PAYOUT_CHAIN_ID", "must not be below 0")
+	}
+	if c.ChainID > 0 {
+		if c.ChainLabel == "" {
+			r.Fail("PAYOUT_CHAIN_LABEL", "is not set, and PAYOUT_CHAIN_ID is")
+		}
+		if a, err := claim.ParseAddress(c.USDC); err != nil || a.Chain() != claim.Ethereum {
+			r.Fail("PAYOUT_USDC_ADDRESS", "must be the address of the token on that chain")
+		}
+	}
+	if !c.DigestServer.IsSet() {
+		return
+	}
+	if _, err := c.mail(r.Env()); err != nil {
+		r.Fail("DIGEST_SMTP_URL", "with DIGEST_FROM and DIGEST_TO: "+err.Error())
+	}
+}
+
+// mail is the mail server; only development may do without TLS.
+func (c *AccountConfig) mail(env conf.Env) (*mail.Server, error) {
+	return mail.Parse(c.DigestServer.Reveal(), c.DigestFrom, c.DigestTo, !env.Production())
+}
+
+// accounts builds what the routes about people ask.
+func (a *App) accounts(store *postgres.Store, verifier *idp.Verifier) (edge.Accounts, error) {
+	cfg := &a.cfg.Accounts
+	var sender digest.Sender = mail.Log{Log: a.log}
+	if cfg.DigestServer.IsSet() {
+		server, err := cfg.mail(a.cfg.Env)
+		if err != nil {
+			return edge.Accounts{}, err
+		}
+		sender = server
+	}
+	people := upstream.NewAccounts(a.ledger)
+	stations := []claim.Station{{Name: cfg.Partner, Profile: cfg.PartnerProfile}}
+	return edge.Accounts{
+		Follows: follow.NewService(upstream.NewOperators(a.ledger), store, a.now),
+		Claims:  claim.NewService(stations, people, wallets{verifier}, store, a.now),
+		Payouts: claim.Payouts{Money: claim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Finder: people},
+		Days:    upstream.NewDigests(a.ledger),
+		Digests: digest.NewService(sender, store, a.now),
+		Beside:  beside(verifier),
+	}, nil
+}
+
+// wallets gives the verifier the words of package claim.
+type wallets struct{ verifier *idp.Verifier }
+
+// Linked implements claim.Provider.
+func (w wallets) Linked(ctx context.Context, issuer, subject, token string, a claim.Address) (bool, error) {
+	return w.verifier.Linked(ctx, issuer, subject, token, func(linked idp.Wallet) bool { return a.Is(linked.Address, linked.Chain) })
+}
+
+// beside gives the verifier the words of the edge.
+func beside(verifier *idp.Verifier) func(context.Context, operator.Identity, string) (operator.Identity, error) {
+	return func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error) {
+		said, err := verifier.Beside(ctx, who.Issuer, who.Subject, token)
+		return operator.Identity{
+			Issuer: who.Issuer, Subject: said.Subject, Primary: who.Primary, Username: said.Username, Name: said.Name,
+		}, err
+	}
+}

@@ -1,0 +1,110 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+)
+
+// grants plays the store of app tokens.
+type grants struct {
+	asked []string // bearer and resource
+	away  error
+}
+
+func (g *grants) Authenticate(_ context.Context, bearer, resource string) (Delegate, error) {
+	g.asked = append(g.asked, bearer+" "+resource)
+	switch {
+	case g.away != nil:
+		return Delegate{}, g.away
+	case strings.HasSuffix(bearer, "B"):
+		return Delegate{}, ErrUnauthenticated
+	}
+	return Delegate{UserID: "u1", AppID: "a", GrantID: "g", Scopes: []string{"profile:read"}}, nil
+}
+
+// TestAppTokens: taken where the route says so, looked up each time, and counted
+// against the grant once it is known to be good.
+func TestAppTokens(t *testing.T) {
+	t.Parallel()
+	w, s, _ := newWorld()
+	g := &grants{}
+	s.tokens = g
+	good, bad := "dat_"+strings.Repeat("A", 43), "dat_"+strings.Repeat("A", 42)+"B"
+	ask := func(take Take, token string) (Caller, error) {
+		c, _, err := s.Resolve(t.Context(), Request{Take: take, Resource: "r", Authorization: []string{"Bearer " + token}})
+		return c, err
+	}
+	for _, take := range []Take{TakeNone, TakeKey, TakeSession, TakeLogin, TakeNone | TakeKey | TakeSession | TakeLogin, TakeAdmin, TakeCron} {
+		if _, err := ask(take, good); !errors.Is(err, ErrUnauthenticated) {
+			t.Errorf("take %b: %v", take, err)
+		}
+	}
+	if len(g.asked) > 0 || len(w.counted) > 0 {
+		t.Errorf("a route that takes none asked %v and counted %v", g.asked, w.counted)
+	}
+	for _, token := range []string{bad, "drt_" + good[4:], "dat_abc"} {
+		if _, err := ask(TakeToken|TakeNone, token); !errors.Is(err, ErrUnauthenticated) {
+			t.Errorf("%s: %v", token, err)
+		}
+	}
+	if len(w.counted) > 0 {
+		t.Errorf("bad tokens were counted: %v", w.counted)
+	}
+	for range 2 {
+		c, err := ask(TakeToken, good)
+		if err != nil || c.Kind != Token || c.Delegate.GrantID != "g" || c.Actor().ID != "u1" {
+			t.Errorf("%+v %v", c, err)
+		}
+	}
+	if !slices.Equal(w.counted, []string{"g", "g"}) || g.asked[len(g.asked)-1] != good+" r" || len(g.asked) != 3 {
+		t.Errorf("asked %v, counted %v", g.asked, w.counted)
+	}
+	for range TokenLimit - 2 {
+		if _, err := ask(TakeToken, good); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ask(TakeToken, good); fault.Of(err).Kind != fault.Limited {
+		t.Errorf("over the limit: %v", err)
+	}
+	g.away = fault.New(fault.Unavailable, "db_unavailable", "")
+	if _, err := ask(TakeToken|TakeNone, good); fault.Of(err).Code != "db_unavailable" {
+		t.Errorf("nobody can tell: %v", err)
+	}
+}
+
+// TestClientsAreCounted: an app at an address, and a session before the consent page.
+func TestClientsAreCounted(t *testing.T) {
+	t.Parallel()
+	_, s, _ := newWorld()
+	for range ClientLimit {
+		if _, err := s.CountClient(t.Context(), "a", "1.1.1.1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.CountClient(t.Context(), "a", "1.1.1.1"); fault.Of(err).Kind != fault.Limited {
+		t.Errorf("%v", err)
+	}
+	for _, other := range [][2]string{{"b", "1.1.1.1"}, {"a", "1.1.1.2"}} {
+		if _, err := s.CountClient(t.Context(), other[0], other[1]); err != nil {
+			t.Errorf("%v: %v", other, err)
+		}
+	}
+	for range ConsentLimit {
+		if _, err := s.CountConsent(t.Context(), "session"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.CountConsent(t.Context(), "session"); fault.Of(err).Kind != fault.Limited {
+		t.Errorf("%v", err)
+	}
+	c, _, err := s.Resolve(t.Context(), Request{Take: TakeClient, Authorization: []string{"Basic YTpi"}})
+	if err != nil || c.Kind != Client {
+		t.Errorf("%+v %v", c, err)
+	}
+}

@@ -1,0 +1,45 @@
+package claim
+
+import (
+	"context"
+	"errors"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Money is where payouts are made.
+type Money struct {
+	ChainID int64 // zero: nowhere
+	Label   string
+	USDC    string // address of the token
+}
+
+// Finder finds accounts by handle. Fault: not_found.
+type Finder interface {
+	AccountByHandle(ctx context.Context, handle syntax.Handle) (Account, error)
+}
+
+// Payouts tells who may be paid.
+type Payouts struct {
+	Money  Money
+	Finder Finder
+}
+
+// Address is where an operator may be paid; empty for one that may not be, or that
+// nobody knows. People of their own and of the house may, once they have said where.
+// Faults: those of the port but not_found.
+func (p Payouts) Address(ctx context.Context, handle syntax.Handle) (string, error) {
+	if p.Money.ChainID == 0 {
+		return "", nil
+	}
+	a, err := p.Finder.AccountByHandle(ctx, handle)
+	var f *fault.Fault
+	if errors.As(err, &f) && f.Kind == fault.NotFound {
+		return "", nil
+	}
+	if err != nil || !a.Tier.Ranked() { // machines are of neither tier
+		return "", err
+	}
+	return a.PayoutAddress, nil
+}

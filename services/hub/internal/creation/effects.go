@@ -1,0 +1,182 @@
+package creation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/resolution"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// Effects do in the ledger what signed messages ask for.
+type Effects struct {
+	Filer    Filer
+	Signals  Signals
+	Markets  Markets
+	Profiles Profiles
+	Outcomes Outcomes
+}
+
+// Apply implements message.Effects. Messages about stations and broadcasts are kept
+// and have no effect here.
+func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, error) {
+	switch p := a.Payload.(type) {
+	case *message.Call:
+		return e.call(ctx, a, p)
+	case *message.Profile:
+		return nil, asPayload(e.Profiles.UpdateProfile(ctx, operator.ID(a.DenpaID), string(a.ID), profileOf(p)))
+	case *message.Market:
+		m, err := e.Markets.Create(ctx, marketOf(a, p))
+		if err != nil {
+			return nil, asPayload(err)
+		}
+		return message.Result{"marketId": string(m.ID)}, nil
+	case *message.Resolution:
+		err := e.Outcomes.Propose(ctx, resolution.Draft{
+			MarketID: p.MarketID, By: a.DenpaID, MessageID: string(a.ID),
+			Verdict: syntax.Verdict(p.Verdict), ProofURL: p.ProofURL, Reason: p.Reason,
+		})
+		if err != nil {
+			return nil, asPayload(err)
+		}
+		return message.Result{"marketId": string(p.MarketID)}, nil
+	}
+	return nil, nil
+}
+
+// call files a signed call.
+func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (message.Result, error) {
+	id := signalID(a)
+	draft, err := draftOf(ctx, e.Markets, c)
+	if err == nil {
+		draft.ID = id
+		_, err = e.Filer.File(ctx, operator.Actor{ID: operator.ID(a.DenpaID)}, draft)
+	} else if f := fault.Of(err); f.Kind == fault.Invalid || f.Kind == fault.NotFound {
+		// The price of an earlier try may be gone; what it has filed stands.
+		if _, missing := e.Signals.Signal(ctx, id); missing == nil {
+			err = nil
+		} else if !errors.Is(missing, signal.ErrUnknown) {
+			err = missing
+		}
+	}
+	if err != nil {
+		return nil, asPayload(err)
+	}
+	return message.Result{"signalId": id}, nil
+}
+
+// signalID is the id of the signal that a message files: a uuid v7 of the time when
+// the message was taken, the same at every try.
+func signalID(a message.Act) string {
+	sum := sha256.Sum256([]byte("signal\n" + a.ID))
+	var id [16]byte
+	copy(id[6:], sum[:])
+	ms := uint64(a.ReceivedAt.UnixMilli())
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
+	return uuidText(id)
+}
+
+func uuidText(id [16]byte) string {
+	h := hex.EncodeToString(id[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// errPrice refuses a call without a price where no snapshot is young enough.
+var errPrice = message.ErrInvalid.With("field", "priceBps").Say("priceBps is needed: the market has no price of the last 15 minutes")
+
+// draftOf prices a call. Faults: market_not_found, errPrice.
+func draftOf(ctx context.Context, markets Markets, c *message.Call) (signal.Draft, error) {
+	d := signal.Draft{
+		MarketID: c.MarketID, Direction: c.Side, Source: syntax.SourceAPI,
+		TextTake: filled(c.Take), MarketTitle: filled(c.MarketTitle),
+	}
+	if c.Confidence != nil {
+		n := int32(*c.Confidence)
+		d.Confidence = &n
+	}
+	if c.Price != nil {
+		d.Price = *c.Price
+		return d, nil
+	}
+	yes, err := markets.Snapshot(ctx, c.MarketID)
+	switch {
+	case err != nil:
+		return d, err
+	case yes == nil:
+		return d, errPrice
+	}
+	if d.Price = *yes; c.Side == syntax.No {
+		d.Price = syntax.MaxBps - *yes
+	}
+	return d, nil
+}
+
+// filled treats empty text as none.
+func filled(s *string) *string {
+	if s == nil || *s == "" {
+		return nil
+	}
+	return s
+}
+
+func profileOf(p *message.Profile) operator.Profile {
+	return operator.Profile{
+		DisplayName: p.DisplayName, Bio: p.Bio, Links: p.Links,
+		Avatar: operator.Change(p.Avatar), PayoutAddress: operator.Change(p.PayoutAddress),
+	}
+}
+
+func marketOf(a message.Act, p *message.Market) market.Draft {
+	d := market.Draft{
+		Question: p.Question, CutoffAt: p.CutoffAt, Lane: p.Lane, ResolutionSource: p.ResolutionSource,
+		InitialYes: market.DefaultYes, CreatedBy: a.DenpaID, MessageID: string(a.ID),
+	}
+	if p.Description != nil {
+		d.Description = *p.Description
+	}
+	if p.ResolvesBy != nil {
+		d.ResolvesBy = *p.ResolvesBy
+	}
+	if p.InitialYes != nil {
+		d.InitialYes = *p.InitialYes
+	}
+	return d
+}
+
+// asPayload names what the ledger finds wrong with a payload as every other mistake
+// in one.
+func asPayload(err error) error {
+	if err == nil {
+		return nil
+	}
+	f := fault.Of(err)
+	if f.Kind != fault.Invalid {
+		return err
+	}
+	out := message.ErrInvalid.With("reason", message.ReasonPayload).Say("%s", f.Message)
+	if field, ok := f.Extra["field"]; ok {
+		out = out.With("field", field)
+	}
+	return out
+}
+
+var _ message.Effects = (*Effects)(nil)
+
+// Beats of the sweep: how long an attestation is given to come by itself, how many
+// are done at once, and how long one that cannot be made is kept.
+const (
+	dueAfter = time.Minute
+	dueBatch = 50
+	dueLife  = 24 * time.Hour
+)

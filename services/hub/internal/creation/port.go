@@ -1,0 +1,66 @@
+package creation
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/resolution"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// Filer files calls; a draft that has an id keeps it.
+type Filer interface {
+	File(ctx context.Context, by operator.Actor, d signal.Draft) (id string, err error)
+}
+
+// Signals reads calls. Fault: not_found.
+type Signals interface {
+	Signal(ctx context.Context, id string) (signal.Signal, error)
+}
+
+// Markets prices calls and makes markets.
+type Markets interface {
+	// Snapshot gives the YES price of the newest snapshot of at most fifteen
+	// minutes, nil when there is none. Fault: market_not_found.
+	Snapshot(ctx context.Context, id syntax.MarketID) (*syntax.Bps, error)
+	// Create makes a draft with a message id once for it.
+	Create(ctx context.Context, d market.Draft) (market.Market, error)
+}
+
+// Profiles keeps what operators say of themselves, once for a message.
+type Profiles interface {
+	UpdateProfile(ctx context.Context, who operator.ID, messageID string, p operator.Profile) error
+}
+
+// Outcomes keeps what creators propose, once for a message, and knows what was
+// claimed.
+type Outcomes interface {
+	Propose(ctx context.Context, p resolution.Draft) error
+	// Outcome is nil when there is neither claim nor flag.
+	Outcome(ctx context.Context, id syntax.MarketID) (*resolution.Outcome, error)
+}
+
+// Attester signs and keeps messages of the hub's own.
+type Attester interface {
+	Attest(ctx context.Context, a message.Attestation) (message.Record, error)
+}
+
+// Due is an attestation to come.
+type Due struct {
+	Subject string
+	Body    []byte
+	At      time.Time
+}
+
+// Dues keeps what is due. Fault of all: db_unavailable.
+type Dues interface {
+	// AddDue leaves a subject that is there as it is.
+	AddDue(ctx context.Context, d Due) error
+	// ListDues lists what was added before that time, the oldest first.
+	ListDues(ctx context.Context, before time.Time, limit int) ([]Due, error)
+	DropDue(ctx context.Context, subject string) error
+}

@@ -1,0 +1,242 @@
+package creation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// Credentials that calls are filed with.
+const (
+	ByToken = "app_token"
+	ByKey   = "operator_key"
+)
+
+// Config is what a Service is made of.
+type Config struct {
+	Issuer   string // the base address of the protocol
+	Now      func() time.Time
+	NewID    func() string // uuid v7
+	Filer    Filer
+	Signals  Signals
+	Markets  Markets
+	Outcomes Outcomes
+	Attester Attester
+	Dues     Dues
+}
+
+// Service files calls for callers who sign nothing, and attests what it did.
+type Service struct{ Config }
+
+// NewService needs all of the configuration.
+func NewService(c Config) *Service { return &Service{c} }
+
+// Caller is for whom a call is filed; all of it was verified.
+type Caller struct {
+	Actor      operator.Actor
+	DenpaID    string
+	AppID      string // empty: none
+	Credential string // ByToken or ByKey
+}
+
+// Request is one creation call.
+type Request struct {
+	Type           message.Type // signal.create or prediction.create
+	Payload        []byte       // canonical, as the type has it
+	IdempotencyKey string       // empty: none
+	BodyHash       []byte
+}
+
+// Filed is what became of a creation call.
+type Filed struct {
+	SignalID  string
+	MessageID message.ID
+	URI       string
+}
+
+// dueCall is what the ledger does not say about a filed call.
+type dueCall struct {
+	Type       message.Type
+	DenpaID    string
+	AppID      string
+	Credential string
+	SignalID   string
+	Payload    json.RawMessage
+}
+
+const callSubject = "call:"
+
+// File files a call and attests it. Faults: invalid_request, and those of
+// signal.Service. With db_unavailable and signal_service_unavailable the call may
+// stand: asked again it is already_predicted, and Sweep attests it.
+func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error) {
+	p, err := message.ReadPayload(r.Type, r.Payload, false)
+	if err != nil {
+		return Filed{}, err
+	}
+	c, ok := p.(*message.Call)
+	if !ok {
+		return Filed{}, fmt.Errorf("%s is no call", r.Type)
+	}
+	draft, err := draftOf(ctx, s.Markets, c)
+	if err != nil {
+		return Filed{}, err
+	}
+	draft.ID, draft.IdempotencyKey, draft.BodyHash = s.NewID(), r.IdempotencyKey, r.BodyHash
+	due := dueCall{
+		Type: r.Type, DenpaID: by.DenpaID, AppID: by.AppID, Credential: by.Credential, SignalID: draft.ID, Payload: r.Payload,
+	}
+	if err := s.note(ctx, callSubject+draft.ID, due); err != nil {
+		return Filed{}, err
+	}
+	id, err := s.Filer.File(ctx, by.Actor, draft)
+	if err != nil {
+		if f := fault.Of(err); f.Kind != fault.Internal && f.Kind != fault.Unavailable {
+			_ = s.Dues.DropDue(ctx, callSubject+draft.ID) // else the sweep finds that nothing came of it
+		}
+		return Filed{}, err
+	}
+	due.SignalID = id // another one when the idempotency key was used before
+	record, err := s.attestCall(ctx, due)
+	if err != nil {
+		return Filed{}, err
+	}
+	_ = s.Dues.DropDue(ctx, callSubject+draft.ID) // else the sweep attests it once more, which changes nothing
+	return Filed{SignalID: id, MessageID: record.ID, URI: URI(by.DenpaID, id)}, nil
+}
+
+// URI names a signal across stations.
+func URI(denpaID, signalID string) string { return "denpa:" + denpaID + "/signal/" + signalID }
+
+// note writes down what will be attested.
+func (s *Service) note(ctx context.Context, subject string, due any) error {
+	body, err := json.Marshal(due)
+	if err != nil {
+		return fmt.Errorf("note %s: %w", subject, err)
+	}
+	return s.Dues.AddDue(ctx, Due{Subject: subject, Body: body, At: s.Now().UTC()})
+}
+
+// attestCall attests a call as the ledger has it. Fault: not_found.
+func (s *Service) attestCall(ctx context.Context, d dueCall) (message.Record, error) {
+	filed, err := s.Signals.Signal(ctx, d.SignalID)
+	if err != nil {
+		return message.Record{}, err
+	}
+	payload := map[string]any{}
+	if err := json.Unmarshal(d.Payload, &payload); err != nil {
+		return message.Record{}, fmt.Errorf("read payload of %s: %w", d.SignalID, err)
+	}
+	payload["signalId"], payload["priceAtPrediction"] = filed.ID, int(filed.Price)
+	payload["credential"], payload["filedAt"] = d.Credential, syntax.Stamp(filed.CreatedAt)
+	return s.Attester.Attest(ctx, message.Attestation{
+		Type: d.Type, DenpaID: d.DenpaID, AppID: d.AppID, Subject: filed.ID, Payload: payload,
+		Result: message.Result{"signalId": filed.ID},
+	})
+}
+
+// dueOutcome is what the ledger does not say about a finalized market.
+type dueOutcome struct {
+	MarketID syntax.MarketID
+	Reason   string
+}
+
+const outcomeSubject = "outcome:"
+
+// ExpectOutcome notes that a market is about to be finalized. Fault: db_unavailable.
+func (s *Service) ExpectOutcome(ctx context.Context, id syntax.MarketID, reason string) error {
+	return s.note(ctx, outcomeSubject+string(id), dueOutcome{MarketID: id, Reason: reason})
+}
+
+// AttestOutcome attests the outcome that was claimed of a market, in the hub's own
+// name. Without a claim it does nothing.
+func (s *Service) AttestOutcome(ctx context.Context, id syntax.MarketID, reason string) error {
+	o, err := s.Outcomes.Outcome(ctx, id)
+	if err != nil {
+		return err
+	}
+	if o != nil && o.Outcome != nil {
+		payload := map[string]any{"marketId": string(id), "verdict": *o.Outcome, "resolver": text(o.Resolver), "source": text(o.Source)}
+		if o.ProofURL != nil && *o.ProofURL != "" {
+			payload["proofUrl"] = *o.ProofURL
+		}
+		if reason != "" {
+			payload["reason"] = reason
+		}
+		_, err = s.Attester.Attest(ctx, message.Attestation{
+			Type: message.ResolutionCreate, DenpaID: HubID(s.Issuer), Subject: string(id), Payload: payload,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.Dues.DropDue(ctx, outcomeSubject+string(id))
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// HubID is the hub's own denpaId: a uuid (version 8) made of its issuer.
+func HubID(issuer string) string {
+	sum := sha256.Sum256([]byte("hub\n" + issuer))
+	id := [16]byte(sum[:16])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return uuidText(id)
+}
+
+// Sweep attests what a crash or an outage left due and gives the number that it
+// brought to an end. One that cannot be attested does not keep the others back; the
+// error is of the last such one. Several may run at once.
+func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
+	now := s.Now().UTC()
+	list, err := s.Dues.ListDues(ctx, now.Add(-dueAfter), dueBatch)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range list {
+		failed := s.finish(ctx, d)
+		if failed != nil && now.Sub(d.At) > dueLife {
+			failed = errors.Join(fmt.Errorf("given up after %s: %w", dueLife, failed), s.Dues.DropDue(ctx, d.Subject))
+		}
+		if failed != nil {
+			err = fmt.Errorf("attest %s: %w", d.Subject, failed)
+			continue
+		}
+		settled++
+	}
+	return settled, err
+}
+
+// finish attests one thing that was due, or finds that nothing came of it: whoever
+// noted it has long stopped asking the ledger.
+func (s *Service) finish(ctx context.Context, d Due) error {
+	var call dueCall
+	var outcome dueOutcome
+	if strings.HasPrefix(d.Subject, outcomeSubject) {
+		if err := json.Unmarshal(d.Body, &outcome); err != nil {
+			return err
+		}
+		return s.AttestOutcome(ctx, outcome.MarketID, outcome.Reason)
+	}
+	if err := json.Unmarshal(d.Body, &call); err != nil {
+		return err
+	}
+	if _, err := s.attestCall(ctx, call); err != nil && !errors.Is(err, signal.ErrUnknown) {
+		return err
+	}
+	return s.Dues.DropDue(ctx, d.Subject)
+}

@@ -1,0 +1,260 @@
+package edge_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+const authorizePath = "/protocol/authorize"
+
+// TestConsentPage (S9): the page says what is asked for, belongs to one session and
+// one request, and can be neither framed nor kept.
+func TestConsentPage(t *testing.T) {
+	t.Parallel()
+	b, _ := withDatabase(t)
+	a := b.register("public", "name", `"<script>alert(1)</script>"`)
+	w := b.send("GET", a.asking(), "", b.bySession())
+	page := w.Body.String()
+	for _, part := range []string{
+		"Connect &lt;script&gt;alert(1)&lt;/script&gt;?", "@mara_k", "weather.example", "File calls as you", "See who you are", "Stay connected",
+		"You can disconnect an app at any time", "app.example.com",
+	} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page does not say %q", part)
+		}
+	}
+	if strings.Contains(page, "<script>") || strings.Contains(page, "Go live as you") {
+		t.Error(page)
+	}
+	h := w.Header()
+	csp := h.Get("Content-Security-Policy")
+	if !strings.Contains(csp, "frame-ancestors 'none'") || !strings.Contains(csp, "form-action 'self' https:;") || h.Get("X-Frame-Options") != "DENY" ||
+		h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("%v", h)
+	}
+	native := b.register("public", "redirectUris", `["http://127.0.0.1/cb"]`)
+	w = b.send("GET", native.asking("redirect_uri", "http://127.0.0.1:8421/cb"), "", b.bySession())
+	if csp := w.Header().Get("Content-Security-Policy"); w.Code != 200 || !strings.Contains(csp, "form-action 'self' https: http:;") {
+		t.Errorf("%d %s", w.Code, csp)
+	}
+}
+
+// TestDecisionBelongsToItsSession (S9): no other session, no other site and no second
+// time.
+func TestDecisionBelongsToItsSession(t *testing.T) {
+	t.Parallel()
+	b, _ := withDatabase(t)
+	a := b.register("public")
+	token := b.consent(a.asking())
+	form := url.Values{"request": {token}, "decision": {"approve"}}
+	own := with("Origin", hubURL)
+	other := b.ledger.AddOperator("tide")
+	uid, sig := b.deps.Sessions.Issue(operator.ID(other.GetId()), other.GetSessionVersion())
+	another := with("Cookie", "db_uid="+uid+"; db_sig="+sig)
+	for name, c := range map[string]struct {
+		form    url.Values
+		headers []header
+		status  int
+	}{
+		"another user":    {form, []header{another, own}, 403},
+		"nobody":          {form, []header{own}, 401},
+		"another site":    {form, []header{with("Cookie", b.cookie), with("Origin", "https://evil.example")}, 403},
+		"no origin":       {form, []header{with("Cookie", b.cookie)}, 403},
+		"a frame of one":  {form, []header{with("Cookie", b.cookie), with("Origin", "null"), with("Sec-Fetch-Site", "cross-site")}, 403},
+		"another token":   {url.Values{"request": {token[:len(token)-2] + "AA"}, "decision": {"approve"}}, []header{b.bySession()}, 403},
+		"no token":        {url.Values{"decision": {"approve"}}, []header{b.bySession()}, 403},
+		"no decision":     {url.Values{"request": {token}}, []header{b.bySession()}, 403},
+		"an odd decision": {url.Values{"request": {token}, "decision": {"yes"}}, []header{b.bySession()}, 403},
+		"two decisions":   {url.Values{"request": {token}, "decision": {"deny", "approve"}}, []header{b.bySession()}, 403},
+	} {
+		w := b.post(authorizePath, c.form, c.headers...)
+		if w.Code != c.status || w.Header().Get("Location") != "" || w.Header().Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: %d %v", name, w.Code, w.Header())
+		}
+	}
+	w := b.post(authorizePath, form, with("Cookie", b.cookie), with("Origin", "null"), with("Sec-Fetch-Site", "same-origin"))
+	if w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), callback+"?code=") { // S8
+		t.Errorf("approve: %d %v", w.Code, w.Header())
+	}
+	if w := b.post(authorizePath, form, b.bySession()); w.Code != 403 {
+		t.Errorf("a second time: %d", w.Code)
+	}
+	w = b.post(authorizePath, url.Values{"request": {b.consent(a.asking())}, "decision": {"deny"}}, b.bySession())
+	to, err := url.Parse(w.Header().Get("Location"))
+	if w.Code != http.StatusSeeOther || err != nil || to.Query().Get("error") != "access_denied" || to.Query().Get("iss") != issuer || to.Query().Get("state") != "s 1/é" {
+		t.Errorf("deny: %d %s", w.Code, to)
+	}
+}
+
+// TestStrangersGetAPage (S1): an app or an address that nobody registered is never
+// redirected to; every other mistake is told to the app.
+func TestStrangersGetAPage(t *testing.T) {
+	t.Parallel()
+	b, _ := withDatabase(t)
+	a := b.register("public")
+	for _, pairs := range [][]string{
+		{"client_id", "nobody"},
+		{"client_id", ""},
+		{"redirect_uri", ""},
+		{"redirect_uri", callback + "/x"},
+		{"redirect_uri", "https://app.example.com.evil.example/cb"},
+		{"redirect_uri", "https://app.example.com/cb?x=1"},
+		{"redirect_uri", "https://user@app.example.com/cb"},
+		{"redirect_uri", "http://app.example.com/cb"},
+		{"redirect_uri", "https://app.example.com:444/cb"},
+		{"redirect_uri", "https://APP.example.com/cb"},
+		{"redirect_uri", callback + "#x"},
+		{"redirect_uri", "javascript:alert(1)"},
+	} {
+		for name, who := range map[string]header{"signed in": b.bySession(), "nobody": with("X-Nothing", "x")} {
+			b.clock.Advance(3 * time.Second)
+			w := b.send("GET", a.asking(pairs...), "", who)
+			if w.Code != 400 || w.Header().Get("Location") != "" || !strings.Contains(w.Body.String(), "<h1>") || w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%v, %s: %d %v", pairs, name, w.Code, w.Header())
+			}
+		}
+	}
+	for code, pairs := range map[string][]string{
+		"invalid_request": {"code_challenge", ""}, "unsupported_response_type": {"response_type", "token"}, "invalid_scope": {"scope", "market:create"},
+		"invalid_target": {"resource", "https://elsewhere.example"}, "consent_required": {"prompt", "none"},
+	} {
+		b.clock.Advance(3 * time.Second)
+		w := b.send("GET", a.asking(pairs...), "", b.bySession())
+		if to, err := url.Parse(w.Header().Get("Location")); w.Code != http.StatusSeeOther || err != nil || to.Query().Get("error") != code || to.Host != "app.example.com" {
+			t.Errorf("%s: %d %v", code, w.Code, w.Header())
+		}
+	}
+	w := b.send("GET", a.asking("prompt", "none"), "")
+	if w.Code != http.StatusSeeOther || !strings.Contains(w.Header().Get("Location"), "error=login_required") {
+		t.Errorf("prompt=none without a session: %d %v", w.Code, w.Header())
+	}
+}
+
+// TestSignInAndBack: who has no session goes to the provider and from there to the
+// page that was asked for, with a session and with no developer's cookie.
+func TestSignInAndBack(t *testing.T) {
+	t.Parallel()
+	b, _ := withDatabase(t)
+	a := b.register("public")
+	w := b.send("GET", a.asking(), "")
+	to, err := url.Parse(w.Header().Get("Location"))
+	if w.Code != http.StatusSeeOther || err != nil || !strings.HasPrefix(to.String(), idpURL+"?") {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	back, state := to.Query().Get("return_to"), to.Query().Get("state")
+	if back != hubURL+a.asking() || state == "" {
+		t.Fatalf("leads back to %s", back)
+	}
+	jar := w.Result().Cookies()
+	token := url.Values{"token": {"jwt.mara_k.sig"}, "state": {state}, "return_to": {strings.TrimPrefix(back, hubURL)}}
+	w = b.post("/dev/session", token, with("Origin", "https://idp.example"))
+	jar = append(jar, w.Result().Cookies()...)
+	next := w.Header().Get("Location")
+	if w.Code != http.StatusSeeOther || !strings.HasPrefix(next, "/dev/session?") {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	want(t, b.send("GET", next, "", cookies(w.Result().Cookies()), with("Accept", "application/json")), 403, "forbidden") // another browser
+	w = b.send("GET", next, "", cookies(jar))
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != a.asking() {
+		t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+	var session []*http.Cookie
+	for _, c := range w.Result().Cookies() {
+		switch {
+		case c.Name == "db_dev":
+			t.Error("the sign-in of a visitor opens the developer page")
+		case c.Name == "db_uid", c.Name == "db_sig":
+			session = append(session, c)
+			if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode {
+				t.Errorf("%v", c)
+			}
+		}
+	}
+	if page := b.send("GET", a.asking(), "", cookies(session)); page.Code != 200 || !hidden.MatchString(page.Body.String()) {
+		t.Errorf("%d %s", page.Code, page.Body)
+	}
+}
+
+// TestSignInLeadsNowhereElse: only our own two pages can be gone back to.
+func TestSignInLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	b, _ := withDatabase(t)
+	w := b.send("GET", "/apps", "")
+	to, err := url.Parse(w.Header().Get("Location"))
+	if err != nil || to.Query().Get("return_to") != hubURL+"/apps" {
+		t.Fatalf("%v", w.Header())
+	}
+	state := w.Result().Cookies()
+	for _, back := range []string{
+		"https://evil.example/apps", "//evil.example/apps", "/apps/../x", "/\\evil.example", "/protocol/authorize", "/protocol/authorize?x=1\r\nSet-Cookie: a=b", "/apps\n", hubURL + ".evil.example/apps",
+	} {
+		next := "/dev/session?" + url.Values{"state": {to.Query().Get("state")}, "return_to": {back}}.Encode()
+		out := b.send("GET", next, "", cookies(append(state, &http.Cookie{Name: "db_dev_next", Value: "jwt.mara_k.sig"})))
+		if out.Code != http.StatusSeeOther || out.Header().Get("Location") != "/dev" {
+			t.Errorf("%q: %d %v", back, out.Code, out.Header())
+		}
+	}
+}
+
+// TestConnectedApps: what is connected can be seen and ended.
+func TestConnectedApps(t *testing.T) {
+	t.Parallel()
+	b, _ := withDatabase(t)
+	access, _, grantID := b.connect(b.register("public", "name", `"Tide & <b>Co</b>"`))
+	w := b.send("GET", "/apps", "", b.bySession())
+	if page := w.Body.String(); w.Code != 200 || !strings.Contains(page, "Tide &amp; &lt;b&gt;Co&lt;/b&gt;") || !strings.Contains(page, grantID) || !strings.Contains(page, "File calls as you") {
+		t.Errorf("%d %s", w.Code, page)
+	}
+	form := url.Values{"grant": {grantID}}
+	for name, c := range map[string][]header{
+		"another site": {with("Cookie", b.cookie), with("Origin", "https://evil.example")}, "no origin": {with("Cookie", b.cookie)},
+	} {
+		if w := b.post("/apps/revoke", form, c...); w.Code != 403 {
+			t.Errorf("%s: %d", name, w.Code)
+		}
+	}
+	if w := b.post("/apps/revoke", form, with("Origin", hubURL)); w.Code != 401 {
+		t.Errorf("nobody: %d", w.Code)
+	}
+	want(t, b.send("GET", mePath, "", bearer(access)), 200, "")
+	if w := b.post("/apps/revoke", form, b.bySession()); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/apps" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	want(t, b.send("GET", mePath, "", bearer(access)), 401, "unauthenticated")
+	if page := b.send("GET", "/apps", "", b.bySession()).Body.String(); !strings.Contains(page, "No app is connected.") || !strings.Contains(page, "you disconnected it") {
+		t.Errorf("%s", page)
+	}
+}
+
+// TestConsentLimit: thirty looks a minute of one session.
+func TestConsentLimit(t *testing.T) {
+	t.Parallel()
+	b, _ := withDatabase(t)
+	a := b.register("public")
+	for range 30 {
+		if w := b.send("GET", a.asking(), "", b.bySession()); w.Code != 200 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	if w := b.send("GET", a.asking(), "", b.bySession()); w.Code != 429 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w := b.send("GET", "/apps", "", b.bySession()); w.Code != 200 {
+		t.Errorf("another page: %d", w.Code)
+	}
+}
+
+func cookies(jar []*http.Cookie) header {
+	return func(r *http.Request) {
+		for _, c := range jar {
+			if c.MaxAge >= 0 {
+				r.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value})
+			}
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package edge
+
+import (
+	"encoding/json"
+	"hash"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/creation"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+type createdJSON struct {
+	OK        bool   `json:"ok"`
+	ID        string `json:"id"`
+	URI       string `json:"uri"`
+	MessageID string `json:"messageId"`
+}
+
+// creationMembers are those of both creation bodies, with their other names.
+var creationMembers = [...]string{"marketId", "eventId", "position", "signal", "priceBps", "confidence", "take", "marketTitle"}
+
+// createPrediction is POST P/predictions.
+func (s *server) createPrediction(c echo.Context) error { return s.create(c, message.PredictionCreate) }
+
+// createSignal is POST P/signals.
+func (s *server) createSignal(c echo.Context) error { return s.create(c, message.SignalCreate) }
+
+// create files a call as the bearer's user and attests it.
+func (s *server) create(c echo.Context, t message.Type) error {
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return asRequest(err)
+	}
+	var sum hash.Hash
+	if key != "" {
+		sum = hashBody(c)
+	}
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	r := creation.Request{Type: t}
+	if r.Payload, err = creationPayload(o); err != nil {
+		return err
+	}
+	if key != "" {
+		// The two routes record different things: what one of them did is no answer of
+		// the other.
+		sum.Write([]byte(t))
+		r.IdempotencyKey, r.BodyHash = key, sum.Sum(nil)
+	}
+	filed, err := s.creations.File(c.Request().Context(), creatorOf(callerOf(c)), r)
+	if err != nil {
+		return s.refuseCreation(c, err)
+	}
+	return web.OK(c, createdJSON{OK: true, ID: filed.SignalID, URI: filed.URI, MessageID: string(filed.MessageID)})
+}
+
+// creatorOf is for whom a call is filed. A key goes along, so that the ledger checks
+// it in the act.
+func creatorOf(who caller.Caller) creation.Caller {
+	by := creation.Caller{Actor: who.Actor(), DenpaID: userOf(who), Credential: creation.ByKey}
+	if who.Kind == caller.Token {
+		by.Actor = operator.Actor{ID: who.Delegate.UserID}
+		by.AppID, by.Credential = who.Delegate.AppID, creation.ByToken
+	}
+	return by
+}
+
+// creationPayload makes the payload of a message of a creation body: null counts as
+// left out, two names of one member that say the same as one, and what the body has
+// besides is no part of it. Fault: invalid_request.
+func creationPayload(o web.Object) ([]byte, error) {
+	members := map[string]json.RawMessage{}
+	for _, name := range creationMembers {
+		if v := o.Raw(name); v != nil {
+			members[name] = v
+		}
+	}
+	for name, alias := range map[string]string{"marketId": "eventId", "position": "signal"} {
+		if v, there := members[alias]; there && string(members[name]) == string(v) {
+			delete(members, alias)
+		}
+	}
+	raw, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	return message.Canonical(raw)
+}
+
+// refuseCreation adds to a refusal what a client needs to go on. A key that the
+// ledger has not accepted is remembered.
+func (s *server) refuseCreation(c echo.Context, err error) error {
+	if fault.Of(err).Kind == fault.Unauthenticated {
+		s.callers.Refused(callerOf(c))
+	}
+	return s.explainEffect(err)
+}

@@ -1,0 +1,175 @@
+package edge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/wire"
+)
+
+// Lengths of the digest's lists.
+const (
+	digestMovers    = 5
+	digestResolving = 10
+)
+
+type digestAnswerJSON struct {
+	OK      bool        `json:"ok"`
+	Dry     bool        `json:"dry,omitempty"`
+	Sent    int         `json:"sent"`
+	Already bool        `json:"already,omitempty"`
+	Payload *digestJSON `json:"payload,omitempty"`
+}
+
+type digestJSON struct {
+	Date          string              `json:"date"`
+	Window        digestWindowJSON    `json:"window"`
+	Totals        digestTotalsJSON    `json:"totals"`
+	TopCalls      []digestCallJSON    `json:"topCalls"`
+	Movers        []situationJSON     `json:"movers"`
+	ResolvingNext []airableMarketJSON `json:"resolvingNext"`
+	Disputed      []string            `json:"disputed"`
+	Pulse         digestPulseJSON     `json:"pulse"`
+}
+
+type digestWindowJSON struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+type digestTotalsJSON struct {
+	Signals      int64 `json:"signals"`
+	Resolved     int64 `json:"resolved"`
+	Won          int64 `json:"won"`
+	Lost         int64 `json:"lost"`
+	Void         int64 `json:"void"`
+	NewOperators int64 `json:"newOperators"`
+}
+
+type digestCallJSON struct {
+	SignalID    string `json:"signalId"`
+	Handle      string `json:"handle"`
+	MarketTitle string `json:"marketTitle"`
+	Direction   string `json:"direction"`
+	OddsBps     int32  `json:"oddsBps"`
+	Score       int32  `json:"score"`
+	ReceiptURL  string `json:"receiptUrl"`
+}
+
+type digestPulseJSON struct {
+	Last7 int64   `json:"last7"`
+	Prev7 int64   `json:"prev7"`
+	WssAo float64 `json:"wssAo"`
+}
+
+// dailyDigest is POST /api/admin/daily-digest: the letter about yesterday, sent
+// once; with ?dry=1 it is only shown.
+func (s *server) dailyDigest(c echo.Context) error {
+	if _, _, err := web.DecodeOptional(c, web.BodyLimit); err != nil {
+		return err
+	}
+	day := digest.Yesterday(s.now())
+	out := digestAnswerJSON{OK: true, Dry: c.QueryParam("dry") == "1"}
+	err := s.audited(c, act{target: day.Date, detail: map[string]any{"dry": out.Dry}}, func(ctx context.Context) (err error) {
+		if out.Dry {
+			out.Payload, err = s.digestOf(ctx, day)
+			return err
+		}
+		out.Sent, out.Already, err = s.accounts.Digests.Once(ctx, day.Date, func(ctx context.Context) (digest.Letter, error) {
+			if out.Payload, err = s.digestOf(ctx, day); err != nil {
+				return digest.Letter{}, err
+			}
+			return s.letter(out.Payload), nil
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return web.OK(c, out)
+}
+
+// digestOf gathers the day. Nothing is left out when a part is away: the letter is
+// sent once, so it waits until it is whole.
+func (s *server) digestOf(ctx context.Context, w digest.Window) (*digestJSON, error) {
+	day, err := s.accounts.Days.Day(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := s.wire.Situations(ctx, wire.Query{Window: syntax.Window24h, Limit: digestMovers})
+	if err != nil {
+		return nil, err
+	}
+	next, err := s.markets.Airable(ctx, "", digestResolving)
+	if err != nil {
+		return nil, err
+	}
+	out := &digestJSON{
+		Date: w.Date, Window: digestWindowJSON{syntax.Stamp(w.From), syntax.Stamp(w.To)},
+		Totals: digestTotalsJSON{
+			Signals: day.Signals, Resolved: day.Resolved(), Won: day.Won, Lost: day.Lost, Void: day.Void, NewOperators: day.NewOperators,
+		},
+		TopCalls: make([]digestCallJSON, 0, len(day.TopCalls)), Movers: make([]situationJSON, 0, len(moved.Situations)),
+		ResolvingNext: showAirable(next, s.now()).Markets, Disputed: append([]string{}, day.Disputed...),
+		Pulse: digestPulseJSON{Last7: day.Pulse.Last7, Prev7: day.Pulse.Prev7, WssAo: day.Pulse.WssAo},
+	}
+	for _, call := range day.TopCalls {
+		out.TopCalls = append(out.TopCalls, digestCallJSON{
+			SignalID: call.SignalID, Handle: call.Handle, MarketTitle: call.MarketTitle, Direction: string(call.Direction),
+			OddsBps: call.OddsBps, Score: call.Score, ReceiptURL: s.hubURL + "/receipts/" + call.SignalID,
+		})
+	}
+	for i := range moved.Situations {
+		out.Movers = append(out.Movers, s.showSituation(syntax.Window24h, &moved.Situations[i]))
+	}
+	return out, nil
+}
+
+// letter writes the digest for people.
+func (s *server) letter(d *digestJSON) digest.Letter {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("Signalcast, %s (UTC)\n", d.Date)
+	line("Calls filed: %d. Resolved: %d (%d won, %d lost), void: %d. New operators: %d.",
+		d.Totals.Signals, d.Totals.Resolved, d.Totals.Won, d.Totals.Lost, d.Totals.Void, d.Totals.NewOperators)
+	line("Independent calls in 7 days: %d, before that %d. Calls for each active operator in the last week: %.2f.", d.Pulse.Last7, d.Pulse.Prev7, d.Pulse.WssAo)
+	section := func(title string, n int) {
+		if n > 0 {
+			line("\n%s", title)
+		}
+	}
+	section("Best calls", len(d.TopCalls))
+	for _, c := range d.TopCalls {
+		line("- %s: %s at %.2f%% on %s, %+d. %s", c.Handle, c.Direction, float64(c.OddsBps)/100, oneLine(c.MarketTitle), c.Score, c.ReceiptURL)
+	}
+	section("What moved", len(d.Movers))
+	for _, m := range d.Movers {
+		line("- %s. %s", oneLine(m.Headline), m.URL)
+	}
+	section("Ending next", len(d.ResolvingNext))
+	for _, m := range d.ResolvingNext {
+		line("- %s, %s. %s%s", oneLine(m.Title), m.EndDate, s.hubURL, m.Route)
+	}
+	section("Disputed", len(d.Disputed))
+	for _, id := range d.Disputed {
+		line("- %s", s.marketURL(syntax.MarketID(id)))
+	}
+	return digest.Letter{Date: d.Date, Subject: "Signalcast, " + d.Date, Text: b.String()}
+}
+
+// oneLine keeps what others wrote from looking like lines of ours.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,180 @@
+package edge
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+)
+
+// appJSON is an app as its owner sees it.
+type appJSON struct {
+	AppID            string   `json:"appId"`
+	ClientID         string   `json:"clientId"`
+	Type             string   `json:"type"`
+	Name             string   `json:"name"`
+	RedirectURIs     []string `json:"redirectUris"`
+	Scopes           []string `json:"scopes"`
+	Homepage         *string  `json:"homepage"`
+	LogoURL          *string  `json:"logoUrl"`
+	AllowedResources []string `json:"allowedResources"`
+	ClientSecret     string   `json:"clientSecret,omitempty"` // in the answer that made it alone
+	Active           bool     `json:"active"`
+	CreatedAt        string   `json:"createdAt"`
+}
+
+type appListJSON struct {
+	Apps []appJSON `json:"apps"`
+}
+
+type clientSecretJSON struct {
+	ClientSecret string `json:"clientSecret"`
+}
+
+// publicAppJSON is an app as everybody sees it.
+type publicAppJSON struct {
+	AppID     string  `json:"appId"`
+	Name      string  `json:"name"`
+	Homepage  *string `json:"homepage"`
+	LogoURL   *string `json:"logoUrl"`
+	CreatedAt string  `json:"createdAt"`
+	Active    bool    `json:"active"`
+}
+
+func appOf(a grant.App, secret string) appJSON {
+	return appJSON{
+		AppID: a.ID, ClientID: a.ID, Type: string(a.Kind), Name: a.Name, RedirectURIs: a.RedirectURIs, Scopes: a.Scopes.Words(),
+		Homepage: orNull(a.Homepage), LogoURL: orNull(a.LogoURL), AllowedResources: append([]string{}, a.AllowedResources...),
+		ClientSecret: secret, Active: a.Active(), CreatedAt: syntax.Stamp(a.CreatedAt),
+	}
+}
+
+// Of a list that its owner sends; package grant has the limits that are told.
+const (
+	maxListed = 100
+	maxWord   = 4096
+)
+
+// registerApp is POST /api/dev/apps.
+func (s *server) registerApp(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	d := grant.AppDraft{
+		Name: optional(o, "name"), Kind: grant.Kind(optional(o, "type")),
+		RedirectURIs: o.Strings("redirectUris", maxListed, maxWord), Scopes: o.Strings("scopes", maxListed, maxWord),
+		Homepage: optional(o, "homepage"), LogoURL: optional(o, "logoUrl"),
+		AllowedResources: o.Strings("allowedResources", maxListed, maxWord),
+	}
+	if err := o.Err(); err != nil {
+		return asRequest(err)
+	}
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	a, secret, err := s.grants.Register(c.Request().Context(), string(owner.ID), d)
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusCreated, appOf(a, secret))
+}
+
+// listApps is GET /api/dev/apps.
+func (s *server) listApps(c echo.Context) error {
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	apps, err := s.grants.ListApps(c.Request().Context(), string(owner.ID))
+	if err != nil {
+		return err
+	}
+	out := appListJSON{Apps: make([]appJSON, 0, len(apps))}
+	for _, a := range apps {
+		out.Apps = append(out.Apps, appOf(a, ""))
+	}
+	return web.OK(c, out)
+}
+
+// changeApp is PATCH /api/dev/apps/{appId}. Members that are left out stay; an empty
+// text takes a homepage or a logo away.
+func (s *server) changeApp(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	list := func(name string) *[]string {
+		if !o.Has(name) {
+			return nil
+		}
+		words := o.Strings(name, maxListed, maxWord)
+		return &words
+	}
+	change := grant.AppChange{
+		Name: o.OptString("name", web.BodyLimit), RedirectURIs: list("redirectUris"), Scopes: list("scopes"),
+		Homepage: o.OptString("homepage", web.BodyLimit), LogoURL: o.OptString("logoUrl", web.BodyLimit),
+		AllowedResources: list("allowedResources"),
+	}
+	if err := o.Err(); err != nil {
+		return asRequest(err)
+	}
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	a, err := s.grants.ChangeApp(c.Request().Context(), string(owner.ID), c.Param("appId"), change)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, appOf(a, ""))
+}
+
+// disableApp is DELETE /api/dev/apps/{appId}.
+func (s *server) disableApp(c echo.Context) error {
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	if err := s.grants.DisableApp(c.Request().Context(), string(owner.ID), c.Param("appId")); err != nil {
+		return err
+	}
+	return web.OK(c, okJSON{OK: true})
+}
+
+// renewSecret is POST /api/dev/apps/{appId}/secret.
+func (s *server) renewSecret(c echo.Context) error {
+	o, _, err := web.DecodeOptional(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	immediate := o.OptBool("immediate")
+	if err := o.Err(); err != nil {
+		return asRequest(err)
+	}
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	secret, err := s.grants.RenewSecret(c.Request().Context(), string(owner.ID), c.Param("appId"), immediate != nil && *immediate)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, clientSecretJSON{ClientSecret: secret})
+}
+
+// publicApp is GET P/apps/{appId}.
+func (s *server) publicApp(c echo.Context) error {
+	a, err := s.grants.App(c.Request().Context(), c.Param("appId"))
+	if err != nil {
+		return err
+	}
+	return tagged(c, publicAppJSON{
+		AppID: a.ID, Name: a.Name, Homepage: orNull(a.Homepage), LogoURL: orNull(a.LogoURL),
+		CreatedAt: syntax.Stamp(a.CreatedAt), Active: a.Active(),
+	})
+}

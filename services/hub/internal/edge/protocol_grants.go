@@ -1,0 +1,93 @@
+package edge
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+)
+
+type grantListJSON struct {
+	Grants []grantJSON `json:"grants"`
+}
+
+type grantJSON struct {
+	GrantID    string       `json:"grantId"`
+	App        grantAppJSON `json:"app"`
+	Scopes     []string     `json:"scopes"`
+	Resource   *string      `json:"resource"`
+	CreatedAt  string       `json:"createdAt"`
+	LastUsedAt *string      `json:"lastUsedAt"`
+	ExpiresAt  string       `json:"expiresAt"`
+	RevokedAt  *string      `json:"revokedAt"`
+	Signers    []string     `json:"signers"`
+}
+
+type grantAppJSON struct {
+	AppID   string  `json:"appId"`
+	Name    string  `json:"name"`
+	LogoURL *string `json:"logoUrl"`
+}
+
+// grantsOfBearer is GET P/grants: an operator key sees all of its owner's grants,
+// an app token its own one.
+func (s *server) grantsOfBearer(c echo.Context) error {
+	who, ctx := callerOf(c), c.Request().Context()
+	if who.Kind == caller.Token {
+		list, err := s.grants.OwnGrant(ctx, principalOf(who))
+		return showGrants(c, list, err)
+	}
+	if err := permit(who, grant.ProfileRead); err != nil {
+		return err
+	}
+	list, err := s.grants.ListGrants(ctx, userOf(who))
+	return showGrants(c, list, err)
+}
+
+// grantsOfUser is GET /api/user/grants.
+func (s *server) grantsOfUser(c echo.Context) error {
+	list, err := s.grants.ListGrants(c.Request().Context(), userOf(callerOf(c)))
+	return showGrants(c, list, err)
+}
+
+func showGrants(c echo.Context, list []grant.Listed, err error) error {
+	if err != nil {
+		return err
+	}
+	out := grantListJSON{Grants: make([]grantJSON, 0, len(list))}
+	for _, g := range list {
+		out.Grants = append(out.Grants, grantJSON{
+			GrantID: g.ID, App: grantAppJSON{AppID: g.App.ID, Name: g.App.Name, LogoURL: orNull(g.App.LogoURL)},
+			Scopes: g.Scopes.Words(), Resource: orNull(g.Resource), CreatedAt: syntax.Stamp(g.CreatedAt),
+			LastUsedAt: syntax.StampOrNull(g.LastUsedAt), ExpiresAt: syntax.Stamp(g.ExpiresAt), RevokedAt: syntax.StampOrNull(g.RevokedAt),
+			Signers: append([]string{}, g.Signers...),
+		})
+	}
+	return web.OK(c, out)
+}
+
+// revokeAsBearer is DELETE P/grants/{grantId}.
+func (s *server) revokeAsBearer(c echo.Context) error {
+	who, ctx := callerOf(c), c.Request().Context()
+	if who.Kind == caller.Token {
+		return ended(c, s.grants.RevokeOwnGrant(ctx, principalOf(who), c.Param("grantId")))
+	}
+	if err := permit(who, grant.SignerCreate); err != nil { // what the permission signal stands for
+		return err
+	}
+	return ended(c, s.grants.RevokeGrant(ctx, userOf(who), c.Param("grantId"), grant.ByOwner))
+}
+
+// revokeAsUser is DELETE /api/user/grants/{grantId}.
+func (s *server) revokeAsUser(c echo.Context) error {
+	return ended(c, s.grants.RevokeGrant(c.Request().Context(), userOf(callerOf(c)), c.Param("grantId"), grant.ByUser))
+}
+
+func ended(c echo.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	return web.OK(c, okJSON{OK: true})
+}

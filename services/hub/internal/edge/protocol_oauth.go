@@ -1,0 +1,184 @@
+package edge
+
+import (
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+)
+
+// clientLimit is the size of what an app sends for itself.
+const clientLimit = 16 << 10
+
+// tokenJSON has each member in the spelling of RFC 6749 and in ours.
+type tokenJSON struct {
+	AccessToken   string  `json:"access_token"`
+	TokenType     string  `json:"token_type"`
+	ExpiresIn     int64   `json:"expires_in"`
+	RefreshToken  string  `json:"refresh_token,omitempty"`
+	Scope         string  `json:"scope"`
+	AccessToken2  string  `json:"accessToken"`
+	TokenType2    string  `json:"tokenType"`
+	ExpiresIn2    int64   `json:"expiresIn"`
+	RefreshToken2 *string `json:"refreshToken"`
+	DenpaID       string  `json:"denpaId"`
+	GrantID       string  `json:"grantId"`
+}
+
+type introspectionJSON struct {
+	Active    bool   `json:"active"`
+	Scope     string `json:"scope"`
+	ClientID  string `json:"client_id"`
+	Subject   string `json:"sub"`
+	GrantID   string `json:"grantId"`
+	Expires   int64  `json:"exp"`
+	Issued    int64  `json:"iat"`
+	Issuer    string `json:"iss"`
+	Audience  string `json:"aud"`
+	TokenType string `json:"token_type,omitempty"`
+}
+
+type inactiveJSON struct {
+	Active bool `json:"active"`
+}
+
+// oauth reads what an app sends for itself, counts it, and gives its refusals the
+// members of RFC 6749.
+func (s *server) oauth(answer func(echo.Context, grant.Form) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		for _, line := range c.Request().Header["Authorization"] {
+			if scheme, _, _ := strings.Cut(line, " "); !strings.EqualFold(scheme, "Basic") {
+				return described(grant.ErrInvalidClient) // of no kind that is taken here, whatever the body says
+			}
+		}
+		values, err := clientValues(c)
+		if err != nil {
+			return described(err)
+		}
+		f := grant.Form{Values: values, Authorization: c.Request().Header["Authorization"], IP: addressKey(c.RealIP())}
+		id := values.Get("client_id")
+		if user, _, ok := c.Request().BasicAuth(); ok && id == "" {
+			id = user
+		}
+		standing, err := s.callers.CountClient(c.Request().Context(), id, f.IP)
+		if standing != nil {
+			showStanding(c.Response().Header(), *standing)
+		}
+		if err == nil {
+			err = answer(c, f)
+		}
+		return described(err)
+	}
+}
+
+func described(err error) error {
+	if err == nil {
+		return nil
+	}
+	f := fault.Of(err)
+	if f.Code == web.ErrBody.Code {
+		f = grant.ErrInvalidRequest.Say("%s", f.Message)
+		err = f
+	}
+	if f.Message == "" || f.Kind != fault.Invalid && f.Kind != fault.Unauthenticated {
+		return err // no refusal of RFC 6749
+	}
+	return f.With("error_description", f.Message)
+}
+
+// clientValues reads a form, or JSON with either spelling, into the names of RFC
+// 6749. A name that comes twice is there twice: who reads it decides.
+func clientValues(c echo.Context) (url.Values, error) {
+	kind, _, err := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
+	if err != nil || kind != "application/x-www-form-urlencoded" {
+		return jsonValues(c)
+	}
+	if len(c.Request().Header["Content-Type"]) > 1 {
+		return nil, web.ErrMediaType
+	}
+	body, err := web.ReadBody(c, clientLimit)
+	if err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, web.ErrBody.Say("body is not a valid form")
+	}
+	for name, values := range form {
+		for _, v := range values {
+			if !utf8.ValidString(name+v) || strings.ContainsRune(name+v, 0) {
+				return nil, web.ErrBody.Say("body is not valid text")
+			}
+		}
+	}
+	return form, nil
+}
+
+// spelt are the names of RFC 6749 by ours.
+var spelt = map[string]string{
+	"grantType": "grant_type", "codeVerifier": "code_verifier", "redirectUri": "redirect_uri", "clientId": "client_id",
+	"clientSecret": "client_secret", "refreshToken": "refresh_token", "tokenTypeHint": "token_type_hint",
+}
+
+func jsonValues(c echo.Context) (url.Values, error) {
+	o, err := web.Decode(c, clientLimit)
+	if err != nil {
+		return nil, err
+	}
+	out := url.Values{}
+	for _, name := range o.Names() {
+		text := o.OptString(name, clientLimit)
+		if text == nil {
+			continue
+		}
+		if rfc := spelt[name]; rfc != "" {
+			name = rfc
+		}
+		out.Add(name, *text)
+	}
+	return out, asRequest(o.Err())
+}
+
+// token is POST P/oauth/token.
+func (s *server) token(c echo.Context, f grant.Form) error {
+	t, err := s.grants.Token(c.Request().Context(), f)
+	if err != nil {
+		return err
+	}
+	seconds := int64(t.ExpiresIn.Seconds())
+	return web.OK(c, tokenJSON{
+		AccessToken: t.AccessToken, TokenType: t.TokenType, ExpiresIn: seconds, RefreshToken: t.RefreshToken, Scope: t.Scopes.String(),
+		AccessToken2: t.AccessToken, TokenType2: t.TokenType, ExpiresIn2: seconds, RefreshToken2: orNull(t.RefreshToken),
+		DenpaID: t.DenpaID, GrantID: t.GrantID,
+	})
+}
+
+// revokeToken is POST P/oauth/revoke.
+func (s *server) revokeToken(c echo.Context, f grant.Form) error {
+	if err := s.grants.Revoke(c.Request().Context(), f); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusOK)
+}
+
+// introspect is POST P/oauth/introspect.
+func (s *server) introspect(c echo.Context, f grant.Form) error {
+	i, err := s.grants.Introspect(c.Request().Context(), f)
+	if err != nil {
+		return err
+	}
+	if !i.Active {
+		return web.OK(c, inactiveJSON{})
+	}
+	return web.OK(c, introspectionJSON{
+		Active: true, Scope: i.Scopes.String(), ClientID: i.ClientID, Subject: i.DenpaID, GrantID: i.GrantID,
+		Expires: i.ExpiresAt.Unix(), Issued: i.IssuedAt.Unix(), Issuer: i.Issuer, Audience: i.Audience, TokenType: i.TokenType,
+	})
+}

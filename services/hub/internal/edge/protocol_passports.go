@@ -1,0 +1,158 @@
+package edge
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// passportJSON is who somebody is in the network.
+type passportJSON struct {
+	DenpaID      string         `json:"denpaId"`
+	URI          string         `json:"uri"`
+	OperatorID   string         `json:"operatorId"`
+	Username     *string        `json:"username"`
+	DisplayName  *string        `json:"displayName"`
+	Avatar       *string        `json:"avatar"`
+	Bio          *string        `json:"bio"`
+	Wallets      []walletJSON   `json:"wallets"`
+	Identities   []identityJSON `json:"identities"`
+	OperatorType string         `json:"operatorType"`
+	IsAI         bool           `json:"isAi"`
+	CreatedAt    string         `json:"createdAt"`
+	Stats        statsJSON      `json:"stats"`
+	URLs         urlsJSON       `json:"urls"`
+	Grant        *ownGrantJSON  `json:"grant,omitempty"` // of the app token that asks
+}
+
+type walletJSON struct {
+	Chain   string `json:"chain"`
+	Address string `json:"address"`
+}
+
+type identityJSON struct {
+	Station    string `json:"station"`
+	Identity   string `json:"identity"`
+	VerifiedAt string `json:"verifiedAt"`
+	ProfileURL string `json:"profileUrl"`
+}
+
+type statsJSON struct {
+	Stations    int64 `json:"stations"`
+	Broadcasts  int64 `json:"broadcasts"`
+	Signals     int64 `json:"signals"`
+	Predictions int64 `json:"predictions"`
+	Won         int64 `json:"won"`
+	Score       int64 `json:"score"`
+	Followers   int64 `json:"followers"`
+	Following   int64 `json:"following"`
+}
+
+type urlsJSON struct {
+	Profile string `json:"profile"`
+}
+
+type ownGrantJSON struct {
+	GrantID string   `json:"grantId"`
+	AppID   string   `json:"appId"`
+	Scopes  []string `json:"scopes"`
+}
+
+// me is GET P/me.
+func (s *server) me(c echo.Context) error {
+	who, ctx := callerOf(c), c.Request().Context()
+	if who.Kind != caller.Token {
+		p, err := s.passportOf(ctx, *who.Operator)
+		if err != nil {
+			return err
+		}
+		return web.OK(c, p)
+	}
+	op, err := s.directory.OperatorByID(ctx, who.Delegate.UserID)
+	if err != nil {
+		return err
+	}
+	p, err := s.passportOf(ctx, op)
+	if err != nil {
+		return err
+	}
+	p.Grant = &ownGrantJSON{GrantID: who.Delegate.GrantID, AppID: who.Delegate.AppID, Scopes: who.Delegate.Scopes}
+	return web.OK(c, p)
+}
+
+// passport is GET P/passports/{denpaId or handle}.
+func (s *server) passport(c echo.Context) error {
+	op, err := s.find(c.Request().Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	p, err := s.passportOf(c.Request().Context(), op)
+	if err != nil {
+		return err
+	}
+	return tagged(c, p)
+}
+
+func (s *server) find(ctx context.Context, text string) (operator.Operator, error) {
+	if id, ok := parseUUID(text); ok {
+		return s.directory.OperatorByID(ctx, operator.ID(id))
+	}
+	handle, err := syntax.ParseHandle(strings.ToLower(text))
+	if err != nil {
+		return operator.Operator{}, operator.ErrUnknown
+	}
+	return s.directory.OperatorByHandle(ctx, handle)
+}
+
+// passportOf shows what the operator shows: identities and wallets are those that it
+// has claimed for everybody to see.
+func (s *server) passportOf(ctx context.Context, op operator.Operator) (passportJSON, error) {
+	var record board.Record
+	var follows follow.Totals
+	var claims []claim.Claim
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { record, err = s.boards.Record(ctx, op.ID); return err })
+	g.Go(func() (err error) { follows, err = s.accounts.Follows.Totals(ctx, op.ID); return err })
+	g.Go(func() (err error) { claims, err = s.accounts.Claims.Claims(ctx, op.ID); return err })
+	if err := g.Wait(); err != nil {
+		return passportJSON{}, err
+	}
+	return passportJSON{
+		DenpaID: string(op.ID), URI: "denpa:" + string(op.ID), OperatorID: string(op.PublicID), Username: orNull(string(op.Handle)),
+		DisplayName: orNull(op.DisplayName), Avatar: orNull(op.AvatarURL), Bio: orNull(op.Bio),
+		Wallets: walletsOf(claims), Identities: showIdentities(claims),
+		OperatorType: string(op.Type), IsAI: op.IsAI(), CreatedAt: syntax.Stamp(op.CreatedAt),
+		Stats: statsJSON{
+			Signals: record.Total, Predictions: record.Total, Won: record.Won, Score: record.Score,
+			Followers: follows.Followers, Following: follows.Following,
+		},
+		URLs: urlsJSON{Profile: s.hubURL + "/u/" + string(op.Handle)},
+	}, nil
+}
+
+// walletsOf are the wallets behind claims, each once.
+func walletsOf(claims []claim.Claim) []walletJSON {
+	out := []walletJSON{}
+	for _, c := range claims {
+		a, err := claim.ParseAddress(c.Identity)
+		if err != nil {
+			continue // an identity of another form is no wallet
+		}
+		w := walletJSON{Chain: string(a.Chain()), Address: a.String()}
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}

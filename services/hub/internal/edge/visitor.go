@@ -1,0 +1,55 @@
+package edge
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Visitor is who sits before a page: the operator of the session, or nobody. The
+// session is what tells it from any other one. A request that changes something
+// has to come from a page of ours. Faults: forbidden, rate_limited, and those of
+// the ledger.
+func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err error) {
+	r := c.Request()
+	sig := cookie(r, cookieSig)
+	found, standing, err := s.inner.callers.Resolve(r.Context(), caller.Request{
+		Take: caller.TakeSession | caller.TakeNone, UID: cookie(r, cookieUID), Sig: sig, IP: c.RealIP(),
+		Unsafe: r.Method != http.MethodGet && r.Method != http.MethodHead, SameOrigin: ownPage(r, s.inner.origin),
+	})
+	if standing != nil {
+		showStanding(c.Response().Header(), *standing)
+	}
+	if err == nil {
+		err = found.Doubt
+	}
+	if err != nil || found.Operator == nil {
+		return grant.Visitor{}, "", err
+	}
+	return grant.Visitor{UserID: string(found.Operator.ID), Session: sig}, string(found.Operator.Handle), nil
+}
+
+// ownPage reports a request that a page of ours sent. A page that gives no referrer
+// sends its forms with the origin "null"; then the browser's own word counts, which
+// no page can write.
+func ownPage(r *http.Request, origin string) bool {
+	if origins := r.Header["Origin"]; len(origins) == 1 && origins[0] == "null" {
+		return r.Header.Get("Sec-Fetch-Site") == "same-origin"
+	}
+	return web.SameOrigin(r, origin)
+}
+
+// CountConsent counts a look at the page that asks for a grant. Fault: rate_limited.
+func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
+	standing, err := s.inner.callers.CountConsent(c.Request().Context(), who.Session)
+	showStanding(c.Response().Header(), *standing)
+	return err
+}
+
+// StartSession signs an operator in with the cookie pair.
+func (s *Server) StartSession(c echo.Context, op operator.Operator) { s.inner.startSession(c, op) }

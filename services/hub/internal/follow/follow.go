@@ -1,0 +1,98 @@
+package follow
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// ErrSelf is the answer to following oneself.
+var ErrSelf = fault.New(fault.Invalid, "invalid_handle", "nobody follows themselves").With("field", "handle")
+
+// Totals are how many follow an operator, and how many it follows.
+type Totals struct{ Followers, Following int64 }
+
+// Counts is what one operator looks like to another: its followers, how many the
+// one that looks follows, and whether this one is among them.
+type Counts struct {
+	Followers, Following int64
+	IsFollowing          bool
+}
+
+// Directory finds operators. Fault: not_found.
+type Directory interface {
+	OperatorByHandle(ctx context.Context, handle syntax.Handle) (operator.Operator, error)
+}
+
+// Store keeps follows and their totals. Fault: db_unavailable.
+type Store interface {
+	// Follow and Unfollow may come twice, also at once: the totals move once.
+	Follow(ctx context.Context, follower, followed operator.ID, at time.Time) error
+	Unfollow(ctx context.Context, follower, followed operator.ID) error
+	// FollowCounts gives zeros for a viewer of nobody (empty).
+	FollowCounts(ctx context.Context, viewer, followed operator.ID) (Counts, error)
+	FollowTotals(ctx context.Context, of operator.ID) (Totals, error)
+}
+
+// Service follows.
+type Service struct {
+	directory Directory
+	store     Store
+	now       func() time.Time
+}
+
+// NewService builds a Service.
+func NewService(directory Directory, store Store, now func() time.Time) *Service {
+	return &Service{directory: directory, store: store, now: now}
+}
+
+// Follow makes me follow an operator; a second time changes nothing.
+// Faults: ErrSelf, not_found, those of the ports.
+func (s *Service) Follow(ctx context.Context, me operator.Operator, handle syntax.Handle) (Counts, error) {
+	return s.change(ctx, me, handle, func(followed operator.ID) error {
+		return s.store.Follow(ctx, me.ID, followed, s.now())
+	})
+}
+
+// Unfollow undoes Follow; where there is nothing to undo it changes nothing.
+// Faults: as Follow.
+func (s *Service) Unfollow(ctx context.Context, me operator.Operator, handle syntax.Handle) (Counts, error) {
+	return s.change(ctx, me, handle, func(followed operator.ID) error {
+		return s.store.Unfollow(ctx, me.ID, followed)
+	})
+}
+
+func (s *Service) change(ctx context.Context, me operator.Operator, handle syntax.Handle, do func(operator.ID) error) (Counts, error) {
+	if handle == me.Handle {
+		return Counts{}, ErrSelf
+	}
+	other, err := s.directory.OperatorByHandle(ctx, handle)
+	if err != nil {
+		return Counts{}, err
+	}
+	if other.ID == me.ID { // the handle has changed since the session was judged
+		return Counts{}, ErrSelf
+	}
+	if err := do(other.ID); err != nil {
+		return Counts{}, err
+	}
+	return s.store.FollowCounts(ctx, me.ID, other.ID)
+}
+
+// Counts tells how many follow an operator; viewer may be empty.
+// Faults: not_found, those of the ports.
+func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle syntax.Handle) (Counts, error) {
+	other, err := s.directory.OperatorByHandle(ctx, handle)
+	if err != nil {
+		return Counts{}, err
+	}
+	return s.store.FollowCounts(ctx, viewer, other.ID)
+}
+
+// Totals tells both numbers of one operator. Fault: db_unavailable.
+func (s *Service) Totals(ctx context.Context, of operator.ID) (Totals, error) {
+	return s.store.FollowTotals(ctx, of)
+}

@@ -1,0 +1,130 @@
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/mail"
+	"net/url"
+	"strconv"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"github.com/signalcast/signalcast/services/hub/internal/digest"
+)
+
+// sendTime bounds one letter from dialling to the end.
+const sendTime = 30 * time.Second
+
+// Log writes letters to the log.
+type Log struct{ Log *slog.Logger }
+
+// Send implements digest.Sender.
+func (l Log) Send(ctx context.Context, d digest.Letter) (int, error) {
+	l.Log.InfoContext(ctx, "daily digest", "date", d.Date, "subject", d.Subject, "text", d.Text)
+	return 1, nil
+}
+
+// Server is a mail server and who is written to.
+type Server struct {
+	host           string
+	port           int
+	implicit       bool // TLS from the first byte
+	user, password string
+	from           string
+	to             []string
+	plain          bool
+}
+
+// Parse reads smtp://user:password@host:port (STARTTLS) or smtps:// (TLS from the
+// first byte), the sender and the recipients. plain allows a server without TLS,
+// which development has. No error shows the address: it holds the password.
+func Parse(address, from string, to []string, plain bool) (*Server, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
+		return nil, errors.New("must be smtp://[user:password@]host[:port] or smtps://")
+	}
+	s := &Server{host: u.Hostname(), port: 587, implicit: u.Scheme == "smtps", from: from, to: to, plain: plain}
+	if s.implicit {
+		s.port = 465
+	}
+	if text := u.Port(); text != "" {
+		if s.port, err = strconv.Atoi(text); err != nil || s.port < 1 || s.port > 65535 {
+			return nil, errors.New("the port must be from 1 to 65535")
+		}
+	}
+	if u.User != nil {
+		s.user = u.User.Username()
+		s.password, _ = u.User.Password()
+	}
+	if len(to) == 0 {
+		return nil, errors.New("nobody is written to")
+	}
+	for _, a := range append([]string{from}, to...) {
+		if _, err := mail.ParseAddress(a); err != nil {
+			return nil, fmt.Errorf("%q is no mail address", a)
+		}
+	}
+	return s, nil
+}
+
+// Send implements digest.Sender: one letter to all recipients, so it arrives at
+// the server for everybody or for nobody.
+func (s *Server) Send(ctx context.Context, d digest.Letter) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	m := gomail.NewMsg()
+	if err := m.From(s.from); err != nil {
+		return 0, fmt.Errorf("sender: %w", err)
+	}
+	if err := m.To(s.to...); err != nil {
+		return 0, fmt.Errorf("recipients: %w", err)
+	}
+	m.Subject(d.Subject)
+	m.SetDate()
+	m.SetMessageID()
+	m.SetBodyString(gomail.TypeTextPlain, d.Text)
+	var conn net.Conn
+	defer func() { // also where the talk broke off
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}()
+	options := []gomail.Option{
+		gomail.WithPort(s.port), gomail.WithTimeout(sendTime), gomail.WithTLSPolicy(gomail.TLSMandatory),
+		gomail.WithDialContextFunc(func(ctx context.Context, network, address string) (c net.Conn, err error) {
+			conn, err = s.dial(ctx, network, address)
+			return conn, err
+		}),
+	}
+	if s.plain {
+		options = append(options, gomail.WithTLSPolicy(gomail.TLSOpportunistic))
+	}
+	if s.implicit {
+		options = append(options, gomail.WithSSL())
+	}
+	if s.user != "" {
+		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(s.user), gomail.WithPassword(s.password))
+	}
+	client, err := gomail.NewClient(s.host, options...)
+	if err != nil {
+		return 0, fmt.Errorf("mail server: %w", err)
+	}
+	if err := client.DialAndSendWithContext(ctx, m); err != nil {
+		return 0, fmt.Errorf("send mail: %w", err)
+	}
+	return len(s.to), nil
+}
+
+func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.implicit {
+		d := tls.Dialer{Config: &tls.Config{ServerName: s.host, MinVersion: tls.VersionTLS12}}
+		return d.DialContext(ctx, network, address)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, network, address)
+}

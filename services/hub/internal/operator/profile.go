@@ -1,0 +1,17 @@
+package operator
+
+// Change is a text that may be left out, set, or cleared.
+type Change struct {
+	Given bool
+	Text  *string // nil: cleared
+}
+
+// Profile is what an operator says of itself in a signed message. Nil members stay
+// as they are.
+type Profile struct {
+	DisplayName   *string
+	Bio           *string
+	Avatar        Change
+	Links         []string
+	PayoutAddress Change
+}

@@ -1,0 +1,55 @@
+package postgres_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestDigestDays(t *testing.T) {
+	t.Parallel()
+	store, _ := open(t)
+	const day = "2026-09-17"
+	take := func(after time.Duration) bool {
+		t.Helper()
+		taken, err := store.TakeDigest(t.Context(), day, noon.Add(after))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return taken
+	}
+	var won atomic.Int32
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if taken, err := store.TakeDigest(t.Context(), day, noon); err != nil {
+				t.Error(err)
+			} else if taken {
+				won.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if won.Load() != 1 {
+		t.Fatalf("%d took the day", won.Load())
+	}
+	if take(10*time.Minute - time.Second) {
+		t.Error("taken again while it is being sent")
+	}
+	if !take(10 * time.Minute) {
+		t.Error("a reservation that nobody ended stands for ever")
+	}
+	if err := store.FreeDigest(t.Context(), day); err != nil || !take(11*time.Minute) {
+		t.Error("not free after it was given back", err)
+	}
+	if err := store.EndDigest(t.Context(), day, noon.Add(12*time.Minute), 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.FreeDigest(t.Context(), day); err != nil || take(48*time.Hour) {
+		t.Error("a day that was sent is sent again", err)
+	}
+	if taken, err := store.TakeDigest(t.Context(), "2026-09-18", noon); err != nil || !taken {
+		t.Error("another day", taken, err)
+	}
+}

@@ -1,0 +1,1 @@
+DELETE FROM attestations_due WHERE subject = $1

@@ -1,0 +1,1 @@
+DELETE FROM follows WHERE follower = $1 AND followed = $2
