@@ -262,7 +262,8 @@ func (m *matrix) witness(ctx context.Context, env *frame.Env, reads []read) {
 // could prove nothing.
 func (m *matrix) bad(ctx context.Context, seen *frame.Seen) {
 	for _, c := range m.before {
-		due := c.answer.Status == http.StatusOK || !c.op.Knows(http.StatusOK) && c.answer.Status < 500
+		due := c.answer.Status == http.StatusOK || !c.op.Knows(http.StatusOK) && c.answer.Status < 500 ||
+			c.answer.Status == http.StatusSeeOther && c.op.Knows(http.StatusSeeOther) // a page that asks who is there
 		source := c.answer.Header.Get("X-Degraded")
 		seen.Check(due && source == "", "%s without a fault: %.120s (degraded %q)", c.op.Name(), c.answer, source)
 		if err := c.fits(ctx); err != nil {

@@ -41,7 +41,10 @@ type seeds struct {
 	markets, signals []string // native, with a call on each
 	venue            []string // of the primary venue; only the first was ever read
 	logins           []client.Login
-	asset            string // a file of the pages
+	keyOf            []client.Key // of each login: each has its own limit
+	sessionOf        []client.Session
+	delegated
+	asset string // a file of the pages
 }
 
 var assetName = regexp.MustCompile(`/static/([A-Za-z0-9._-]+)`)
@@ -51,7 +54,7 @@ func sow(ctx context.Context, env *frame.Env, n int) (*seeds, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &seeds{person: p, signals: make([]string, n), venue: make([]string, n), logins: make([]client.Login, n)}
+	s := &seeds{person: p, signals: make([]string, n), venue: make([]string, n), logins: make([]client.Login, n), keyOf: make([]client.Key, n), sessionOf: make([]client.Session, n)}
 	if s.markets, err = markets(ctx, env, "C1", n); err != nil {
 		return nil, err
 	}
@@ -66,6 +69,14 @@ func sow(ctx context.Context, env *frame.Env, n int) (*seeds, error) {
 		if errs[i] == nil {
 			s.logins[i], errs[i] = env.Client.Login(ctx, env.Stack.IDP, fmt.Sprintf("matrix-reader-%d", i))
 		}
+		if errs[i] == nil {
+			s.sessionOf[i], _, errs[i] = env.Client.SignIn(ctx, env.Hub(i), s.logins[i])
+		}
+		if errs[i] == nil {
+			var k client.MintedKey
+			k, errs[i] = env.Client.Mint(ctx, env.Hub(i), s.logins[i], "matrix")
+			s.keyOf[i] = k.Key
+		}
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -75,6 +86,9 @@ func sow(ctx context.Context, env *frame.Env, n int) (*seeds, error) {
 	page := env.Client.Do(ctx, client.Request{URL: env.Hub(0) + "/m/" + s.markets[0]})
 	if found := assetName.FindSubmatch(page.Body); found != nil {
 		s.asset = string(found[1])
+	}
+	if s.delegated, err = delegate(ctx, env, p); err != nil {
+		return nil, err
 	}
 	return s, s.settled(ctx, env)
 }
@@ -128,22 +142,39 @@ func (s *seeds) credential(op *described.Operation, login int) client.Credential
 	case op.Takes("identityToken"):
 		return s.logins[login] // each has its own limit
 	case op.Takes("operatorKey"):
-		return s.keys[0].Key
+		return s.keyOf[login]
 	}
-	return s.session
+	return s.sessionOf[login]
 }
 
 // fill gives the value of a parameter. A new parameter of a path needs a line
 // here: until then its route has no healthy answer, and the row says so.
 func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (value string, known bool) {
+	if op.Path == "/protocol/authorize" {
+		return s.asking(p.Name)
+	}
 	venue := strings.HasPrefix(op.Path, "/api/polymarket/")
 	switch {
 	case p.Name == "id" && venue, p.Name == "market_id", p.Name == "marketId" && venue:
 		return s.venue[i], true
 	case p.Name == "marketId", p.Name == "market":
 		return s.markets[i], true
+	case p.Name == "id" && strings.HasSuffix(op.Path, "/messages/{id}"):
+		return s.message, true
+	case p.Name == "id" && strings.HasSuffix(op.Path, "/passports/{id}"):
+		return s.Handle, true
 	case p.Name == "id":
 		return s.signals[i], true
+	case p.Name == "publicKey" && p.In == "path":
+		return s.signer, true
+	case p.Name == "handle" && op.Path == "/api/user/follow":
+		return s.Handle, true
+	case p.Name == "appId" && p.In == "path":
+		return s.app, true
+	case p.Name == "denpaId":
+		return s.ID, true
+	case p.Name == "type" && p.In == "path":
+		return "signal.create", true
 	case p.Name == "handle" && p.In == "path":
 		return s.Handle, true
 	case p.Name == "file":
