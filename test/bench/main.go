@@ -119,7 +119,8 @@ func measure(ctx context.Context, args []string) error {
 	}
 	defer func() { _ = os.RemoveAll(b.dir) }()
 	if slices.ContainsFunc([]string{"reads", "search", "write", "resolve"}, b.wants) {
-		if b.stack, err = startStack(ctx, b.dir, "stack"); err != nil {
+		// The markets are read for movement as often as in service.
+		if b.stack, err = startStack(ctx, b.dir, "stack", "MOVEMENT_EVERY=60s"); err != nil {
 			return err
 		}
 		defer func() { b.endStack() }()
