@@ -150,7 +150,7 @@ func hopServer(ctx context.Context, args []string) error {
 		return err
 	}
 	if args[0] == bareHop {
-		s := grpc.NewServer(grpc.SharedWriteBuffer(true))
+		s := grpc.NewServer()
 		s.RegisterService(&echo, struct{}{})
 		context.AfterFunc(ctx, s.Stop)
 		return s.Serve(l)

@@ -38,7 +38,7 @@ func (r *run) prepare(ctx context.Context, flags ...string) (cleanup func(), err
 		cleanup = func() { _ = os.RemoveAll(r.dir) }
 	}
 	// The database may run as another user, who has to pass through.
-	if err := os.MkdirAll(r.dir, 0o711); err == nil {
+	if err = os.MkdirAll(r.dir, 0o711); err == nil {
 		err = os.Chmod(r.dir, 0o711)
 	}
 	if err != nil {

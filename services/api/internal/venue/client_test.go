@@ -176,8 +176,10 @@ func TestBreaker(t *testing.T) {
 		t.Error("a failed trial must start another rest")
 	}
 	now = now.Add(restFor)
-	if !use(good) || !use(good) || !use(failure) || !use(good) {
-		t.Error("a good trial must end the rest")
+	for _, as := range []outcome{good, good, failure, good} {
+		if !use(as) {
+			t.Error("a good trial must end the rest")
+		}
 	}
 }
 

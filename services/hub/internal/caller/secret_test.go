@@ -67,7 +67,7 @@ func TestTenWrongSecrets(t *testing.T) {
 		_, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: []string{secret}, IP: ip})
 		return err
 	}
-	for range maxFailures {
+	for range MaxFailures {
 		if err := ask("192.0.2.1", "nope"); !errors.Is(err, ErrForbidden) {
 			t.Fatal(err)
 		}
@@ -88,11 +88,11 @@ func TestTenWrongSecrets(t *testing.T) {
 
 func TestFailuresStayBounded(t *testing.T) {
 	t.Parallel()
-	f := newFailures()
-	for i := range 3 * maxFailureAddrs {
-		f.note(string(rune(i+1))+"x", noon)
+	f := NewFailures[string]()
+	for i := range 3 * maxFailing {
+		f.Note(string(rune(i+1))+"x", noon)
 	}
-	if n := len(f.cur) + len(f.old); n > 2*maxFailureAddrs {
+	if n := len(f.cur) + len(f.old); n > 2*maxFailing {
 		t.Errorf("%d addresses are remembered", n)
 	}
 }

@@ -124,7 +124,7 @@ type Service struct {
 	cron     Secret
 	keys     keyring
 	lookUps  singleflight.Group
-	failures *failures
+	failures *Failures[string] // wrong secrets by address
 	now      func() time.Time
 }
 
@@ -145,7 +145,7 @@ func New(d Deps) *Service {
 	return &Service{
 		sessions: d.Sessions, logins: d.Logins, tokens: d.Tokens, ledger: d.Ledger, limiter: d.Limiter,
 		admin: d.Admin, cron: d.Cron, now: d.Now,
-		keys: newKeyring(), failures: newFailures(),
+		keys: newKeyring(), failures: NewFailures[string](),
 	}
 }
 
@@ -337,11 +337,11 @@ func (s *Service) secret(r Request) (Caller, error) {
 		return Caller{}, ErrUnauthenticated
 	}
 	now := s.now()
-	if wait := s.failures.wait(r.IP, now); wait > 0 {
-		return Caller{}, Limited(maxFailures, wait)
+	if wait := s.failures.Wait(r.IP, now); wait > 0 {
+		return Caller{}, Limited(MaxFailures, wait)
 	}
 	if len(given) > 1 || !want.Match(given[0]) {
-		s.failures.note(r.IP, now)
+		s.failures.Note(r.IP, now)
 		return Caller{}, ErrForbidden
 	}
 	return Caller{Kind: kind}, nil

@@ -62,13 +62,11 @@ func smallEncodings(t testing.TB) (canonical, other [][]byte) {
 		canonical = append(canonical, p.Bytes())
 	}
 	one := big.NewInt(1)
-	for _, b := range [][]byte{
+	other = append(other,
 		encoded(prime, 0), encoded(prime, 1), // y = 0
 		encoded(new(big.Int).Add(prime, one), 0), encoded(new(big.Int).Add(prime, one), 1), // y = 1
 		encoded(one, 1), encoded(new(big.Int).Sub(prime, one), 1), // x = 0 with a sign
-	} {
-		other = append(other, b)
-	}
+	)
 	return canonical, other
 }
 

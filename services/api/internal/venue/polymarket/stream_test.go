@@ -32,11 +32,9 @@ type order struct {
 	Dump      bool     `json:"initial_dump"`
 }
 
-// wss is a server that speaks as the venue does; play is one connection of it.
+// wss is a server that speaks as the venue does.
 type wss struct {
-	t    *testing.T
-	url  string
-	play func(n int, c *websocket.Conn)
+	t *testing.T
 
 	mu     sync.Mutex
 	opened []time.Time
