@@ -1,11 +1,15 @@
 package rows
 
-import "github.com/signalcast/signalcast/test/prove/internal/frame"
+import (
+	"slices"
+
+	"github.com/signalcast/signalcast/test/prove/internal/frame"
+)
 
 // All lists the rows in the order in which they run.
 func All() []frame.Row {
-	return append([]frame.Row{
+	return slices.Concat([]frame.Row{
 		a1, a2, a3, a4, a5, a6, a7, a8, a9,
 		b1, b2, b3, b4,
-	}, rest...)
+	}, rest, credentials, signed, secrets)
 }
