@@ -30,6 +30,8 @@ func TestRedact(t *testing.T) {
 		"key " + canaryKey + " and " + canaryApp + ".": "key dk_[hidden] and dat_[hidden]",
 		"\"" + canaryLive + "\"":                       `"db_live_[hidden]"`,
 		"(" + canaryRef + ")":                          "(drt_[hidden])",
+		"dac_CANARYxx das_CANARYxx dar_CANARYxx":       "dac_[hidden] das_[hidden] dar_[hidden]",
+		"/signers/dch_CANARYxx":                        "/signers/dch_[hidden]",
 		"Authorization: Bearer " + canaryJWT:           "Authorization: Bearer [hidden]",
 		canaryJWT + "," + canaryJWT:                    "eyJ[hidden],eyJ[hidden]",
 		"/api/admin?secret=CANARY%2Fx&x=1":             "/api/admin?secret=[hidden]&x=1",
