@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check, decide, equal, need, truth } from './lib.mjs';
 
+// Ids of clients that are addresses of metadata are an extension that is not offered,
+// and the metadata says so.
+const warned = ['authorization-server-metadata-cimd'];
 const scenarios = ['authorization-server-metadata-endpoint', 'authorization-code-grant'];
 
 const port = await new Promise((resolve, reject) => {
@@ -42,8 +45,9 @@ for (const name of scenarios) {
     const dir = (await readdir(out)).find((d) => d.includes(name));
     truth(dir, `it did not run:\n${said}`);
     const results = JSON.parse(await readFile(join(out, dir, 'checks.json'), 'utf8'));
-    truth(results.length > 0, 'it checked nothing');
-    equal(results.filter((r) => r.status !== 'SUCCESS' && r.status !== 'INFO').map((r) => `${r.id}: ${r.status} ${r.errorMessage ?? ''}`), [], 'what failed');
+    const failed = results.filter((r) => !['SUCCESS', 'INFO'].includes(r.status) && !(r.status === 'WARNING' && warned.includes(r.id)));
+    equal(failed.map((r) => `${r.id}: ${r.status} ${r.errorMessage ?? ''}`), [], 'what failed');
+    truth(results.some((r) => r.status === 'SUCCESS'), 'nothing passed');
   });
 }
 await check('the suite is content', () => equal(code, 0, `the exit code after\n${said}\n`));

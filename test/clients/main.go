@@ -22,7 +22,7 @@ type script struct {
 
 // scripts in the order in which they run.
 var scripts = []script{
-	{"vectors", 2}, {"oauth4webapi", 28}, {"openid-client", 8}, {"conformance", 4}, {"privy", 11}, {"messages", 26}, {"attested", 5},
+	{"vectors", 2}, {"oauth4webapi", 28}, {"openid-client", 8}, {"conformance", 4}, {"privy", 11}, {"messages", 27}, {"attested", 5},
 }
 
 // patience is for one client.
@@ -67,7 +67,7 @@ func command(ctx context.Context, args []string) error {
 	for _, c := range chosen {
 		n, err := run(ctx, n, w, c)
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+			return fmt.Errorf("%s: %w\n%s", c.name, err, w.complaints())
 		}
 		checks += n
 	}

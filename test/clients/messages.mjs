@@ -73,6 +73,7 @@ const refusal = async (raw) => {
 
 const station = 'st-' + newNonce().slice(0, 12);
 const year = new Date().getUTCFullYear() + 1;
+let made; // the market that market.create makes
 for (const [type, payload] of Object.entries({
   'profile.update': { displayName: 'Nöble — 力', bio: 'Signs with \u{1F511}', links: ['https://noble.example/a?b=c'] },
   'station.create': { stationId: station, name: 'Noble', url: 'https://noble.example', lanes: ['SCIENCE'] },
@@ -82,11 +83,12 @@ for (const [type, payload] of Object.entries({
   'signal.create': { marketId: market, position: 'YES', priceBps: 4100, confidence: 70, take: 'Line one\nline two' },
   'prediction.create': { eventId: other, signal: 'NO', priceBps: 5900 },
   'market.create': { question: `Will gauge ${newNonce()} read above 6 m?`, cutoffAt: `${year}-06-01T00:00:00.000Z`, lane: 'SCIENCE' },
-  'resolution.create': { marketId: market, verdict: 'YES', reason: 'peak 6.2 m' },
+  'resolution.create': () => ({ marketId: made, verdict: 'YES', reason: 'peak 6.2 m' }),
 })) {
   await check(`${type} is taken`, async () => {
-    const m = await message(type, payload);
-    const { id, message: stored } = await accepted(m);
+    const m = await message(type, typeof payload === 'function' ? payload() : payload);
+    const { id, message: stored, result } = await accepted(m);
+    if (type === 'market.create') made = result.marketId;
     const kept = await taken(200, 'GET', `${issuer}/messages/${id}`);
     equal(kept.message, stored);
     truth(await authentic(kept.message, covered({ prefix: messagePrefix, issuer }, kept.message).data), 'what is kept does not verify');
@@ -114,7 +116,8 @@ const update = (changes, how) => message('profile.update', { bio: 'never' }, cha
 const unsigned = [401, 'unauthenticated', 'bad_signature'];
 await check('what was changed after signing is refused', async () => {
   equal(await refusal({ ...(await update()), payload: { bio: 'other' } }), unsigned);
-  equal(await refusal({ ...(await update()), timestamp: Date.now() - 1 }), unsigned);
+  const m = await update();
+  equal(await refusal({ ...m, timestamp: m.timestamp - 1 }), unsigned);
 });
 await check('another prefix is refused', async () => equal(await refusal(await update({}, { prefix: signerPrefix })), unsigned));
 await check('a message for another issuer is refused', async () =>

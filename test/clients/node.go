@@ -8,11 +8,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -108,6 +110,8 @@ func run(ctx context.Context, n node, w *world, c script) (int, error) {
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(n.bin)+string(filepath.ListSeparator)+os.Getenv("PATH"), "NO_COLOR=1")
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it starts ends with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	said, err := cmd.StdoutPipe()
 	if err != nil {
 		return 0, err
@@ -115,13 +119,7 @@ func run(ctx context.Context, n node, w *world, c script) (int, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	checks := 0
-	for lines := bufio.NewScanner(said); lines.Scan(); {
-		fmt.Println("  " + lines.Text())
-		if strings.HasPrefix(lines.Text(), "ok ") {
-			checks++
-		}
-	}
+	checks := count(said)
 	if err := cmd.Wait(); err != nil {
 		return checks, errors.Join(err, ctx.Err())
 	}
@@ -130,4 +128,18 @@ func run(ctx context.Context, n node, w *world, c script) (int, error) {
 	}
 	fmt.Printf("  %d checks, %.1f s\n", checks, time.Since(began).Seconds())
 	return checks, nil
+}
+
+// count shows what a client says and counts what it found good.
+func count(said io.Reader) int {
+	checks := 0
+	lines := bufio.NewScanner(said)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fmt.Println("  " + lines.Text())
+		if strings.HasPrefix(lines.Text(), "ok ") {
+			checks++
+		}
+	}
+	return checks
 }

@@ -81,6 +81,21 @@ func (w *world) start(ctx context.Context, root, dir, bin string) error {
 	return w.rotate(ctx, env["HUB_KEYS"])
 }
 
+// complaints are the last warnings of the hub.
+func (w *world) complaints() string {
+	raw, err := os.ReadFile(filepath.Join(w.Dir(), "logs", "hub.log"))
+	if err != nil {
+		return err.Error()
+	}
+	var bad []string
+	for line := range strings.SplitSeq(string(raw), "\n") {
+		if strings.Contains(line, `"level":"WARN"`) || strings.Contains(line, `"level":"ERROR"`) || strings.HasPrefix(line, "panic") {
+			bad = append(bad, line)
+		}
+	}
+	return fmt.Sprintf("the last of %d warnings of the hub:\n%s", len(bad), strings.Join(bad[max(0, len(bad)-10):], "\n"))
+}
+
 // privy finds the provider that gives tokens in that form.
 func privy(setting string) (provider, error) {
 	var all []provider
