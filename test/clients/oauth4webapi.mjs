@@ -23,6 +23,11 @@ await check('metadata says what is supported: code, S256, iss in answers', () =>
   equal(as.grant_types_supported, ['authorization_code', 'refresh_token']);
   equal(as.authorization_response_iss_parameter_supported, true);
 });
+await check('the metadata of the protected resource leads to it', async () => {
+  const answer = await oauth.resourceDiscoveryRequest(new URL(issuer), plain);
+  const resource = await oauth.processResourceDiscoveryResponse(new URL(issuer), answer);
+  equal([resource.authorization_servers, resource.bearer_methods_supported], [[issuer], ['header']]);
+});
 
 const state = 'state-é-1';
 
@@ -168,8 +173,8 @@ await check('an address that is not registered is never led to', async () => {
 });
 
 // told is the refusal that the app is told by way of the browser.
-async function told(error, changes) {
-  const a = await send('GET', (await ask(app, online, changes)).url, { headers: { cookie: need('COOKIE') } });
+async function told(error, changes, headers = { cookie: need('COOKIE') }) {
+  const a = await send('GET', (await ask(app, online, changes)).url, { headers });
   equal(a.status, 303, 'the status');
   const to = new URL(a.headers.get('location'));
   equal(to.origin + to.pathname, app.redirect, 'the address');
@@ -181,6 +186,10 @@ await check('PKCE is demanded, and S256 of it', async () => {
 });
 await check('the implicit way is not offered', () => told('unsupported_response_type', { response_type: 'token' }));
 await check('a scope that does not exist is refused', () => told('invalid_scope', { scope: 'profile:read everything' }));
+await check('an app that wants no page is told what it would take', async () => {
+  await told('consent_required', { prompt: 'none', scope: 'market:create' });
+  await told('login_required', { prompt: 'none' }, {});
+});
 await check('a person who denies is believed', async () => {
   const to = await decide((await ask(app, offline)).url, 'deny');
   await refused(Promise.resolve().then(() => oauth.validateAuthResponse(as, app.id, to, state)), (err) => err.error === 'access_denied');

@@ -93,6 +93,9 @@ func (w *world) complaints() string {
 			bad = append(bad, line)
 		}
 	}
+	if len(bad) == 0 {
+		return "the hub has warned of nothing"
+	}
 	return fmt.Sprintf("the last of %d warnings of the hub:\n%s", len(bad), strings.Join(bad[max(0, len(bad)-10):], "\n"))
 }
 
