@@ -81,7 +81,7 @@ func findNode(ctx context.Context, dir string) (string, error) {
 	}
 	bin, err := exec.LookPath("node")
 	if err != nil {
-		return "", fmt.Errorf("Node %d or newer is missing", leastNode)
+		return "", fmt.Errorf("node %d or newer is missing", leastNode)
 	}
 	out, err := exec.CommandContext(ctx, bin, "--version").Output()
 	if err != nil {
@@ -90,7 +90,7 @@ func findNode(ctx context.Context, dir string) (string, error) {
 	version := strings.TrimSpace(string(out))
 	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	if number, err := strconv.Atoi(major); err != nil || number < leastNode {
-		return "", fmt.Errorf("Node %d or newer is needed, this is %s", leastNode, version)
+		return "", fmt.Errorf("node %d or newer is needed, this is %s", leastNode, version)
 	}
 	return bin, nil
 }
