@@ -258,10 +258,10 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 // sweepEvery is how often what has run out is deleted.
-const sweepEvery = 10 * time.Minute
+const sweepEvery = time.Minute
 
-// sweep deletes idempotency keys that have run out and ends proposals that nobody
-// has decided on.
+// sweep deletes idempotency keys that have run out and proposals that nobody has
+// decided on, which nothing counts any more.
 func (a *App) sweep(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()

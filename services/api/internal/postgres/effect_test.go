@@ -163,6 +163,42 @@ func (s *stand) takes(name string) bool {
 	return f.Verdict == signal.VerdictFiled
 }
 
+// read is the market as it is served.
+func (s *stand) read() market.Market {
+	s.t.Helper()
+	m, err := market.NewService(s.Store, nil, lanes(), true, s.clock.Now).Get(s.t.Context(), syntax.MarketID(s.market))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return m
+}
+
+// TestLineAfterAProposalThatRanOut: it closes at the claim, as if nothing had been
+// proposed, also before anybody has cleared away.
+func TestLineAfterAProposalThatRanOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wait time.Duration
+		line time.Duration // when it closed, since the proposal
+	}{
+		"alive":   {market.ProposalLife - time.Second, 0},
+		"run out": {market.ProposalLife, market.ProposalLife},
+	} {
+		s := newStand(t)
+		at := s.clock.Now()
+		if err := s.propose(1, syntax.VerdictYes); err != nil {
+			t.Fatal(err)
+		}
+		s.clock.Advance(c.wait)
+		if _, err := s.resolves.Finalize(t.Context(), resolve.Claim{MarketID: s.market, Verdict: syntax.VerdictNo}); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.count(`SELECT count(*) FROM api.market_resolutions WHERE close_at = $1`, at.Add(c.line)); n != 1 {
+			t.Errorf("%s: the line closed at another time", name)
+		}
+	}
+}
+
 func TestProposalHoldsCallsUntilItEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(s *stand) (open bool, err error){
@@ -172,6 +208,27 @@ func TestProposalHoldsCallsUntilItEnds(t *testing.T) {
 				return true, errors.Join(errors.New("it ended too soon"), err)
 			}
 			s.clock.Advance(time.Millisecond)
+			if !s.takes("at the end") { // nobody has cleared away yet
+				return true, errors.New("it goes on after seven days")
+			}
+			if m := s.read(); m.Provisional || m.ProvisionalAt != nil || m.Status != syntax.MarketOpen {
+				return true, fmt.Errorf("it is read as provisional: %+v", m)
+			}
+			return true, s.LapseProposals(s.t.Context())
+		},
+		"a newer one has seven days of its own": func(s *stand) (bool, error) {
+			s.clock.Advance(6 * 24 * time.Hour)
+			if err := s.propose(2, syntax.VerdictNo); err != nil {
+				return true, err
+			}
+			s.clock.Advance(market.ProposalLife - time.Millisecond)
+			if s.takes("early") || !s.read().Provisional {
+				return true, errors.New("it ended with the older one")
+			}
+			s.clock.Advance(time.Millisecond)
+			if !s.takes("at the end") {
+				return true, errors.New("it goes on after seven days")
+			}
 			return true, s.LapseProposals(s.t.Context())
 		},
 		"a dispute is cleared": func(s *stand) (bool, error) {
