@@ -51,6 +51,7 @@ type launch struct {
 	child *localdb.Child
 	out   lines
 	dir   string
+	post  func() // ends the mail server
 }
 
 // lines keeps what the launcher prints.
@@ -75,6 +76,7 @@ func (l *lines) String() string {
 var shared struct {
 	once sync.Once
 	run  *launch
+	mail *testkit.Mailbox // where the stack's letters go
 	err  error
 }
 
@@ -112,7 +114,13 @@ func start() (*launch, error) {
 	r := &launch{dir: filepath.Join(dir, "stack")}
 	cmd := exec.Command(launcher, "up", "--dir", r.dir, "--fresh", "--ports", "auto")
 	cmd.Dir = repo
-	cmd.Env = append(plainEnv(), "RATE_LIMIT_ANON=0")
+	box, stop, err := testkit.OpenMailbox()
+	if err != nil {
+		return nil, err
+	}
+	r.post, shared.mail = stop, box
+	cmd.Env = append(plainEnv(), "RATE_LIMIT_ANON=0",
+		"DIGEST_SMTP_URL="+box.URL(), "DIGEST_FROM=Signalcast <desk@hub.example>", "DIGEST_TO=ann@desk.example,bob@desk.example")
 	cmd.Stdout, cmd.Stderr = &r.out, &r.out
 	if r.child, err = localdb.StartChild(cmd, syscall.SIGTERM); err != nil {
 		return nil, err
@@ -155,6 +163,7 @@ func (r *launch) waitReady() error {
 // stop ends the stack in order and removes what it kept.
 func (r *launch) stop() {
 	r.child.Stop(context.Background(), syscall.SIGTERM, stopWithin)
+	r.post()
 	_ = os.RemoveAll(filepath.Dir(r.dir))
 }
 
