@@ -141,3 +141,35 @@ func TestDigestOfTheStack(t *testing.T) {
 		t.Error("not everything that was asked for is written down")
 	}
 }
+
+// TestClaimsOfAnotherChain: a Solana address counts as it is spelt, and an identity
+// token beside the session has to be of the same person.
+func TestClaimsOfAnotherChain(t *testing.T) {
+	t.Parallel()
+	s := up(t)
+	p := s.person(t)
+	identity := func(user string) option {
+		t.Helper()
+		return with("privy-id-token", post(t, s.IDP+"/mint", payload(obj{"user": user, "profile": "privy"})).is(http.StatusOK).str("identityToken"))
+	}
+	p.token = post(t, s.IDP+"/mint", payload(obj{"user": p.user, "profile": "privy"})).is(http.StatusOK).str("token")
+	cookies, _ := p.signIn(t)
+	const address = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV"
+	claim := func(text string, opts ...option) *answer {
+		t.Helper()
+		return post(t, s.Hub+"/api/identity/claim", append(opts, cookies, with("Origin", s.Hub), payload(obj{"address": text}))...)
+	}
+	claim(address, identity(p.user)).fails(http.StatusForbidden, "wallet_not_linked")
+	post(t, s.IDP+"/users/did:idp:"+p.user+"/wallets", payload(obj{"address": address, "chainType": "solana"})).is(http.StatusOK)
+	for name, token := range map[string]option{
+		"somebody else's": identity(s.person(t).user), "a login": with("privy-id-token", p.token), "broken": with("privy-id-token", "x.y.z"),
+		"two": func(r *http.Request) { identity(p.user)(r); identity(p.user)(r) },
+	} {
+		if a := claim(address, token); a.status != http.StatusUnauthorized {
+			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+	}
+	claim(strings.Replace(address, "c", "C", 1), identity(p.user)).fails(http.StatusForbidden, "wallet_not_linked")
+	claim(address, identity(p.user)).is(http.StatusOK).has(obj{"claim.identity": address, "claim.profileUrl": "https://partner.example/u/" + address})
+	get(t, s.Hub+"/api/protocol/v1/passports/"+p.user).is(http.StatusOK).has(obj{"wallets.0.chain": "solana", "wallets.0.address": address})
+}
