@@ -51,7 +51,6 @@ type launch struct {
 	child *localdb.Child
 	out   lines
 	dir   string
-	post  func() // ends the mail server
 }
 
 // lines keeps what the launcher prints.
@@ -77,6 +76,7 @@ var shared struct {
 	once sync.Once
 	run  *launch
 	mail *testkit.Mailbox // where the stack's letters go
+	post func()           // ends it
 	err  error
 }
 
@@ -114,13 +114,11 @@ func start() (*launch, error) {
 	r := &launch{dir: filepath.Join(dir, "stack")}
 	cmd := exec.Command(launcher, "up", "--dir", r.dir, "--fresh", "--ports", "auto")
 	cmd.Dir = repo
-	box, stop, err := testkit.OpenMailbox()
-	if err != nil {
+	if shared.mail, shared.post, err = testkit.OpenMailbox(); err != nil {
 		return nil, err
 	}
-	r.post, shared.mail = stop, box
 	cmd.Env = append(plainEnv(), "RATE_LIMIT_ANON=0",
-		"DIGEST_SMTP_URL="+box.URL(), "DIGEST_FROM=Signalcast <desk@hub.example>", "DIGEST_TO=ann@desk.example,bob@desk.example")
+		"DIGEST_SMTP_URL="+shared.mail.URL(), "DIGEST_FROM=Signalcast <desk@hub.example>", "DIGEST_TO=ann@desk.example,bob@desk.example")
 	cmd.Stdout, cmd.Stderr = &r.out, &r.out
 	if r.child, err = localdb.StartChild(cmd, syscall.SIGTERM); err != nil {
 		return nil, err
@@ -163,7 +161,6 @@ func (r *launch) waitReady() error {
 // stop ends the stack in order and removes what it kept.
 func (r *launch) stop() {
 	r.child.Stop(context.Background(), syscall.SIGTERM, stopWithin)
-	r.post()
 	_ = os.RemoveAll(filepath.Dir(r.dir))
 }
 
@@ -182,6 +179,7 @@ func stopShared() error {
 		return nil
 	}
 	shared.run.stop()
+	shared.post()
 	if err := shared.run.child.Err(); err != nil {
 		return errors.Join(errors.New("the launcher did not stop in order"), err, errors.New(shared.run.out.String()))
 	}
