@@ -34,6 +34,60 @@ func injected(more map[string]any, pairs ...any) string {
 	return object(append(all, pairs...)...)
 }
 
+// act is a write of mara's.
+type act struct {
+	route, path, body string
+	who               header
+	status            int
+	late              func() string // makes the body when it is due; nil: body
+}
+
+// everyWrite is each write that somebody with a credential of their own can make, in an
+// order that leaves each something to do.
+func (b *bench) everyWrite(victim string, theirs map[string]any) []act {
+	b.people.linked["did:idp:mara_k"] = []string{wallet}
+	signal := b.file("YES", 3150, b.byKey())
+	a := b.register("confidential", "scopes", `["profile:read","signer:create","signal:create","prediction:create"]`)
+	access, _, grantID := b.connect(a, "scope", "profile:read signer:create signal:create prediction:create")
+	_, _, second := b.connect(a, "scope", "profile:read")
+	by, p := bearer(access), b.newPen("of the app")
+	p.appID = a.ID
+	own := b.signer("mara's own", "signal:create", "station:create")
+	forVictim := b.newPen("forged")
+	forVictim.denpaID = victim
+	key := field(b.send("POST", "/api/dev/keys", `{"label":"x"}`, byLogin("mara_k")), "id")
+	const nothing = ""
+	return []act{
+		{"POST /api/protocol/v1/signers/challenge", nothing, injected(theirs, "publicKey", p.key()), by, 200, nil},
+		{"POST /api/protocol/v1/signers", nothing, "", by, 201, func() string {
+			return strings.Replace(p.registration(p.challenge(by), "signal:create"), "{", strings.TrimSuffix(injected(without(theirs, "label")), "}")+",", 1)
+		}},
+		{"POST /api/protocol/v1/predictions", nothing, injected(theirs, "marketId", nativeID, "position", "YES"), by, 200, nil},
+		{"POST /api/protocol/v1/signals", nothing, injected(theirs, "marketId", marketID, "position", "NO"), by, 409, nil}, // mara has called there
+		{"POST /api/protocol/v1/messages", nothing, own.write("station.create", injectedPayload(theirs)), b.byKey(), 400, nil},
+		{"POST /api/protocol/v1/messages", nothing, forVictim.write("signal.create", call(nativeID)), b.byKey(), 401, nil},
+		{"DELETE /api/protocol/v1/signers/:publicKey", signersPath + "/" + own.key(), nothing, b.byKey(), 200, nil},
+		{"DELETE /api/protocol/v1/grants/:grantId", "/api/protocol/v1/grants/" + grantID, nothing, by, 200, nil},
+		{"DELETE /api/user/signers/:publicKey", "/api/user/signers/" + own.key(), nothing, b.bySession(), 200, nil},
+		{"DELETE /api/user/grants/:grantId", "/api/user/grants/" + second, nothing, b.bySession(), 200, nil},
+		{"POST /api/dev/apps", nothing, injected(theirs, "name", "Mine", "type", "public", "redirectUris", []string{callback}, "scopes", []string{"profile:read"}), byLogin("mara_k"), 201, nil},
+		{"PATCH /api/dev/apps/:appId", "/api/dev/apps/" + a.ID, injected(theirs, "name", "Mine still"), byLogin("mara_k"), 200, nil},
+		{"POST /api/dev/apps/:appId/secret", "/api/dev/apps/" + a.ID + "/secret", injected(theirs), byLogin("mara_k"), 200, nil},
+		{"DELETE /api/dev/apps/:appId", "/api/dev/apps/" + a.ID, nothing, byLogin("mara_k"), 200, nil},
+		{"POST /api/auth/privy", nothing, injected(theirs), byLogin("mara_k"), 200, nil},
+		{"POST /api/dev/keys", nothing, injected(theirs, "label", "x"), byLogin("mara_k"), 201, nil},
+		{"DELETE /api/dev/keys", "/api/dev/keys?id=" + key, nothing, byLogin("mara_k"), 200, nil},
+		{"POST /api/predictions", nothing, injected(theirs, "marketId", marketID, "direction", "YES", "priceAtPrediction", 1), b.byKey(), 409, nil},
+		{"POST /api/signals/:id/events", "/api/signals/" + signal + "/events", injected(theirs, "type", "reaffirm"), b.byKey(), 201, nil},
+		{"POST /api/m/:marketId/streams", streamsURL, injected(theirs, "url", playURL), b.bySession(), 200, nil},
+		{"DELETE /api/m/:marketId/streams", streamsURL, nothing, b.bySession(), 200, nil},
+		{"POST /api/user/follow", nothing, injected(theirs, "handle", "tidewatch"), b.bySession(), 200, nil},
+		{"DELETE /api/user/follow", "/api/user/follow?handle=tidewatch", nothing, b.bySession(), 200, nil},
+		{"POST /api/identity/claim", nothing, injected(theirs, "address", wallet), b.bySession(), 200, nil},
+		{"DELETE /api/identity/claim", nothing, nothing, b.bySession(), 200, nil},
+	}
+}
+
 // TestWritesActAsTheirBearer (S26): made from the table of routes. Every write that
 // somebody with a credential of their own can make is made with the members and the
 // query that name somebody else; what comes of it is the bearer's, or nothing.
@@ -45,59 +99,16 @@ func TestWritesActAsTheirBearer(t *testing.T) {
 	victim := b.ledger.AddOperator("victim_v")
 	b.ledger.AddOperator("tidewatch")
 	theirs := somebodyElse(victim.GetId(), "victim_v")
-	b.people.linked["did:idp:mara_k"] = []string{wallet}
-	signal := b.file("YES", 3150, b.byKey())
-	a := b.register("confidential", "scopes", `["profile:read","signer:create","signal:create","prediction:create"]`)
-	access, _, grantID := b.connect(a, "scope", "profile:read signer:create signal:create prediction:create")
-	_, _, second := b.connect(a, "scope", "profile:read")
-	by, p := bearer(access), b.newPen("of the app")
-	p.appID = a.ID
-	own := b.signer("mara's own", "signal:create", "station:create")
-	forVictim := b.newPen("forged")
-	forVictim.denpaID = victim.GetId()
-	key := field(b.send("POST", "/api/dev/keys", `{"label":"x"}`, byLogin("mara_k")), "id")
-	const nothing = ""
-	acts := []struct {
-		route, path, body string
-		who               header
-		status            int
-	}{
-		{"POST /api/protocol/v1/signers/challenge", nothing, injected(theirs, "publicKey", p.key()), by, 200},
-		{"POST /api/protocol/v1/signers", nothing, injected(theirs), by, 201}, // its body is made below
-		{"POST /api/protocol/v1/predictions", nothing, injected(theirs, "marketId", nativeID, "position", "YES"), by, 200},
-		{"POST /api/protocol/v1/signals", nothing, injected(theirs, "marketId", marketID, "position", "NO"), by, 409}, // mara has called there
-		{"POST /api/protocol/v1/messages", nothing, own.write("station.create", injectedPayload(theirs)), b.byKey(), 400},
-		{"POST /api/protocol/v1/messages", nothing, forVictim.write("signal.create", call(nativeID)), b.byKey(), 401},
-		{"DELETE /api/protocol/v1/signers/:publicKey", signersPath + "/" + own.key(), nothing, b.byKey(), 200},
-		{"DELETE /api/protocol/v1/grants/:grantId", "/api/protocol/v1/grants/" + grantID, nothing, by, 200},
-		{"DELETE /api/user/signers/:publicKey", "/api/user/signers/" + own.key(), nothing, b.bySession(), 200},
-		{"DELETE /api/user/grants/:grantId", "/api/user/grants/" + second, nothing, b.bySession(), 200},
-		{"POST /api/dev/apps", nothing, injected(theirs, "name", "Mine", "type", "public", "redirectUris", []string{callback}, "scopes", []string{"profile:read"}), byLogin("mara_k"), 201},
-		{"PATCH /api/dev/apps/:appId", "/api/dev/apps/" + a.ID, injected(theirs, "name", "Mine still"), byLogin("mara_k"), 200},
-		{"POST /api/dev/apps/:appId/secret", "/api/dev/apps/" + a.ID + "/secret", injected(theirs), byLogin("mara_k"), 200},
-		{"DELETE /api/dev/apps/:appId", "/api/dev/apps/" + a.ID, nothing, byLogin("mara_k"), 200},
-		{"POST /api/auth/privy", nothing, injected(theirs), byLogin("mara_k"), 200},
-		{"POST /api/dev/keys", nothing, injected(theirs, "label", "x"), byLogin("mara_k"), 201},
-		{"DELETE /api/dev/keys", "/api/dev/keys?id=" + key, nothing, byLogin("mara_k"), 200},
-		{"POST /api/predictions", nothing, injected(theirs, "marketId", marketID, "direction", "YES", "priceAtPrediction", 1), b.byKey(), 409},
-		{"POST /api/signals/:id/events", "/api/signals/" + signal + "/events", injected(theirs, "type", "reaffirm"), b.byKey(), 201},
-		{"POST /api/m/:marketId/streams", streamsURL, injected(theirs, "url", playURL), b.bySession(), 200},
-		{"DELETE /api/m/:marketId/streams", streamsURL, nothing, b.bySession(), 200},
-		{"POST /api/user/follow", nothing, injected(theirs, "handle", "tidewatch"), b.bySession(), 200},
-		{"DELETE /api/user/follow", "/api/user/follow?handle=tidewatch", nothing, b.bySession(), 200},
-		{"POST /api/identity/claim", nothing, injected(theirs, "address", wallet), b.bySession(), 200},
-		{"DELETE /api/identity/claim", nothing, nothing, b.bySession(), 200},
-	}
 	var seen []string
-	for _, act := range acts {
+	for _, act := range b.everyWrite(victim.GetId(), theirs) {
 		method, path, _ := strings.Cut(act.route, " ")
 		seen = append(seen, act.route)
-		if act.path != nothing {
+		if act.path != "" {
 			path = act.path
 		}
 		body := act.body
-		if act.route == "POST /api/protocol/v1/signers" {
-			body = strings.Replace(p.registration(p.challenge(by), "signal:create"), "{", strings.TrimSuffix(injected(without(theirs, "label")), "}")+",", 1)
+		if act.late != nil {
+			body = act.late()
 		}
 		b.clock.Advance(10 * time.Second)
 		if w := b.send(method, query(path, theirs), body, act.who); w.Code != act.status || strings.Contains(w.Body.String(), victim.GetId()) || strings.Contains(w.Body.String(), "victim_v") {
