@@ -146,7 +146,7 @@ func (a *App) subjects() error {
 
 // faces builds what listens.
 func (a *App) faces() error {
-	providers, err := idp.ParseConfig(a.cfg.Providers)
+	providers, err := idp.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // faces builds what listens.
 func (a *App) faces() error {
-	providers, err := idp.ParseConfig(a.cfg.Providers)
+	providers, err := idp.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
 	}

@@ -64,9 +64,12 @@ func Parse(address, from string, to []string, plain bool) (*Server, error) {
 	if len(to) == 0 {
 		return nil, errors.New("nobody is written to")
 	}
-	for _, a := range append([]string{from}, to...) {
+	if _, err := mail.ParseAddress(from); err != nil {
+		return nil, errors.New("the sender is no mail address")
+	}
+	for i, a := range to {
 		if _, err := mail.ParseAddress(a); err != nil {
-			return nil, fmt.Errorf("%q is no mail address", a)
+			return nil, fmt.Errorf("recipient %d is no mail address", i+1)
 		}
 	}
 	return s, nil
