@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -340,7 +341,7 @@ func (s *Service) secret(r Request) (Caller, error) {
 	if wait := s.failures.Wait(r.IP, now); wait > 0 {
 		return Caller{}, Limited(MaxFailures, wait)
 	}
-	if len(given) > 1 || !want.Match(given[0]) {
+	if len(given) > 1 && !teeth.Bites("L2") || !want.Match(given[0]) {
 		s.failures.Note(r.IP, now)
 		return Caller{}, ErrForbidden
 	}

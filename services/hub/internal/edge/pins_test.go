@@ -93,6 +93,7 @@ func TestPinsAreWrittenDown(t *testing.T) {
 		fmt.Sprint(audit.Asked, " admin POST /api/admin/pins 701122 "), fmt.Sprint(audit.Answered, " admin POST /api/admin/pins 701122 ok"),
 		fmt.Sprint(audit.Asked, " admin POST /api/admin/pins 999 "), fmt.Sprint(audit.Answered, " admin POST /api/admin/pins 999 market_not_found"),
 		fmt.Sprint(audit.Asked, " admin DELETE /api/admin/pins 701122 "), fmt.Sprint(audit.Answered, " admin DELETE /api/admin/pins 701122 ok"),
+		fmt.Sprint(audit.Asked, " admin GET /api/admin/pins  "), fmt.Sprint(audit.Answered, " admin GET /api/admin/pins  ok"),
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("entries:\n%s", strings.Join(got, "\n"))
