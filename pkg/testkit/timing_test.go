@@ -22,7 +22,7 @@ func TestConstantTime(t *testing.T) {
 	testkit.ConstantTime(t, "subtle", set, func() { same = same || subtle.ConstantTimeCompare(given, want) == 1 })
 	plain := testkit.Timing(20_000, set, func() { same = same || string(given) == string(want) })
 	t.Logf("timing plain t=%.2f samples=20000", plain)
-	if math.Abs(plain) < 10 || same {
+	if math.Abs(plain) < 10 && !testkit.UnderRace || same {
 		t.Errorf("a plain comparison goes unseen: t is %.1f", plain)
 	}
 }
