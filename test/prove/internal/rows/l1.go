@@ -2,6 +2,8 @@ package rows
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -101,7 +103,52 @@ type secret struct {
 
 // gatherSecrets makes one of every kind, and takes those that the system was told.
 func gatherSecrets(ctx context.Context, env *frame.Env, hub string) ([]secret, error) {
-	p, err := signUp(ctx, env, "l1-secretive", 2)
+	all, err := peoplesSecrets(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	apps, err := appsSecrets(ctx, env, hub)
+	if err != nil {
+		return nil, err
+	}
+	told, err := toldSecrets(env)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.Concat(all, apps, told, []secret{
+		{"the admin secret", env.Stack.AdminSecret, inHeader("X-Admin-Secret", env.Stack.AdminSecret)},
+		{"the cron secret", env.Stack.CronSecret, inQuery("secret", env.Stack.CronSecret)},
+		{"a wrong secret", cronGuess, inQuery("secret", cronGuess)},
+	})
+	for _, s := range all {
+		if len(s.text) < 16 {
+			return nil, fmt.Errorf("%s could not be had: %q", s.name, s.text)
+		}
+	}
+	return all, nil
+}
+
+func inHeader(name, text string) func(*client.Request) {
+	return func(r *client.Request) { r.Header[name] = append(r.Header[name], text) }
+}
+
+func asBearer(text string) func(*client.Request) { return inHeader("Authorization", "Bearer "+text) }
+
+func inCookie(name, text string) func(*client.Request) { return inHeader("Cookie", name+"="+text) }
+
+func inQuery(name, text string) func(*client.Request) {
+	return func(r *client.Request) {
+		joint := "?"
+		if strings.Contains(r.URL, "?") {
+			joint = "&"
+		}
+		r.URL += joint + url.Values{name: {text}}.Encode()
+	}
+}
+
+// peoplesSecrets are keys, tokens and cookies of a person.
+func peoplesSecrets(ctx context.Context, env *frame.Env) ([]secret, error) {
+	p, err := signUp(ctx, env, "l1-secretive", 1)
 	if err != nil {
 		return nil, err
 	}
@@ -112,56 +159,50 @@ func gatherSecrets(ctx context.Context, env *frame.Env, hub string) ([]secret, e
 		return nil, err
 	}
 	beside := env.Client.Do(ctx, client.Request{URL: env.Stack.IDP + "/mint", Body: map[string]any{"user": "l1-secretive", "profile": "privy"}})
+	return []secret{
+		{"an operator key", string(p.keys[0].Key), asBearer(string(p.keys[0].Key))},
+		{"an agent key", string(agent.Key), asBearer(string(agent.Key))},
+		{"a login", string(p.login), asBearer(string(p.login))},
+		{"an identity token", beside.Text("identityToken"), inHeader("Privy-Id-Token", beside.Text("identityToken"))},
+		{"a session", p.session.UID, inCookie("db_uid", p.session.UID)},
+		{"its signature", p.session.Sig, inCookie("db_sig", p.session.Sig)},
+		{"a developer's cookie", beside.Text("token"), inCookie("db_dev_next", beside.Text("token"))},
+	}, nil
+}
+
+// appsSecrets are those of an app on its way to tokens, and of a signer.
+func appsSecrets(ctx context.Context, env *frame.Env, hub string) ([]secret, error) {
+	p, err := signUp(ctx, env, "l1-consenting", 1)
+	if err != nil {
+		return nil, err
+	}
 	app, err := letIn(ctx, env, hub, p)
 	if err != nil {
 		return nil, err
 	}
-	d, err := delegate(ctx, env, p)
+	public, _, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	challenge := env.Client.Do(ctx, client.Request{
-		URL: hub + "/api/protocol/v1/signers/challenge", As: p.keys[0].Key, Body: map[string]any{"publicKey": strings.Repeat("ab", 32)},
+		URL: hub + "/api/protocol/v1/signers/challenge", As: p.keys[0].Key, Body: map[string]any{"publicKey": hex.EncodeToString(public)},
 	}).Text("challenge")
-	if challenge == "" {
-		challenge = "dch_" + d.signer[:43] // the key was no key; another one of the form will do
-	}
-	header := func(name string) func(string) func(*client.Request) {
-		return func(text string) func(*client.Request) {
-			return func(r *client.Request) { r.Header[name] = append(r.Header[name], text) }
-		}
-	}
-	bearer := func(text string) func(*client.Request) { return header("Authorization")("Bearer " + text) }
-	cookie := func(name, text string) func(*client.Request) { return header("Cookie")(name + "=" + text) }
-	query := func(name, text string) func(*client.Request) {
-		return func(r *client.Request) {
-			joint := "?"
-			if strings.Contains(r.URL, "?") {
-				joint = "&"
-			}
-			r.URL += joint + url.Values{name: {text}}.Encode()
-		}
-	}
-	all := []secret{
-		{"an operator key", string(p.keys[0].Key), bearer(string(p.keys[0].Key))},
-		{"an agent key", string(agent.Key), bearer(string(agent.Key))},
-		{"a login", string(p.login), bearer(string(p.login))},
-		{"an identity token", beside.Text("identityToken"), header("Privy-Id-Token")(beside.Text("identityToken"))},
-		{"a session", p.session.UID, cookie("db_uid", p.session.UID)},
-		{"its signature", p.session.Sig, cookie("db_sig", p.session.Sig)},
-		{"a developer's cookie", beside.Text("token"), cookie("db_dev_next", beside.Text("token"))},
-		{"the admin secret", env.Stack.AdminSecret, header("X-Admin-Secret")(env.Stack.AdminSecret)},
-		{"the cron secret", env.Stack.CronSecret, query("secret", env.Stack.CronSecret)},
-		{"a wrong secret", cronGuess, query("secret", cronGuess)},
-		{"a code", app.code, query("code", app.code)},
-		{"a state", app.state, query("state", app.state)},
-		{"a verifier", app.verifier, query("code_verifier", app.verifier)},
-		{"a state in an address", "inner-" + app.state, query("return_to", "/protocol/authorize?state=inner-"+app.state)},
-		{"an app token", app.access, bearer(app.access)},
-		{"a refresh token", app.refresh, bearer(app.refresh)},
-		{"a client secret", app.secret, header("Authorization")("Basic " + base64.StdEncoding.EncodeToString([]byte(app.id+":"+app.secret)))},
-		{"a challenge of a signer", challenge, query("challenge", challenge)},
-	}
+	basic := base64.StdEncoding.EncodeToString([]byte(app.id + ":" + app.secret))
+	return []secret{
+		{"a code", app.code, inQuery("code", app.code)},
+		{"a state", app.state, inQuery("state", app.state)},
+		{"a verifier", app.verifier, inQuery("code_verifier", app.verifier)},
+		{"a state in an address", "inner-" + app.state, inQuery("return_to", "/protocol/authorize?state=inner-"+app.state)},
+		{"an app token", app.access, asBearer(app.access)},
+		{"a refresh token", app.refresh, asBearer(app.refresh)},
+		{"a client secret", app.secret, inHeader("Authorization", "Basic "+basic)},
+		{"a client secret in its header", basic, inHeader("Authorization", "Basic "+basic)},
+		{"a challenge of a signer", challenge, inQuery("challenge", challenge)},
+	}, nil
+}
+
+// toldSecrets are those of the system's own settings.
+func toldSecrets(env *frame.Env) (all []secret, err error) {
 	settings, err := stack.Environment(env.Stack.PID("hub"))
 	if err != nil {
 		return nil, err
@@ -176,9 +217,16 @@ func gatherSecrets(ctx context.Context, env *frame.Env, hub string) ([]secret, e
 	if err := json.Unmarshal([]byte(settings["HUB_KEYS"]), &keys); err != nil || len(keys) == 0 {
 		return nil, fmt.Errorf("read HUB_KEYS: %w", err)
 	}
+	var providers []struct {
+		Secret string `json:"usersSecret"`
+	}
+	if err := json.Unmarshal([]byte(settings["IDP_PROVIDERS"]), &providers); err != nil || len(providers) == 0 {
+		return nil, fmt.Errorf("read IDP_PROVIDERS: %w", err)
+	}
 	told := map[string]string{
 		"the session secret": settings["SESSION_SECRETS"], "the successor secret": settings["SUCCESSOR_SECRETS"],
 		"the link secret": settings["LINK_SECRET"], "the mask secret": ledger["MASK_SECRET"], "the seed of the hub's key": keys[0].Seed,
+		"the secret of the users interface": providers[0].Secret,
 	}
 	for _, service := range []map[string]string{settings, ledger} {
 		if u, err := url.Parse(service["DATABASE_URL"]); err == nil {
@@ -189,11 +237,6 @@ func gatherSecrets(ctx context.Context, env *frame.Env, hub string) ([]secret, e
 	}
 	for name, text := range told {
 		all = append(all, secret{name, text, nil})
-	}
-	for _, s := range all {
-		if len(s.text) < 16 {
-			return nil, fmt.Errorf("%s could not be had: %q", s.name, s.text)
-		}
 	}
 	return all, nil
 }
