@@ -31,8 +31,7 @@ func likeThe(other string) func(map[string]string) string {
 }
 
 const (
-	short  = canaryWord
-	random = canaryWord + "Zt9Kc4Wn6Yd1Hs8Pf3Ga5J"
+	canaryLong = canaryWord + "Zt9Kc4Wn6Yd1Hs8Pf3Ga5J"
 	// developer is a list with the development issuer alone.
 	developer = `[{"name":"main","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://idp.example/jwks.json"}]`
 )
@@ -43,12 +42,12 @@ func spoilt() []spoiled { return append(spoiltService(), spoiltPeople()...) }
 func spoiltService() []spoiled {
 	return []spoiled{
 		{"hub", "no admin secret", "ADMIN_SECRET", false, always(""), nil},
-		{"hub", "a short admin secret", "ADMIN_SECRET", false, always(short), nil},
-		{"hub", "a short cron secret", "CRON_SECRET", false, always(short), nil},
+		{"hub", "a short admin secret", "ADMIN_SECRET", false, always(canaryWord), nil},
+		{"hub", "a short cron secret", "CRON_SECRET", false, always(canaryWord), nil},
 		{"hub", "a simple secret", "CRON_SECRET", false, always(strings.Repeat("ab", 20)), nil},
-		{"hub", "an example for a secret", "LINK_SECRET", true, always("change-me-" + random), nil},
+		{"hub", "an example for a secret", "LINK_SECRET", true, always("change-me-" + canaryLong), nil},
 		{"hub", "the same secret twice", "CRON_SECRET", false, likeThe("ADMIN_SECRET"), nil},
-		{"hub", "two equal session secrets", "SESSION_SECRETS", false, always(random + "," + random), nil},
+		{"hub", "two equal session secrets", "SESSION_SECRETS", false, always(canaryLong + "," + canaryLong), nil},
 		{"hub", "metrics for everybody", "METRICS_ADDR", false, always("0.0.0.0:9100"), nil},
 		{"hub", "a plain public address", "HUB_URL", true, always("http://hub.example"), nil},
 		{
@@ -57,17 +56,17 @@ func spoiltService() []spoiled {
 		},
 		{"hub", "no provider", "IDP_PROVIDERS", false, always("[]"), nil},
 		{"hub", "every peer a proxy", "TRUSTED_PROXIES", false, always("0.0.0.0/0"), nil},
-		{"hub", "a database of another kind", "DATABASE_URL", false, always("mysql://root:" + short + "@db/x"), nil},
-		{"hub", "an unknown place", "ENV", false, always("staging-" + short), nil},
+		{"hub", "a database of another kind", "DATABASE_URL", false, always("mysql://root:" + canaryWord + "@db/x"), nil},
+		{"hub", "an unknown place", "ENV", false, always("staging-" + canaryWord), nil},
 		{"hub", "a limit below none", "RATE_LIMIT_ANON", false, always("-1"), nil},
-		{"api", "a short masking secret", "MASK_SECRET", false, always(short), nil},
+		{"api", "a short masking secret", "MASK_SECRET", false, always(canaryWord), nil},
 		{"api", "no link secret", "LINK_SECRET", false, always(""), nil},
 		{"api", "every peer a proxy", "TRUSTED_PROXIES", false, always("::/0"), nil},
 		{
 			"api", "a provider over plain http", "IDP_PROVIDERS", true,
 			always(`[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"http://idp.example/jwks.json"}]`), nil,
 		},
-		{"clock", "a short link secret", "LINK_SECRET", false, always(short), nil},
+		{"clock", "a short link secret", "LINK_SECRET", false, always(canaryWord), nil},
 		{"clock", "every peer a proxy", "TRUSTED_PROXIES", false, always("0.0.0.0/0"), nil},
 		{"clock", "metrics for everybody", "METRICS_ADDR", false, always("[::]:9100"), nil},
 	}
@@ -77,36 +76,36 @@ func spoiltService() []spoiled {
 func spoiltPeople() []spoiled {
 	return []spoiled{
 		{"hub", "no successor secret", "SUCCESSOR_SECRETS", false, always(""), nil},
-		{"hub", "one short successor secret", "SUCCESSOR_SECRETS", false, always(random + "," + short), nil},
+		{"hub", "one short successor secret", "SUCCESSOR_SECRETS", false, always(canaryLong + "," + canaryWord), nil},
 		{"hub", "successors from the session's secret", "SUCCESSOR_SECRETS", false, likeThe("SESSION_SECRETS"), nil},
 		{"hub", "no hub key", "HUB_KEYS", false, always("[]"), nil},
-		{"hub", "a hub key that is none", "HUB_KEYS", false, always(`[{"seed":"` + random + `","notBefore":"2026-01-01T00:00:00Z"}]`), nil},
-		{"hub", "a partner that is no word", "PARTNER_STATION", false, always("A " + short), nil},
-		{"hub", "a partner over plain http", "PARTNER_PROFILE_URL", false, always("http://" + short + ".example/u/"), nil},
+		{"hub", "a hub key that is none", "HUB_KEYS", false, always(`[{"seed":"` + canaryLong + `","notBefore":"2026-01-01T00:00:00Z"}]`), nil},
+		{"hub", "a partner that is no word", "PARTNER_STATION", false, always("A " + canaryWord), nil},
+		{"hub", "a partner over plain http", "PARTNER_PROFILE_URL", false, always("http://" + canaryWord + ".example/u/"), nil},
 		{"hub", "a chain below 0", "PAYOUT_CHAIN_ID", false, always("-8453"), nil},
 		{"hub", "a chain without a name", "PAYOUT_CHAIN_ID", false, always("8453"), nil},
 		{
-			"hub", "a token that is no address", "PAYOUT_USDC_ADDRESS", false, always("0x" + short),
+			"hub", "a token that is no address", "PAYOUT_USDC_ADDRESS", false, always("0x" + canaryWord),
 			map[string]string{"PAYOUT_CHAIN_ID": "8453", "PAYOUT_CHAIN_LABEL": "Base"},
 		},
-		{"hub", "a mail server of another kind", "DIGEST_SMTP_URL", false, always("https://user:" + short + "@mail.example"), nil},
-		{"hub", "nobody to write to", "DIGEST_SMTP_URL", false, always("smtps://user:" + short + "@mail.example"), nil},
+		{"hub", "a mail server of another kind", "DIGEST_SMTP_URL", false, always("https://user:" + canaryWord + "@mail.example"), nil},
+		{"hub", "nobody to write to", "DIGEST_SMTP_URL", false, always("smtps://user:" + canaryWord + "@mail.example"), nil},
 		{
-			"hub", "a sender that is no address", "DIGEST_FROM", false, always(short + "@"),
+			"hub", "a sender that is no address", "DIGEST_FROM", false, always(canaryWord + "@"),
 			map[string]string{"DIGEST_SMTP_URL": "smtps://mail.example", "DIGEST_TO": "a@example.org"},
 		},
 		{
-			"hub", "a recipient that is no address", "DIGEST_TO", false, always("a@example.org," + short),
+			"hub", "a recipient that is no address", "DIGEST_TO", false, always("a@example.org," + canaryWord),
 			map[string]string{"DIGEST_SMTP_URL": "smtps://mail.example", "DIGEST_FROM": "a@example.org"},
 		},
 		{"hub", "the development issuer in production", "IDP_PROVIDERS", true, always(developer), nil},
-		{"hub", "a provider with an unknown member", "IDP_PROVIDERS", false, always(`[{"name":"main","usersSecret":"` + short + `","` + random + `":1}]`), nil},
-		{"hub", "a provider whose secret is no text", "IDP_PROVIDERS", false, always(`[{"name":"main","usersSecret":` + short + `}]`), nil},
-		{"hub", "a sign-in page over plain http", "IDP_LOGIN_URL", true, always("http://" + short + ".example/login"), nil},
+		{"hub", "a provider with an unknown member", "IDP_PROVIDERS", false, always(`[{"name":"main","usersSecret":"` + canaryWord + `","` + canaryLong + `":1}]`), nil},
+		{"hub", "a provider whose secret is no text", "IDP_PROVIDERS", false, always(`[{"name":"main","usersSecret":` + canaryWord + `}]`), nil},
+		{"hub", "a sign-in page over plain http", "IDP_LOGIN_URL", true, always("http://" + canaryWord + ".example/login"), nil},
 		{"hub", "a long retry of refresh tokens", "REFRESH_RETRY", false, always("1h"), nil},
 		{"api", "the development issuer in production", "IDP_PROVIDERS", true, always(developer), nil},
-		{"api", "a provider of unknown wallets", "IDP_PROVIDERS", false, always(strings.Replace(developer, `"jwks`, `"usersSecret":"`+short+`","walletsFrom":"`+short+`","jwks`, 1)), nil},
+		{"api", "a provider of unknown wallets", "IDP_PROVIDERS", false, always(strings.Replace(developer, `"jwks`, `"usersSecret":"`+canaryWord+`","walletsFrom":"`+canaryWord+`","jwks`, 1)), nil},
 		{"devidp", "the issuer itself in production", "ENV", false, always("production"), nil},
-		{"devidp", "the issuer beside a real one", "PRIVY_APP_SECRET", false, always(random), nil},
+		{"devidp", "the issuer beside a real one", "PRIVY_APP_SECRET", false, always(canaryLong), nil},
 	}
 }
