@@ -83,13 +83,13 @@ func spoiltPeople() []spoiled {
 		{"hub", "a partner that is no word", "PARTNER_STATION", false, always("A " + canaryWord), nil},
 		{"hub", "a partner over plain http", "PARTNER_PROFILE_URL", false, always("http://" + canaryWord + ".example/u/"), nil},
 		{"hub", "a chain below 0", "PAYOUT_CHAIN_ID", false, always("-8453"), nil},
-		{"hub", "a chain without a name", "PAYOUT_CHAIN_ID", false, always("8453"), nil},
+		{"hub", "a chain without a name", "PAYOUT_CHAIN_ID", false, always("8453"), map[string]string{"PAYOUT_CHAIN_LABEL": ""}},
 		{
 			"hub", "a token that is no address", "PAYOUT_USDC_ADDRESS", false, always("0x" + canaryWord),
 			map[string]string{"PAYOUT_CHAIN_ID": "8453", "PAYOUT_CHAIN_LABEL": "Base"},
 		},
 		{"hub", "a mail server of another kind", "DIGEST_SMTP_URL", false, always("https://user:" + canaryWord + "@mail.example"), nil},
-		{"hub", "nobody to write to", "DIGEST_SMTP_URL", false, always("smtps://user:" + canaryWord + "@mail.example"), nil},
+		{"hub", "nobody to write to", "DIGEST_SMTP_URL", false, always("smtps://user:" + canaryWord + "@mail.example"), map[string]string{"DIGEST_TO": ""}},
 		{
 			"hub", "a sender that is no address", "DIGEST_FROM", false, always(canaryWord + "@"),
 			map[string]string{"DIGEST_SMTP_URL": "smtps://mail.example", "DIGEST_TO": "a@example.org"},
