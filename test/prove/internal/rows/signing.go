@@ -25,6 +25,7 @@ type pen struct {
 	private ed25519.PrivateKey
 	public  string // in hexadecimal letters
 	denpaID string
+	appID   any // nil: the passport's own
 	issuer  string
 }
 
@@ -32,7 +33,7 @@ type pen struct {
 func newPen(env *frame.Env, denpaID, name string) pen {
 	seed := sha256.Sum256(fmt.Appendf(nil, "pen %s %d %s", name, env.Seed, denpaID))
 	private := ed25519.NewKeyFromSeed(seed[:])
-	return pen{private, hex.EncodeToString(private.Public().(ed25519.PublicKey)), denpaID, issuer(env)}
+	return pen{private: private, public: hex.EncodeToString(private.Public().(ed25519.PublicKey)), denpaID: denpaID, issuer: issuer(env)}
 }
 
 // register makes the key a signer of the owner of a credential.
@@ -53,7 +54,7 @@ func (p pen) challenge(ctx context.Context, env *frame.Env, as client.Credential
 // proved is what a new signer signs.
 func (p pen) proved(challenge string, scopes []string) []byte {
 	return fmt.Appendf(nil, "denpa-signer-v1\n%s\n%s", p.issuer, canonical(map[string]any{
-		"appId": nil, "challenge": challenge, "denpaId": p.denpaID, "expiresAt": nil, "publicKey": p.public, "scopes": scopes,
+		"appId": p.appID, "challenge": challenge, "denpaId": p.denpaID, "expiresAt": nil, "publicKey": p.public, "scopes": scopes,
 	}))
 }
 
@@ -66,7 +67,7 @@ func (p pen) apply(ctx context.Context, env *frame.Env, as client.Credential, ch
 // draft is a message without its signature.
 func (p pen) draft(kind, nonce string, at time.Time, payload map[string]any) map[string]any {
 	return map[string]any{
-		"version": 1, "type": kind, "denpaId": p.denpaID, "appId": nil, "timestamp": at.UnixMilli(), "nonce": nonce,
+		"version": 1, "type": kind, "denpaId": p.denpaID, "appId": p.appID, "timestamp": at.UnixMilli(), "nonce": nonce,
 		"payload": payload, "signer": map[string]any{"kind": "ed25519", "publicKey": p.public},
 	}
 }
