@@ -57,9 +57,11 @@ var j2 = frame.Row{
 		if err := r.kept(ctx); err != nil {
 			return nil, err
 		}
-		tests, err := ownTests(ctx, env, seen, "./services/hub/internal/message", "^(TestWindow|TestMessageVectors)$")
-		if err != nil {
-			return nil, err
+		var tests tested
+		if env.Size != frame.Small { // what they try is not what the fault breaks
+			if tests, err = ownTests(ctx, env, seen, "./services/hub/internal/message", "^(TestWindow|TestMessageVectors)$"); err != nil {
+				return nil, err
+			}
 		}
 		seen.Promise(fmt.Sprintf("taken %d of %d, later 0", n+1, n+1), fmt.Sprintf("taken %d, later %d", r.first, r.second))
 		seen.Volume("%d messages, %s copies, %d tests of the edges", n+1, frame.Number(r.sent), tests.passed+len(tests.failed))
@@ -94,7 +96,11 @@ func (r *replay) race(ctx context.Context, market string, i int) error {
 	codes := map[string]int{}
 	ids := map[string]bool{}
 	frame.AtOnce(copiesOf, func(k int) {
-		a := submit(ctx, r.env, k, m)
+		var a client.Answer
+		_, _ = frame.Until(ctx, 10*time.Second, func() (bool, error) { // a busy hub leaves it open
+			a = submit(ctx, r.env, k, m)
+			return a.Err != nil || a.Status != http.StatusServiceUnavailable, nil
+		})
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.sent++
