@@ -35,9 +35,11 @@ var j1 = frame.Row{
 		if err := s.signatures(ctx); err != nil {
 			return nil, err
 		}
-		tests, err := ownTests(ctx, env, seen, "./services/hub/internal/message", "^(TestEd25519|TestWeakKeys|TestUniversalSignature|TestForgedSignatures|TestMalleated)$")
-		if err != nil {
-			return nil, err
+		var tests tested
+		if env.Size != frame.Small { // the fault shows at the doors
+			if tests, err = ownTests(ctx, env, seen, "./services/hub/internal/message", "^(TestEd25519|TestWeakKeys|TestUniversalSignature|TestForgedSignatures|TestMalleated)$"); err != nil {
+				return nil, err
+			}
 		}
 		seen.Figure("vectors", tests.passed+len(tests.failed))
 		seen.Figure("atTheDoors", s.shown)
@@ -65,7 +67,7 @@ func (s *strict) note(what string, a client.Answer, status int, code string) {
 	}
 }
 
-// primeLess19 and order are the curve's: its field is of 2^255 - 19 numbers.
+// The curve has a field of 2^255 - 19 numbers; the order is that of its large group.
 var (
 	fieldPrime = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
 	groupOrder = func() *big.Int {

@@ -34,6 +34,10 @@ var j5 = frame.Row{
 				return nil, err
 			}
 		}
+		if env.Size == frame.Small { // a fault of the reuse shows within the window
+			seen.Promise("live tokens after a race ≤ 1", fmt.Sprint(f.most))
+			return seen, nil
+		}
 		strict := *env
 		if err := replaceHubs(ctx, &strict, []map[string]string{{"REFRESH_RETRY": "0s"}, {"REFRESH_RETRY": "0s"}}); err != nil {
 			return nil, err
