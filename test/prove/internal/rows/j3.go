@@ -46,7 +46,7 @@ var j3 = frame.Row{
 				return nil, err
 			}
 		}
-		runs, err := fuzzOne(ctx, env, seen, "services/hub/internal/message", "FuzzCanonical", env.Of(0, 4, 60))
+		runs, err := fuzzOne(ctx, env, seen, "services/hub/internal/message", "FuzzCanonical", env.Of(0, 20_000, 2_000_000))
 		if err != nil {
 			return nil, err
 		}
@@ -172,12 +172,12 @@ func (f *forms) spelt(ctx context.Context) error {
 	return nil
 }
 
-// fuzzOne runs one fuzz target for some seconds and gives its executions.
-func fuzzOne(ctx context.Context, env *frame.Env, seen *frame.Seen, dir, name string, seconds int) (runs int, err error) {
-	if seconds == 0 {
+// fuzzOne executes one fuzz target so many times and gives how many it were.
+func fuzzOne(ctx context.Context, env *frame.Env, seen *frame.Seen, dir, name string, times int) (runs int, err error) {
+	if times == 0 {
 		return 0, nil
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+name+"$", fmt.Sprintf("-fuzztime=%ds", seconds), "-parallel=2", ".")
+	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+name+"$", fmt.Sprintf("-fuzztime=%dx", times), "-parallel=2", ".")
 	cmd.Dir = filepath.Join(env.Root, dir)
 	out, failed := cmd.CombinedOutput()
 	seen.Check(failed == nil, "%s: %s", name, lastLines(string(out), 6))
