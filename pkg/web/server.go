@@ -63,7 +63,7 @@ func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server 
 // connections: around the listener, and into the context of each connection.
 // It must be called before Start.
 func (s *Server) Join(around func(net.Listener) net.Listener, context func(context.Context, net.Conn) context.Context) {
-	s.around, s.srv.ConnContext = around, context
+	s.around, s.srv.ConnContext = around, unwrapped(context)
 }
 
 // Start listens. After it, Addr is the address in use and connections wait.
@@ -76,7 +76,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if s.around != nil {
 		ln = s.around(ln)
 	}
-	s.ln = ln
+	s.ln = lateListener{ln}
 	return nil
 }
 

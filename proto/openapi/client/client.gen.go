@@ -3614,6 +3614,12 @@ type ListSignalFeedParams struct {
 	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// AppendSignalEventParams defines parameters for AppendSignalEvent.
+type AppendSignalEventParams struct {
+	// IdempotencyKey The same key on the same signal is the same event, for as long as the signal stands.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListSituationsParams defines parameters for ListSituations.
 type ListSituationsParams struct {
 	// Window How far back; an unknown value is `24h`.
@@ -5140,7 +5146,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-	AppendSignalEventWithBody(ctx context.Context, id SignalPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	AppendSignalEventWithBody(ctx context.Context, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AppendSignalEvent Add to a signal's history
 	//
@@ -5150,7 +5156,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-	AppendSignalEvent(ctx context.Context, id SignalPath, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	AppendSignalEvent(ctx context.Context, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSituations The stories behind the moves
 	//
@@ -7254,8 +7260,8 @@ func (c *Client) ListSignalEvents(ctx context.Context, id SignalPath, reqEditors
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-func (c *Client) AppendSignalEventWithBody(ctx context.Context, id SignalPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAppendSignalEventRequestWithBody(c.Server, id, contentType, body)
+func (c *Client) AppendSignalEventWithBody(ctx context.Context, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendSignalEventRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7274,8 +7280,8 @@ func (c *Client) AppendSignalEventWithBody(ctx context.Context, id SignalPath, c
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-func (c *Client) AppendSignalEvent(ctx context.Context, id SignalPath, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAppendSignalEventRequest(c.Server, id, body)
+func (c *Client) AppendSignalEvent(ctx context.Context, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendSignalEventRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11691,18 +11697,18 @@ func NewListSignalEventsRequest(server string, id SignalPath) (*http.Request, er
 }
 
 // NewAppendSignalEventRequest calls the generic AppendSignalEvent builder with application/json body
-func NewAppendSignalEventRequest(server string, id SignalPath, body AppendSignalEventJSONRequestBody) (*http.Request, error) {
+func NewAppendSignalEventRequest(server string, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewAppendSignalEventRequestWithBody(server, id, "application/json", bodyReader)
+	return NewAppendSignalEventRequestWithBody(server, id, params, "application/json", bodyReader)
 }
 
 // NewAppendSignalEventRequestWithBody constructs an http.Request for the AppendSignalEvent method, with any body, and a specified content type
-func NewAppendSignalEventRequestWithBody(server string, id SignalPath, contentType string, body io.Reader) (*http.Request, error) {
+func NewAppendSignalEventRequestWithBody(server string, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11733,6 +11739,21 @@ func NewAppendSignalEventRequestWithBody(server string, id SignalPath, contentTy
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -13912,7 +13933,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-	AppendSignalEventWithBodyWithResponse(ctx context.Context, id SignalPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
+	AppendSignalEventWithBodyWithResponse(ctx context.Context, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
 
 	// AppendSignalEventWithResponse Add to a signal's history
 	//
@@ -13922,7 +13943,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-	AppendSignalEventWithResponse(ctx context.Context, id SignalPath, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
+	AppendSignalEventWithResponse(ctx context.Context, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
 
 	// ListSituationsWithResponse The stories behind the moves
 	//
@@ -20829,8 +20850,8 @@ func (c *ClientWithResponses) ListSignalEventsWithResponse(ctx context.Context, 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-func (c *ClientWithResponses) AppendSignalEventWithBodyWithResponse(ctx context.Context, id SignalPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error) {
-	rsp, err := c.AppendSignalEventWithBody(ctx, id, contentType, body, reqEditors...)
+func (c *ClientWithResponses) AppendSignalEventWithBodyWithResponse(ctx context.Context, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error) {
+	rsp, err := c.AppendSignalEventWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -20845,8 +20866,8 @@ func (c *ClientWithResponses) AppendSignalEventWithBodyWithResponse(ctx context.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-func (c *ClientWithResponses) AppendSignalEventWithResponse(ctx context.Context, id SignalPath, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error) {
-	rsp, err := c.AppendSignalEvent(ctx, id, body, reqEditors...)
+func (c *ClientWithResponses) AppendSignalEventWithResponse(ctx context.Context, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error) {
+	rsp, err := c.AppendSignalEvent(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

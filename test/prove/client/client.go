@@ -40,9 +40,10 @@ func lane(addr net.IP) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			DialContext: (&net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: addr}}).DialContext,
-			// Below the server's own five seconds, so that no request meets a
-			// connection that is just being closed.
-			IdleConnTimeout: 2 * time.Second, MaxIdleConnsPerHost: 8, DisableCompression: true,
+			// Below the server's own five seconds, and the two of a connection that
+			// was opened and has not been used yet, so that no request meets one
+			// that is just being closed.
+			IdleConnTimeout: time.Second, MaxIdleConnsPerHost: 8, DisableCompression: true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
