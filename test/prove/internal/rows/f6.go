@@ -40,7 +40,7 @@ var f6 = frame.Row{
 		cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
 		cmd.Dir, cmd.Env = env.Root, append(os.Environ(), "TEETH="+env.Stack.Teeth())
 		out, failed := cmd.Output()
-		right, wrong, told, err := judged(out)
+		right, wrong, told, err := decided(out)
 		if err != nil || told < len(packages) {
 			return nil, fmt.Errorf("%d of %d packages were tested: %w, %w", told, len(packages), failed, err)
 		}
@@ -56,8 +56,8 @@ var f6 = frame.Row{
 	},
 }
 
-// judged reads how the decisions came out, and how many packages told of any.
-func judged(out []byte) (right int, wrong []string, packages int, err error) {
+// decided reads how the decisions came out, and how many packages told of any.
+func decided(out []byte) (right int, wrong []string, packages int, err error) {
 	told := map[string]bool{}
 	for line := range bytes.Lines(out) {
 		var e struct{ Action, Package, Test string }
