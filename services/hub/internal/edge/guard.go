@@ -79,6 +79,10 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 	if r.resource != "" {
 		out.Resource = r.resource
 	}
+	if teeth.Bites("H3") && r.cors == web.Protocol {
+		r.who |= caller.TakeSession
+		out.Take = r.who
+	}
 	if r.who.Has(caller.TakeSession) {
 		out.UID, out.Sig = cookie(req, cookieUID), cookie(req, cookieSig)
 		out.Unsafe = req.Method != http.MethodGet && req.Method != http.MethodHead
