@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/described"
@@ -54,7 +55,19 @@ func (r *ring) knock(ctx context.Context, env *frame.Env, op *described.Operatio
 		q.Body = []byte("{}")
 	}
 	q.As = plain
-	return env.Client.Do(ctx, q)
+	return patiently(ctx, env, q)
+}
+
+// patiently asks again while the answer is that the database is busy: it says nothing
+// about who asks.
+func patiently(ctx context.Context, env *frame.Env, q client.Request) (a client.Answer) {
+	for again := range 4 {
+		a = env.Client.Do(ctx, q)
+		if a.Status != http.StatusServiceUnavailable || wait(ctx, time.Now().Add(time.Duration(again+1)*200*time.Millisecond)) != nil {
+			break
+		}
+	}
+	return a
 }
 
 func asForm(q *client.Request, form url.Values) {

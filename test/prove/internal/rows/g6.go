@@ -203,7 +203,7 @@ func (b *burglary) try(ctx context.Context, d ownDoor) error {
 			}
 			q := d.make(name)
 			q.URL, q.As = b.env.Hub(i+k)+q.URL, other.as
-			a := b.env.Client.Do(ctx, q)
+			a := patiently(ctx, b.env, q)
 			b.cells++
 			if why := b.wrong(d, a, other.name); why != "" {
 				b.taken++
@@ -252,7 +252,7 @@ func (b *burglary) ownerDoes(ctx context.Context) {
 		}
 		q := d.make(d.name)
 		q.URL, q.As = b.env.Hub(i)+q.URL, d.own
-		a := b.env.Client.Do(ctx, q)
+		a := patiently(ctx, b.env, q)
 		b.seen.Check(a.Err == nil && a.Status < 400, "%s by the owner: %.160s", d.op, a)
 	}
 }

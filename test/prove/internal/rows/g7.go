@@ -95,9 +95,6 @@ func (r *ring) try(ctx context.Context, env *frame.Env, ops []*described.Operati
 		for i, p := range r.passes {
 			d := p.at(op)
 			a := r.knock(ctx, env, op, p, n+i)
-			for again := 0; again < 3 && a.Status == http.StatusServiceUnavailable && d == letIn; again++ {
-				a = r.knock(ctx, env, op, p, n+i) // a busy database says nothing about a credential
-			}
 			if why := d.verdict(op, p, a); why != "" {
 				seen.Wrong("%s with %s %s: %.160s", op.Name(), p.name, why, a)
 				continue
