@@ -96,8 +96,12 @@ var aKey = []string{"operatorKey"}
 func (r *ring) keyPasses(ctx context.Context, env *frame.Env) error {
 	hub, api := env.Hub(0)+"/api/dev/keys", env.Stack.API+"/api/v1/agent/keys"
 	for _, k := range []struct{ name, at, permissions string }{
-		{"a key", hub, "read signal broadcast"}, {"a key to read", hub, "read"}, {"a key to call", hub, "signal"},
-		{"a key to broadcast", hub, "broadcast"}, {"an older key", api, "read signal broadcast"}, {"an older key to read", api, "read"},
+		{"a key", hub, "read signal broadcast"},
+		{"a key to read", hub, "read"},
+		{"a key to call", hub, "signal"},
+		{"a key to broadcast", hub, "broadcast"},
+		{"an older key", api, "read signal broadcast"},
+		{"an older key to read", api, "read"},
 	} {
 		powers := strings.Fields(k.permissions)
 		made, err := mintWith(ctx, env, k.at, r.login, powers)
