@@ -175,7 +175,7 @@ func (a *App) faces() error {
 		return err
 	}
 	if a.cfg.Metrics != "" {
-		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
+		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }

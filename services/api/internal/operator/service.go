@@ -126,7 +126,8 @@ func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, pe
 
 // Revoke ends a key at once. Fault: not_found.
 func (s *Service) Revoke(ctx context.Context, operatorID, keyID string) (Key, error) {
-	if _, err := uuid.Parse(keyID); err != nil {
+	// Its other forms, braces and the like, are no ids of ours.
+	if _, err := uuid.Parse(keyID); err != nil || len(keyID) != 36 {
 		return Key{}, ErrKeyNotFound
 	}
 	return s.store.RevokeKey(ctx, operatorID, keyID, s.now().UTC())

@@ -108,7 +108,7 @@ func (a *App) faces() error {
 	programv1.RegisterProgramReadServiceServer(server, rpc.NewProgram(a.desk))
 	a.grpc = &grpcServer{Server: server, addr: a.cfg.GRPC}
 	if a.cfg.Metrics != "" {
-		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
+		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }

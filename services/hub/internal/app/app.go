@@ -145,7 +145,7 @@ func (a *App) faces() error {
 	a.http = web.NewServer(a.cfg.HTTP, a.edge, a.cfg.Limits, a.log)
 	a.http.Join(page.Join, page.JoinContext)
 	if a.cfg.Metrics != "" {
-		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
+		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }

@@ -72,6 +72,11 @@ func (a app) renews(token string) url.Values {
 	return pairs(map[string]string{"grant_type": "refresh_token", "refresh_token": token, "client_id": a.id})
 }
 
+// sendForm posts a form; with a session as one of our own pages does.
+func sendForm(ctx context.Context, env *frame.Env, at string, as client.Credential, form url.Values) client.Answer {
+	return env.Client.Do(ctx, client.Request{Method: http.MethodPost, URL: at, As: as, Body: []byte(form.Encode()), Header: formed})
+}
+
 // visit opens the page that asks, at the i-th hub.
 func visit(ctx context.Context, env *frame.Env, i int, as client.Credential, query url.Values) client.Answer {
 	return env.Client.Do(ctx, client.Request{URL: env.Hub(i) + "/protocol/authorize?" + query.Encode(), As: as})
@@ -88,8 +93,18 @@ var formed = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 
 // decide sends that form.
 func decide(ctx context.Context, env *frame.Env, i int, as client.Credential, request, decision string) client.Answer {
-	form := url.Values{"request": {request}, "decision": {decision}}.Encode()
-	return env.Client.Do(ctx, client.Request{URL: env.Hub(i) + "/protocol/authorize", As: as, Body: []byte(form), Header: formed})
+	return sendForm(ctx, env, env.Hub(i)+"/protocol/authorize", as, url.Values{"request": {request}, "decision": {decision}})
+}
+
+// askConsent opens the page that asks at one hub and gives the request that its form
+// sends back.
+func askConsent(ctx context.Context, env *frame.Env, hub string, as client.Session, a app, scope string) (string, error) {
+	page := env.Client.Do(ctx, client.Request{URL: hub + "/protocol/authorize?" + a.asks(scope).Encode(), As: as})
+	request := requestOf(page)
+	if page.Status != http.StatusOK || request == "" {
+		return "", fmt.Errorf("the page that asks was answered %s", page)
+	}
+	return request, nil
 }
 
 // told is what the app is told by a redirect to its own address; nil for anything else.
@@ -117,7 +132,7 @@ func authorize(ctx context.Context, env *frame.Env, i int, as client.Credential,
 
 // oauth sends a form to an endpoint of apps: token, revoke or introspect.
 func oauth(ctx context.Context, env *frame.Env, i int, endpoint string, form url.Values) client.Answer {
-	return env.Client.Do(ctx, client.Request{URL: protocol(env, i) + "/oauth/" + endpoint, Body: []byte(form.Encode()), Header: formed})
+	return sendForm(ctx, env, protocol(env, i)+"/oauth/"+endpoint, nil, form)
 }
 
 // tokens are what an app has of a grant.

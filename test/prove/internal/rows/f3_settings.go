@@ -32,8 +32,8 @@ func likeThe(other string) func(map[string]string) string {
 
 const (
 	canaryLong = canaryWord + "Zt9Kc4Wn6Yd1Hs8Pf3Ga5J"
-	// developer is a list with the development issuer alone.
-	developer = `[{"name":"main","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://idp.example/jwks.json"}]`
+	// development is a list with the development issuer alone.
+	development = `[{"name":"main","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://idp.example/jwks.json"}]`
 )
 
 func spoilt() []spoiled { return append(spoiltService(), spoiltPeople()...) }
@@ -98,13 +98,13 @@ func spoiltPeople() []spoiled {
 			"hub", "a recipient that is no address", "DIGEST_TO", false, always("a@example.org," + canaryWord),
 			map[string]string{"DIGEST_SMTP_URL": "smtps://mail.example", "DIGEST_FROM": "a@example.org"},
 		},
-		{"hub", "the development issuer in production", "IDP_PROVIDERS", true, always(developer), nil},
+		{"hub", "the development issuer in production", "IDP_PROVIDERS", true, always(development), nil},
 		{"hub", "a provider with an unknown member", "IDP_PROVIDERS", false, always(`[{"name":"main","usersSecret":"` + canaryWord + `","` + canaryLong + `":1}]`), nil},
 		{"hub", "a provider whose secret is no text", "IDP_PROVIDERS", false, always(`[{"name":"main","usersSecret":` + canaryWord + `}]`), nil},
 		{"hub", "a sign-in page over plain http", "IDP_LOGIN_URL", true, always("http://" + canaryWord + ".example/login"), nil},
 		{"hub", "a long retry of refresh tokens", "REFRESH_RETRY", false, always("1h"), nil},
-		{"api", "the development issuer in production", "IDP_PROVIDERS", true, always(developer), nil},
-		{"api", "a provider of unknown wallets", "IDP_PROVIDERS", false, always(strings.Replace(developer, `"jwks`, `"usersSecret":"`+canaryWord+`","walletsFrom":"`+canaryWord+`","jwks`, 1)), nil},
+		{"api", "the development issuer in production", "IDP_PROVIDERS", true, always(development), nil},
+		{"api", "a provider of unknown wallets", "IDP_PROVIDERS", false, always(strings.Replace(development, `"jwks`, `"usersSecret":"`+canaryWord+`","walletsFrom":"`+canaryWord+`","jwks`, 1)), nil},
 		{"devidp", "the issuer itself in production", "ENV", false, always("production"), nil},
 		{"devidp", "the issuer beside a real one", "PRIVY_APP_SECRET", false, always(canaryLong), nil},
 	}

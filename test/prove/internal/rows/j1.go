@@ -152,7 +152,7 @@ var mayStand = map[string]bool{
 // universal shows the one signature that fits many messages of a small-order key.
 func (s *strict) universal(ctx context.Context, i int, key []byte) {
 	constant := append(lowFirst(big.NewInt(1), 0), make([]byte, 32)...)
-	p := pen{public: hex.EncodeToString(key), denpaID: s.ops[0].ID, issuer: issuer(s.env)}
+	p := pen{public: hex.EncodeToString(key), denpaID: s.ops[0].ID, issuer: issuerOf(s.env)}
 	for n := range 8 {
 		v, a := judged(ctx, s.env, i+n, sealed(p.draft(aNotice, nonceOf("j1 %d", n), time.Now(), notice("b")), constant))
 		s.shown++

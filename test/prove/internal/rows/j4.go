@@ -100,7 +100,7 @@ func (h *heist) honest(ctx context.Context) string {
 		page := visit(ctx, h.env, 0, h.session(), of.asks(readsProfile))
 		answer := decide(ctx, h.env, 1, h.people[h.turn%len(h.people)].session, requestOf(page), "approve")
 		back := told(answer)
-		if back.Get("iss") != issuer(h.env) || back.Get("state") != "a state" || len(back["code"]) != 1 {
+		if back.Get("iss") != issuerOf(h.env) || back.Get("state") != "a state" || len(back["code"]) != 1 {
 			return answer.String()
 		}
 		a := oauth(ctx, h.env, 0, "token", of.redeems(back.Get("code")))

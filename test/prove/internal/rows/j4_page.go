@@ -61,7 +61,7 @@ func (h *heist) atThePage() []attack {
 		list = append(list, attack{c.what, func(ctx context.Context) string {
 			// The stranger has never let the app have anything.
 			back := told(visit(ctx, h.env, 0, h.stranger.session, h.public.asks(readsProfile, c.name, c.value)))
-			if back.Get("error") == c.code && back.Get("iss") == issuer(h.env) && back.Get("state") == "a state" && !back.Has("code") {
+			if back.Get("error") == c.code && back.Get("iss") == issuerOf(h.env) && back.Get("state") == "a state" && !back.Has("code") {
 				return ""
 			}
 			return "the app was told " + back.Encode()

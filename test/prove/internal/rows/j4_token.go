@@ -31,7 +31,7 @@ func (h *heist) atTheTokens() []attack {
 		{"the challenge for the verifier", "invalid_grant", []string{"code_verifier", challengeOf(verifier)}},
 		{"a short verifier", "invalid_request", []string{"code_verifier", verifier[:42]}},
 		{"another redirect address", "invalid_grant", []string{"redirect_uri", "https://evil.example/cb"}},
-		{"another resource", "invalid_target", []string{"resource", issuer(h.env) + "/mcp"}},
+		{"another resource", "invalid_target", []string{"resource", issuerOf(h.env) + "/mcp"}},
 	} {
 		// The code is used up by the attack, so that nobody tries again and again.
 		list = append(list, attack{c.what, func(ctx context.Context) string {

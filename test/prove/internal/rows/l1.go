@@ -176,7 +176,7 @@ func appsSecrets(ctx context.Context, env *frame.Env, hub string) ([]secret, err
 	if err != nil {
 		return nil, err
 	}
-	app, err := letIn(ctx, env, hub, p)
+	app, err := admit(ctx, env, hub, p)
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +193,8 @@ func appsSecrets(ctx context.Context, env *frame.Env, hub string) ([]secret, err
 		{"a state", app.state, inQuery("state", app.state)},
 		{"a verifier", app.verifier, inQuery("code_verifier", app.verifier)},
 		{"a state in an address", "inner-" + app.state, inQuery("return_to", "/protocol/authorize?state=inner-"+app.state)},
-		{"an app token", app.access, asBearer(app.access)},
-		{"a refresh token", app.refresh, asBearer(app.refresh)},
+		{"an app token", app.Access, asBearer(app.Access)},
+		{"a refresh token", app.Refresh, asBearer(app.Refresh)},
 		{"a client secret", app.secret, inHeader("Authorization", "Basic "+basic)},
 		{"a client secret in its header", basic, inHeader("Authorization", "Basic "+basic)},
 		{"a challenge of a signer", challenge, inQuery("challenge", challenge)},
@@ -312,10 +312,10 @@ func (o *outputs) tokens(ctx context.Context, env *frame.Env, hub string) {
 			if s.bring == nil {
 				continue
 			}
-			a := env.Client.Do(ctx, form(env, hub+path, nil, url.Values{
+			a := sendForm(ctx, env, hub+path, nil, url.Values{
 				"grant_type": {"refresh_token"}, "client_id": {"unknown"}, "client_secret": {s.text}, "refresh_token": {s.text}, "token": {s.text},
 				"code": {s.text}, "code_verifier": {s.text}, "state": {s.text}, "request": {s.text},
-			}))
+			})
 			if a.Status >= http.StatusBadRequest {
 				o.search("the refusal of "+path, string(a.Body)+fmt.Sprint(a.Header))
 			}

@@ -14,11 +14,14 @@ import (
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 )
 
-// protocol is where programs of others come in, at the i-th hub.
-func protocol(env *frame.Env, i int) string { return env.Hub(i) + "/api/protocol/v1" }
+// protocolPath is where delegated sign-in and messages stand.
+const protocolPath = "/api/protocol/v1"
 
-// issuer is the name under which all hubs are one.
-func issuer(env *frame.Env) string { return env.Stack.Hub + "/api/protocol/v1" }
+// protocol is where programs of others come in, at the i-th hub.
+func protocol(env *frame.Env, i int) string { return env.Hub(i) + protocolPath }
+
+// issuerOf is the name under which all hubs are one.
+func issuerOf(env *frame.Env) string { return env.Stack.Hub + protocolPath }
 
 // pen is a key that signs messages of a passport.
 type pen struct {
@@ -33,7 +36,7 @@ type pen struct {
 func newPen(env *frame.Env, denpaID, name string) pen {
 	seed := sha256.Sum256(fmt.Appendf(nil, "pen %s %d %s", name, env.Seed, denpaID))
 	private := ed25519.NewKeyFromSeed(seed[:])
-	return pen{private: private, public: hex.EncodeToString(private.Public().(ed25519.PublicKey)), denpaID: denpaID, issuer: issuer(env)}
+	return pen{private: private, public: hex.EncodeToString(private.Public().(ed25519.PublicKey)), denpaID: denpaID, issuer: issuerOf(env)}
 }
 
 // register makes the key a signer of the owner of a credential.
