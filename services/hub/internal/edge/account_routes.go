@@ -27,8 +27,8 @@ type Accounts struct {
 	// of what they say of themselves.
 	People   claim.Accounts
 	Profiles *profile.Service
-	Days    digest.Ledger
-	Digests *digest.Service
+	Days     digest.Ledger
+	Digests  *digest.Service
 	// Beside reads an identity token that came with a credential of (issuer,
 	// subject): what it adds to the identity. Faults: unauthenticated for a token
 	// of anybody else, identity_provider_unavailable.

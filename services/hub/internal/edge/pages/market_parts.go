@@ -22,8 +22,8 @@ type outcomePart struct {
 
 type callRow struct {
 	ID, Who, Handle, Side, Class, Price, Take string
-	Status, StatusClass, Score        string
-	At, AtISO                         string
+	Status, StatusClass, Score                string
+	At, AtISO                                 string
 }
 
 // crowdPart is the crowd beside the market.
