@@ -124,7 +124,7 @@ var (
 func leadsBack(address string) bool {
 	odd := strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' })
 	path, query, _ := strings.Cut(address, "?")
-	if odd || len(address) > maxReturn || strings.Contains(path, "//") || strings.Contains(path, "..") {
+	if odd || len(address) > maxReturn || strings.Contains(path, "..") {
 		return false
 	}
 	switch path {
