@@ -246,7 +246,7 @@ func (s *site) mint(c echo.Context) error {
 
 // keyMistakes says what is wrong with a field to who typed it.
 var keyMistakes = map[string]string{
-	"label": "A label has 1 to 64 characters.", "permissions": "Choose at least one, each once.",
+	"label": "A label has 1 to 64 characters on one line.", "permissions": "Choose at least one, each once.",
 }
 
 // revoke is POST /dev/keys/revoke.
