@@ -90,14 +90,15 @@ var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true, "pr
 
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{
-	"web":     {"syntax"},                      // path and query words of the protocol
-	"testkit": {"localdb", "pg", "kv", "link"}, // sets up what the others connect to
+	"web":     {"syntax"},                                // path and query words of the protocol
+	"idp":     {"conf"},                                  // a provider's secret is one of the settings
+	"testkit": {"localdb", "pg", "kv", "link", "chrono"}, // sets up what the others connect to
 }
 
 // seesTime are the packages of pkg/ that run things and so read the time of
 // day. Everything else is told the time by its caller.
 var seesTime = map[string]bool{
-	"run": true, "obs": true, "web": true, "link": true, "kv": true,
+	"run": true, "chrono": true, "obs": true, "web": true, "link": true, "kv": true,
 	"limit": true, "pg": true, "localdb": true, "testkit": true,
 }
 

@@ -55,12 +55,16 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 	if !id.Primary {
 		masked = id.Issuer + "|" + id.Subject
 	}
+	secret := s.secret
+	if teeth.Bites("G9") {
+		secret = ""
+	}
 	for try := 0; ; try++ {
 		handle := candidates(id, try)
 		name := displayName(id, handle)
 		fresh := Operator{
 			ID: uuid.Must(uuid.NewV7()).String(), Issuer: id.Issuer, ProviderID: id.Subject,
-			PublicID: string(syntax.NewPublicID(s.secret, masked)), Handle: handle, DisplayName: name,
+			PublicID: string(syntax.NewPublicID(secret, masked)), Handle: handle, DisplayName: name,
 			CreatedAt: s.now().UTC().Truncate(time.Millisecond),
 		}
 		made, err := s.store.CreateOperator(ctx, fresh)

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/limit"
@@ -40,8 +41,10 @@ type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
+	time    *chrono.Clock // follows the database; nil when now is set by hand
 	tracing *obs.Tracing
 	metrics *obs.Metrics
+	fell    func(limit string) func() // told of a call that a limit decided without Redis
 	health  *web.Health
 
 	pool   *pgxpool.Pool
@@ -65,6 +68,8 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
 		metrics: obs.NewMetrics(serviceName, version()), up: make(chan struct{}),
 	}
+	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
+	a.fell = func(limit string) func() { return fell.WithLabelValues(limit).Inc }
 	var err error
 	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, version(), a.log); err != nil {
 		return nil, err
@@ -104,7 +109,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // faces builds what listens.
 func (a *App) faces() error {
-	providers, err := idp.ParseConfig(a.cfg.Providers)
+	providers, err := idp.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
 	}
@@ -112,7 +117,7 @@ func (a *App) faces() error {
 	a.health = web.NewHealth(a.cfg.Nonce, a.now,
 		web.Check{Name: "database", Test: once(store.Ready)},
 		web.Check{Name: "ledger", Test: once(serving(a.ledger))})
-	if a.grants, err = newGrants(a.cfg, a.pool, a.now); err != nil {
+	if a.grants, err = newGrants(a.cfg, a.pool, a.failures("client"), a.now); err != nil {
 		return err
 	}
 	if err := a.newMessages(store); err != nil {
@@ -164,7 +169,8 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 	return edge.Deps{
 		Callers: caller.New(caller.Deps{
 			Sessions: sessions, Logins: verifier, Tokens: tokens{a.grants}, Ledger: operators, Limiter: a.limits(),
-			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()), Now: a.now,
+			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()),
+			Failures: a.failures("secret"), Now: a.now,
 		}),
 		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(signals, newID), Reads: signals,
 		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
@@ -178,11 +184,10 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 
 // limits builds the limits that all hubs share.
 func (a *App) limits() *limits {
-	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
 	one := func(name string, n int) *limit.Limiter {
 		return limit.New(a.redis, limit.Config{
 			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
-			OnFallback: fell.WithLabelValues(name).Inc,
+			OnFallback: a.fell(name),
 		})
 	}
 	return newLimits(map[caller.Kind]*limit.Limiter{
@@ -208,6 +213,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	if a.internal != nil {
 		parts = append(parts, run.Of("metrics", a.internal))
+	}
+	if a.time != nil {
+		parts = append(parts, run.Loop("time", func(ctx context.Context) error { return a.time.Follow(ctx, pg.Time(a.pool)) }))
 	}
 	return run.Run(ctx, run.Options{
 		Log:    a.log,

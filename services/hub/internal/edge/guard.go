@@ -73,7 +73,7 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 		InCall:        r.inCall && r.scope == "", // a scope wants the permissions before the call
 		Resource:      s.hubURL + protocolBase,
 		Authorization: req.Header["Authorization"],
-		IP:            c.RealIP(),
+		IP:            addressKey(c.RealIP()),
 	}
 	if r.resource != "" {
 		out.Resource = r.resource
