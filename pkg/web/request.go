@@ -87,7 +87,7 @@ func cleanParams(c echo.Context) error {
 var secretParams = map[string]bool{
 	"secret": true, "token": true, "code": true, "key": true, "state": true, "signature": true,
 	"access_token": true, "refresh_token": true, "id_token": true, "client_secret": true,
-	"code_verifier": true, "code_challenge": true, "authorization": true, "cookie": true, "password": true,
+	"code_verifier": true, "code_challenge": true, "return_to": true, "authorization": true, "cookie": true, "password": true,
 }
 
 // withoutQuery cuts an address that is a value itself where its own query begins:

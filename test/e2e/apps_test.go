@@ -90,7 +90,7 @@ func TestAppInABrowser(t *testing.T) {
 	b.visit(s.Hub+"/apps", http.StatusOK)
 	shows(t, b, "main", "Tide <script>table()</script>", "File calls as you")
 	b.fits("connected apps")
-	b.press(`form[action="/apps/revoke"] button`, `details`)
+	b.press(`form[action="/apps/revoke"] button`, `.empty-line`)
 	b.clean("connected apps")
 	get(t, me, bearer(token.AccessToken)).fails(http.StatusUnauthorized, "unauthenticated")
 }

@@ -35,12 +35,13 @@ var subjects = map[string]map[string][]string{
 	"hub": {
 		"creation":   {"message", "market", "operator", "resolution", "signal"}, // what is signed becomes each of them
 		"grant":      {"caller"},
-		"caller":     {"operator"}, // a caller is an operator with scopes
-		"board":      {"operator"}, // a row shows an operator
-		"follow":     {"operator"}, // operators follow operators
-		"claim":      {"operator"}, // an operator claims
-		"signal":     {"operator"}, // a call is filed with an operator's credential
-		"resolution": {"market"},   // a native market is a market
+		"caller":     {"operator"},                     // a caller is an operator with scopes
+		"board":      {"operator"},                     // a row shows an operator
+		"follow":     {"operator"},                     // operators follow operators
+		"claim":      {"operator"},                     // an operator claims
+		"profile":    {"claim", "message", "operator"}, // the rules of a profile.update, and of an address
+		"signal":     {"operator"},                     // a call is filed with an operator's credential
+		"resolution": {"market"},                       // a native market is a market
 	},
 	"clock": {},
 }

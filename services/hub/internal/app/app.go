@@ -136,7 +136,11 @@ func (a *App) faces() error {
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), LoginURL: a.cfg.LoginURL, Secure: secure,
 		Signals: d.Reads, Markets: d.Markets, Catalogue: d.Catalogue, Pins: d.Pins, Resolutions: d.Resolutions, Operators: d.Operators,
-		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, Grants: a.grants,
+		Boards: d.Boards, Messages: a.messages, Provider: providerWord(providers), People: pages.People{
+			Follows: d.Accounts.Follows, Claims: d.Accounts.Claims, Payouts: d.Accounts.Payouts, Accounts: d.Accounts.People, Profiles: d.Accounts.Profiles,
+		},
+		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, EndSession: a.edge.EndSession,
+		OwnPage: a.edge.OwnPage, Grants: a.grants,
 		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now, Log: a.log, Degraded: a.metrics.Degraded,
 	})
 	if err != nil {

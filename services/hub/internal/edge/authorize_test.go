@@ -21,8 +21,9 @@ func TestConsentPage(t *testing.T) {
 	w := b.send("GET", a.asking(), "", b.bySession())
 	page := w.Body.String()
 	for _, part := range []string{
-		"Connect &lt;script&gt;alert(1)&lt;/script&gt;?", "@mara_k", "weather.example", "File calls as you", "See who you are", "Stay connected",
-		"You can disconnect an app at any time", "app.example.com",
+		"For at most 14 days, until 2 October 2026", "make or see your keys", "Neither the app nor you can take one back", "Not you?",
+		"&lt;script&gt;alert(1)&lt;/script&gt;</bdi>?", "@mara_k", "weather.example", "File calls as you", "See who you are", "Stay connected",
+		"You can end this at any time", "app.example.com",
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page does not say %q", part)

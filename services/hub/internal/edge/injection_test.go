@@ -85,6 +85,7 @@ func (b *bench) everyWrite(victim string, theirs map[string]any) []act {
 		{"DELETE /api/user/follow", "/api/user/follow?handle=tidewatch", nothing, b.bySession(), 200, nil},
 		{"POST /api/identity/claim", nothing, injected(theirs, "address", wallet), b.bySession(), 200, nil},
 		{"DELETE /api/identity/claim", nothing, nothing, b.bySession(), 200, nil},
+		{"POST /api/streamer/profile", nothing, injected(theirs, "bio", "mine"), b.byKey(), 200, nil},
 	}
 }
 
@@ -121,8 +122,13 @@ func TestWritesActAsTheirBearer(t *testing.T) {
 	for name, value := range theirs {
 		form.Set(name, fmt.Sprint(value))
 	}
-	for path, want := range map[string]int{authorizePath: 303, "/apps/revoke": 404} {
-		seen = append(seen, "POST "+path)
+	form.Set("displayName", "Mara")
+	form.Set("address", wallet)
+	for path, want := range map[string]int{
+		authorizePath: 303, "/apps/revoke": 404, "/profile": 303, "/profile/claims": 303, "/profile/claims/drop": 303,
+		"/u/tidewatch/follow": 303, "/u/tidewatch/unfollow": 303,
+	} {
+		seen = append(seen, "POST "+strings.Replace(path, "/u/tidewatch/", "/u/:handle/", 1))
 		if w := b.post(query(path, theirs), form, b.bySession()); w.Code != want {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}

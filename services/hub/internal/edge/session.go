@@ -84,9 +84,13 @@ func (s *server) signOut(c echo.Context) error {
 	if signed && !web.SameOrigin(r, s.origin) {
 		return caller.ErrForbidden.Say("a session acts from its own origin only")
 	}
+	s.endSession(c)
+	return web.OK(c, okJSON{OK: true})
+}
+
+func (s *server) endSession(c echo.Context) {
 	s.setCookie(c, cookieUID, "", -time.Second)
 	s.setCookie(c, cookieSig, "", -time.Second)
-	return web.OK(c, okJSON{OK: true})
 }
 
 // whoAmI is GET /api/dev/whoami.
