@@ -222,7 +222,13 @@ func (b *tab) clean(where string) {
 // fits demands that nothing stands out at the side.
 func (b *tab) fits(where string) {
 	b.t.Helper()
-	over := ask(b, "measure", chromedp.Evaluate[float64](`Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - window.innerWidth`))
+	const unread = -1e9 // a page that is just being read has no body yet
+	over := float64(unread)
+	eventually(b.t, func() bool {
+		over = ask(b, "measure", chromedp.Evaluate[float64](`document.readyState !== "complete" || !document.body ? -1e9 :
+			Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - window.innerWidth`))
+		return over != unread
+	}, where+", read to its end")
 	if over > 0 {
 		b.t.Errorf("%s: %v pixels too wide", where, over)
 	}
