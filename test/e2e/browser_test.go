@@ -155,10 +155,20 @@ func ask[T any](b *tab, what string, action chromedp.Action[T]) T {
 	return out
 }
 
-// press clicks and waits for what has to appear.
+// press clicks what leads to a page and waits for what has to appear there.
 func (b *tab) press(selector, appears string) {
 	b.t.Helper()
-	b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(appears)))
+	// What appears may stand on the page before, too: it is the next page that counts.
+	ask(b, "mark the page", chromedp.Evaluate[bool](`window.before = true`))
+	b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)))
+	eventually(b.t, func() bool { return ask(b, "look", chromedp.Evaluate[bool](`window.before === undefined`)) }, "the page after "+selector)
+	b.do("wait for "+appears, chromedp.WaitVisible(chromedp.CSS(appears)))
+}
+
+// unfold clicks what opens without another page, and waits for what has to appear.
+func (b *tab) unfold(selector, appears string) {
+	b.t.Helper()
+	b.do("unfold "+selector, chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(appears)))
 }
 
 // visit loads an address and demands its status; a page that says "one moment" is
