@@ -55,6 +55,16 @@ func (a Address) String() string { return a.text }
 // Chain is the kind of the wallet.
 func (a Address) Chain() Chain { return a.chain }
 
+// ParsePayout reads an address that can be paid to: an Ethereum one, and not the zero
+// address, from which nothing ever comes back. Fault: ErrAddress.
+func ParsePayout(raw string) (Address, error) {
+	a, err := ParseAddress(raw)
+	if err != nil || a.chain != Ethereum || strings.Trim(a.text, "0x") == "" {
+		return Address{}, ErrAddress
+	}
+	return a, nil
+}
+
 // Is compares with an address that a provider has verified, whose chain may not be
 // said: without case on Ethereum, byte by byte on Solana.
 func (a Address) Is(address, chain string) bool {

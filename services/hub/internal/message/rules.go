@@ -3,6 +3,8 @@ package message
 import (
 	"slices"
 	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
 )
 
 // The window around now in which a new message is taken, its edges included.
@@ -53,8 +55,25 @@ func judge(m Message, s Signer, now time.Time) error {
 	if err := checkScope(m, s); err != nil {
 		return err
 	}
-	_, err := ReadPayload(m.Type, m.Payload, false)
-	return err
+	return checkPayload(m)
+}
+
+// checkPayload holds the payload of a client's new message to its form and to what no
+// schema can say: the checksum of a payout address. What was taken before is not
+// asked again. Fault: invalid_request with reason payload and the field.
+func checkPayload(m Message) error {
+	read, err := ReadPayload(m.Type, m.Payload, false)
+	if err != nil {
+		return err
+	}
+	p, ok := read.(*Profile)
+	if !ok || p.PayoutAddress.Text == nil {
+		return nil
+	}
+	if _, err := claim.ParsePayout(*p.PayoutAddress.Text); err != nil {
+		return invalid(ReasonPayload, "payoutAddress is the zero address, or its checksum (EIP-55) does not fit").With(memberField, "payoutAddress")
+	}
+	return nil
 }
 
 var (

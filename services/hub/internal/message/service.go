@@ -128,7 +128,7 @@ func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) er
 	if checkScope(m, signer) != nil {
 		note(reasonScope)
 	}
-	if _, err := ReadPayload(m.Type, m.Payload, false); err != nil {
+	if checkPayload(m) != nil {
 		note(ReasonPayload)
 	}
 	if found && there.ID != m.ID {

@@ -19,7 +19,7 @@ var (
 	ErrAvatar      = fault.New(fault.Invalid, "invalid_avatar_url", "avatarUrl is an https address of at most 500 characters, or null").With("field", "avatarUrl")
 	ErrLinks       = fault.New(fault.Invalid, "invalid_links", "links are at most 5 https addresses of at most 500 characters").With("field", "links")
 	ErrPayout      = fault.New(fault.Invalid, "invalid_payout_address",
-		"payoutAddress is 0x and 40 hex digits, with the checksum of EIP-55 where it has both cases, or null").With("field", "payoutAddress")
+		"payoutAddress is 0x and 40 hex digits, with the checksum of EIP-55 where it has both cases, not all zeros, or null").With("field", "payoutAddress")
 )
 
 // ofMember is the fault of each member of a profile.update.
@@ -56,8 +56,8 @@ func (s *Service) Update(ctx context.Context, me operator.ID, p operator.Profile
 	return s.writer.UpdateProfile(ctx, me, "msg_"+hex.EncodeToString(sum[:]), p)
 }
 
-// Check holds a profile to the rules of profile.update, and a payout address with both
-// cases to its checksum besides: who types one may slip. It gives the profile with
+// Check holds a profile to the rules of profile.update, with those of a payout address:
+// who types one may slip. It gives the profile with
 // the address in its one spelling. Faults: those of this package.
 func Check(p operator.Profile) (operator.Profile, error) {
 	if empty(p) {
@@ -77,8 +77,8 @@ func Check(p operator.Profile) (operator.Profile, error) {
 	if p.PayoutAddress.Text == nil {
 		return p, nil
 	}
-	address, err := claim.ParseAddress(*p.PayoutAddress.Text)
-	if err != nil || address.Chain() != claim.Ethereum {
+	address, err := claim.ParsePayout(*p.PayoutAddress.Text)
+	if err != nil {
 		return p, ErrPayout
 	}
 	spelled := address.String()

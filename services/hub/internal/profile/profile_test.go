@@ -43,6 +43,7 @@ func TestCheck(t *testing.T) {
 		"payout of 39":          {operator.Profile{PayoutAddress: set("0x" + strings.Repeat("2", 39))}, profile.ErrPayout},
 		"payout with checksum":  {operator.Profile{PayoutAddress: set("0x52908400098527886E0F7030069857D2E4169EE7")}, nil},
 		"payout with a slip":    {operator.Profile{PayoutAddress: set("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"[:41] + "d")}, nil},
+		"payout to nobody":      {operator.Profile{PayoutAddress: set("0x" + strings.Repeat("0", 40))}, profile.ErrPayout},
 		"payout of other cases": {operator.Profile{PayoutAddress: set("0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")}, profile.ErrPayout},
 	} {
 		_, err := profile.Check(c.p)
