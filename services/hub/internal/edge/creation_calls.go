@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"hash"
 
@@ -49,16 +51,21 @@ func (s *server) create(c echo.Context, t message.Type) error {
 		return err
 	}
 	if key != "" {
-		// The two routes record different things: what one of them did is no answer of
-		// the other.
-		sum.Write([]byte(t))
-		r.IdempotencyKey, r.BodyHash = key, sum.Sum(nil)
+		r.IdempotencyKey, r.BodyHash = keyOnRoute(t, key), sum.Sum(nil)
 	}
 	filed, err := s.creations.File(c.Request().Context(), creatorOf(callerOf(c)), r)
 	if err != nil {
 		return s.refuseCreation(c, err)
 	}
 	return web.OK(c, createdJSON{OK: true, ID: filed.SignalID, URI: filed.URI, MessageID: string(filed.MessageID)})
+}
+
+// keyOnRoute is what the ledger knows an Idempotency-Key of a creation route by: what
+// one route did is no answer of another. The space keeps it apart from the keys of
+// /api/predictions, which have none; the hash keeps it as short as the ledger takes.
+func keyOnRoute(t message.Type, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return string(t) + " " + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 // creatorOf is for whom a call is filed. A key goes along, so that the ledger checks

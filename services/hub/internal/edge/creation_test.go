@@ -165,7 +165,10 @@ func TestCreationIdempotencyKey(t *testing.T) {
 	if again := b.send("POST", createPath, body, b.byKey(), k); again.Body.String() != first.Body.String() {
 		t.Errorf("again %s, first %s", again.Body, first.Body)
 	}
-	want(t, b.send("POST", predictPath, body, b.byKey(), k), 409, "idempotency_key_reused")
+	// On another route it is another key: the call that stands is in the way, not the key.
+	want(t, b.send("POST", predictPath, body, b.byKey(), k), 409, "already_predicted")
+	want(t, b.send("POST", predictPath, strings.Replace(body, marketID, nativeID, 1), b.byKey(), k), 200, "")
+	want(t, b.send("POST", "/api/predictions", fullDraft, b.byKey(), k), 409, "already_predicted")
 	want(t, b.send("POST", createPath, strings.Replace(body, "3150", "1", 1), b.byKey(), k), 409, "idempotency_key_reused")
 	if n := count(t, db, `SELECT count(*) FROM hub.attestations_due`); n != 0 {
 		t.Errorf("%d attestations are due", n)

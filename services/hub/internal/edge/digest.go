@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
@@ -70,14 +71,18 @@ type digestPulseJSON struct {
 }
 
 // dailyDigest is POST /api/admin/daily-digest: the letter about yesterday, sent
-// once; with ?dry=1 it is only shown.
+// once; with ?dry=1 it is only shown. Fault besides those of its parts: errDry.
 func (s *server) dailyDigest(c echo.Context) error {
 	if _, _, err := web.DecodeOptional(c, web.BodyLimit); err != nil {
 		return err
 	}
+	dry, err := readDry(c.QueryParams()["dry"])
+	if err != nil {
+		return err
+	}
 	day := digest.Yesterday(s.now())
-	out := digestAnswerJSON{OK: true, Dry: c.QueryParam("dry") == "1"}
-	err := s.audited(c, act{target: day.Date, detail: map[string]any{"dry": out.Dry}}, func(ctx context.Context) (err error) {
+	out := digestAnswerJSON{OK: true, Dry: dry}
+	err = s.audited(c, act{target: day.Date, detail: map[string]any{"dry": out.Dry}}, func(ctx context.Context) (err error) {
 		if out.Dry {
 			out.Payload, err = s.digestOf(ctx, day)
 			return err
@@ -94,6 +99,20 @@ func (s *server) dailyDigest(c echo.Context) error {
 		return err
 	}
 	return web.OK(c, out)
+}
+
+var errDry = grant.ErrInvalidRequest.Say("dry is 1 to see the letter, 0 or left out to send it").With("field", "dry")
+
+// readDry takes no word that it does not know: whoever meant only to look must not
+// send. Fault: errDry.
+func readDry(values []string) (bool, error) {
+	switch {
+	case len(values) == 0:
+		return false, nil
+	case len(values) == 1 && (values[0] == "0" || values[0] == "1"):
+		return values[0] == "1", nil
+	}
+	return false, errDry
 }
 
 // digestOf gathers the day. Nothing is left out when a part is away: the letter is

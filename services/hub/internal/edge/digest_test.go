@@ -45,6 +45,12 @@ func TestDigestDry(t *testing.T) {
 	if from, to := b.ledger.LastDay.GetFrom().AsTime(), b.ledger.LastDay.GetTo().AsTime(); from.Format(time.RFC3339) != "2026-09-17T00:00:00Z" || to.Sub(from) != 24*time.Hour {
 		t.Errorf("asked for %v to %v", from, to)
 	}
+	for _, query := range []string{"?dry=2", "?dry=", "?dry", "?dry=true", "?dry=01", "?dry=1&dry=0", "?dry=1&dry=1"} {
+		w := b.send("POST", digestPath+query, "", byAdmin())
+		if want(t, w, 400, "invalid_request"); field(w, "field") != "dry" {
+			t.Errorf("%s: %s", query, w.Body)
+		}
+	}
 	if len(b.people.letters) != 0 || len(b.people.days) != 0 {
 		t.Error("a dry run was sent")
 	}
@@ -53,7 +59,7 @@ func TestDigestDry(t *testing.T) {
 func TestDigestIsSentOnceADay(t *testing.T) {
 	t.Parallel()
 	b := eventful(t)
-	golden(t, "digest/sent", b.send("POST", digestPath, "", byAdmin()))
+	golden(t, "digest/sent", b.send("POST", digestPath+"?dry=0", "", byAdmin()))
 	golden(t, "digest/already", b.send("POST", digestPath+"?secret="+cronSecret, ""))
 	if len(b.people.letters) != 1 {
 		t.Fatalf("%d letters", len(b.people.letters))
