@@ -1101,6 +1101,24 @@ func (e WireWindow) Valid() bool {
 	}
 }
 
+// Defines values for SendDailyDigestParamsDry.
+const (
+	SendDailyDigestParamsDryN0 SendDailyDigestParamsDry = "0"
+	SendDailyDigestParamsDryN1 SendDailyDigestParamsDry = "1"
+)
+
+// Valid indicates whether the value is a known member of the SendDailyDigestParamsDry enum.
+func (e SendDailyDigestParamsDry) Valid() bool {
+	switch e {
+	case SendDailyDigestParamsDryN0:
+		return true
+	case SendDailyDigestParamsDryN1:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetPayloadSchemaParamsAttested.
 const (
 	GetPayloadSchemaParamsAttestedN1 GetPayloadSchemaParamsAttested = "1"
@@ -3346,9 +3364,12 @@ type SendDailyDigestJSONBody = map[string]interface{}
 
 // SendDailyDigestParams defines parameters for SendDailyDigest.
 type SendDailyDigestParams struct {
-	// Dry `1` only shows the letter.
-	Dry *string `form:"dry,omitempty" json:"dry,omitempty"`
+	// Dry `1` only shows the letter; `0` sends it, as without this.
+	Dry *SendDailyDigestParamsDry `form:"dry,omitempty" json:"dry,omitempty"`
 }
+
+// SendDailyDigestParamsDry defines parameters for SendDailyDigest.
+type SendDailyDigestParamsDry string
 
 // UnpinMarketParams defines parameters for UnpinMarket.
 type UnpinMarketParams struct {
@@ -4499,7 +4520,8 @@ type ClientInterface interface {
 
 	// SignOut Sign out
 	//
-	// Clears both cookies, whether they were valid or not. With a session the request must come from the hub's own origin.
+	// Clears both cookies of this browser, whether they were valid or not. Nothing else ends: a copied cookie lives until
+	// it is 30 days old or the session secret is changed. With a session the request must come from the hub's own origin.
 	//
 	// Corresponds with DELETE /api/auth/privy (the `SignOut` operationId).
 	SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5730,7 +5752,8 @@ func (c *Client) ListAttention(ctx context.Context, params *ListAttentionParams,
 
 // SignOut Sign out
 //
-// Clears both cookies, whether they were valid or not. With a session the request must come from the hub's own origin.
+// Clears both cookies of this browser, whether they were valid or not. Nothing else ends: a copied cookie lives until
+// it is 30 days old or the session secret is changed. With a session the request must come from the hub's own origin.
 //
 // Corresponds with DELETE /api/auth/privy (the `SignOut` operationId).
 func (c *Client) SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13360,7 +13383,8 @@ type ClientWithResponsesInterface interface {
 
 	// SignOutWithResponse Sign out
 	//
-	// Clears both cookies, whether they were valid or not. With a session the request must come from the hub's own origin.
+	// Clears both cookies of this browser, whether they were valid or not. Nothing else ends: a copied cookie lives until
+	// it is 30 days old or the session secret is changed. With a session the request must come from the hub's own origin.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19856,7 +19880,8 @@ func (c *ClientWithResponses) ListAttentionWithResponse(ctx context.Context, par
 
 // SignOutWithResponse Sign out
 //
-// Clears both cookies, whether they were valid or not. With a session the request must come from the hub's own origin.
+// Clears both cookies of this browser, whether they were valid or not. Nothing else ends: a copied cookie lives until
+// it is 30 days old or the session secret is changed. With a session the request must come from the hub's own origin.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -42,7 +42,7 @@ func (s *server) message(c echo.Context) error {
 // listMessages is GET P/messages.
 func (s *server) listMessages(c echo.Context) error {
 	q := message.Query{
-		DenpaID: c.QueryParam("denpaId"), AppID: c.QueryParam("appId"), Type: message.Type(c.QueryParam("type")),
+		DenpaID: queryDenpaID(c), AppID: c.QueryParam("appId"), Type: message.Type(c.QueryParam("type")),
 		Cursor: c.QueryParam("cursor"), Limit: syntax.Limit(c.QueryParam("limit"), message.DefaultPage, message.MaxPage),
 	}
 	if since := c.QueryParam("since"); since != "" {

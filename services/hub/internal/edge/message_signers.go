@@ -109,9 +109,18 @@ func (s *server) registerSigner(c echo.Context) error {
 	return web.JSON(c, http.StatusCreated, showSigner(made, s.now()))
 }
 
+// queryDenpaID takes a denpaId in any case; what is none is for the subject to refuse.
+func queryDenpaID(c echo.Context) string {
+	raw := c.QueryParam("denpaId")
+	if id, ok := parseUUID(raw); ok {
+		return id
+	}
+	return raw
+}
+
 // listSigners is GET P/signers?denpaId=.
 func (s *server) listSigners(c echo.Context) error {
-	list, err := s.messages.ListSigners(c.Request().Context(), c.QueryParam("denpaId"))
+	list, err := s.messages.ListSigners(c.Request().Context(), queryDenpaID(c))
 	if err != nil {
 		return err
 	}

@@ -209,7 +209,10 @@ func TestSignerNeedsItsScopes(t *testing.T) {
 		b.signer(strings.Repeat("x", i+1), "signal:create")
 	}
 	b.clock.Advance(time.Minute)
-	want(t, b.newPen("eleven").register(b.byKey(), "signal:create"), 409, "limit_reached")
+	w = b.newPen("eleven").register(b.byKey(), "signal:create")
+	if want(t, w, 409, "limit_reached"); field(w, "limit") != "10" {
+		t.Errorf("the limit is not said: %s", w.Body)
+	}
 }
 
 // keyWith mints a key of mara's with these permissions alone.

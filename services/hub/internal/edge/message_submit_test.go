@@ -54,6 +54,13 @@ func TestMessageBecomesACall(t *testing.T) {
 	if want(t, list, 200, ""); !strings.Contains(list.Body.String(), id) || !strings.HasSuffix(list.Body.String(), `"next_cursor":null}`) {
 		t.Errorf("list: %s", list.Body)
 	}
+	for path, has := range map[string]string{messagesPath: id, signersPath: p.key()} {
+		w := b.send("GET", path+"?denpaId="+strings.ToUpper(b.mara.GetId()), "")
+		if want(t, w, 200, ""); !strings.Contains(w.Body.String(), has) {
+			t.Errorf("%s of a denpaId in large letters: %s", path, w.Body)
+		}
+		want(t, b.send("GET", path+"?denpaId=mara_k", ""), 400, "invalid_request")
+	}
 	want(t, b.send("GET", messagesPath+"/msg_"+strings.Repeat("0", 64), ""), 404, "not_found")
 	want(t, b.send("GET", messagesPath+"?type=signal", ""), 400, "invalid_request")
 	want(t, b.send("GET", messagesPath+"?since=yesterday", ""), 400, "invalid_request")
@@ -220,7 +227,7 @@ func TestManySendersOfOneMessage(t *testing.T) {
 	}
 	other := p.unsigned("signal.create", call(nativeID))
 	other["nonce"] = "nonce-of-a-test-000001"
-	want(t, b.submit(p.sign(other, message.MessagePrefix, issuer)), 409, "nonce_reused")
+	reason(t, b.submit(p.sign(other, message.MessagePrefix, issuer)), 409, "nonce_reused", "nonce_reused")
 }
 
 // S45: what an effect refuses is not kept, and its nonce is free.

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"errors"
 	"mime"
 	"net/http"
 	"net/url"
@@ -87,10 +88,28 @@ func described(err error) error {
 		f = grant.ErrInvalidRequest.Say("%s", f.Message)
 		err = f
 	}
-	if f.Message == "" || f.Kind != fault.Invalid && f.Kind != fault.Unauthenticated {
-		return err // no refusal of RFC 6749
+	if f.Code == web.ErrMediaType.Code && f.Message == web.ErrMediaType.Message {
+		f = f.Say("content type must be application/x-www-form-urlencoded or application/json")
 	}
-	return f.With("error_description", f.Message)
+	switch f.Kind {
+	case fault.Invalid, fault.Unauthenticated, fault.NotAllowed, fault.TooLarge, fault.Unsupported:
+		if f.Message != "" {
+			return f.With("error_description", f.Message)
+		}
+	}
+	return err // no refusal of RFC 6749
+}
+
+// describedMethod is what described is for a method that has no route under
+// P/oauth/, where no handler of ours is reached.
+func describedMethod(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := next(c)
+		if errors.Is(err, echo.ErrMethodNotAllowed) && strings.HasPrefix(c.Request().URL.Path, protocolBase+"/oauth/") {
+			return described(web.ErrNotAllowed)
+		}
+		return err
+	}
 }
 
 // clientValues reads a form, or JSON with either spelling, into the names of RFC

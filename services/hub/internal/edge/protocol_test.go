@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -74,10 +75,22 @@ func TestTokenEndpointForms(t *testing.T) {
 	if want(t, w, 200, ""); field(w, "refresh_token") == refresh {
 		t.Error("the refresh token was not turned")
 	}
-	want(t, b.send("GET", tokenPath, ""), 405, "method_not_allowed")
 	plain := func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }
-	want(t, b.send("POST", tokenPath, "x=1", plain), 415, "unsupported_media_type")
-	want(t, b.post(tokenPath, url.Values{"code": {strings.Repeat("x", 16<<10)}}), 413, "payload_too_large")
+	for _, path := range []string{tokenPath, revokePath, lookPath} {
+		method, kind := b.send("GET", path, ""), b.send("POST", path, "x=1", plain)
+		large := b.post(path, url.Values{"code": {strings.Repeat("x", 16<<10)}})
+		want(t, method, 405, "method_not_allowed")
+		want(t, kind, 415, "unsupported_media_type")
+		want(t, large, 413, "payload_too_large")
+		for _, w := range []*httptest.ResponseRecorder{method, kind, large} {
+			if say := field(w, "error_description"); say == "" || say != field(w, "message") {
+				t.Errorf("%s: %s", path, w.Body)
+			}
+		}
+		if method.Header().Get("Allow") != "OPTIONS, POST" || !strings.Contains(field(kind, "message"), "x-www-form-urlencoded or application/json") {
+			t.Errorf("%s: %v %s", path, method.Header(), kind.Body)
+		}
+	}
 	for name, body := range map[string]string{
 		"broken": `{"a":`, "a list": `[]`, "twice": `{"code":"a","code":"b"}`, "a number": `{"code":1}`,
 		"two spellings": `{"clientId":"` + a.ID + `","client_id":"` + a.ID + `","grantType":"refresh_token"}`,

@@ -145,7 +145,7 @@ func New(cfg Config, d Deps) *Server {
 		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,
 		Observe: d.Observe, Degraded: d.Degraded,
 	})
-	e.Use(s.perAddress, s.retiredFirst())
+	e.Use(s.perAddress, s.retiredFirst(), describedMethod)
 	s.mount(e)
 	var router http.Handler = e
 	if d.Trace != nil {

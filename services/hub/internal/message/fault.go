@@ -11,7 +11,7 @@ var (
 	ErrTooLarge = fault.New(fault.TooLarge, "payload_too_large", "a message has at most 32 KiB")
 	ErrScope    = fault.New(fault.Forbidden, "insufficient_scope", "")
 	ErrBearer   = fault.New(fault.Forbidden, "forbidden", "the bearer is not of the passport and app that the message names")
-	ErrNonce    = fault.New(fault.Conflict, "nonce_reused", "the key has signed another message with this nonce")
+	ErrNonce    = fault.New(fault.Conflict, "nonce_reused", "the key has signed another message with this nonce").With(memberReason, reasonNonce)
 	ErrNotFound = fault.New(fault.NotFound, "not_found", "")
 )
 
@@ -22,7 +22,7 @@ var (
 	ErrChallenge     = fault.New(fault.Invalid, "challenge_expired", "the challenge is unknown, used or older than five minutes")
 	ErrSignerExists  = fault.New(fault.Conflict, "signer_exists", "the public key is registered")
 	ErrSignerRevoked = fault.New(fault.Conflict, "signer_revoked", "the public key was removed and never comes back")
-	ErrLimit         = fault.New(fault.Conflict, "limit_reached", "a passport has at most ten active signers for an app")
+	ErrLimit         = fault.New(fault.Conflict, "limit_reached", "a passport has at most ten active signers for an app").With("limit", MaxSigners)
 )
 
 // The values of reason.
