@@ -77,13 +77,18 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 	}
 }
 
+// displayName is the name that the provider knows, as far as it is a line that an
+// operator could choose; else the handle.
 func displayName(id Identity, handle string) string {
-	name := id.Name
-	if name == "" || !utf8.ValidString(name) {
+	if !utf8.ValidString(id.Name) {
 		return handle
 	}
-	r := []rune(name)
-	return string(r[:min(len(r), 64)])
+	r := []rune(id.Name)
+	name := string(r[:min(len(r), 64)])
+	if !syntax.IsLine(name, 1, 64) {
+		return handle
+	}
+	return name
 }
 
 // Operator reads one operator by handle or id. Fault: not_found.

@@ -63,10 +63,34 @@ func TestLabelOfAKey(t *testing.T) {
 	s := operator.NewService(keys{}, "secret", time.Now)
 	for label, good := range map[string]bool{
 		"overlay bot": true, strings.Repeat("é", 64): true, strings.Repeat("é", 65): false, "": false, "  ": false, "a\nb": false, "a\x1bb": false,
+		"a\u2028b": false, "a\u202eb": false, "\u00a0\u200b": false, "\U0001f469\u200d\U0001f680": true,
 	} {
 		_, _, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", label, operator.PrefixKey, nil)
 		if good != (err == nil) || !good && !errors.Is(err, operator.ErrLabel) {
 			t.Errorf("%q: %v", label, err)
+		}
+	}
+}
+
+func (keys) FindByIdentity(context.Context, string, string) (*operator.Operator, error) {
+	return nil, nil
+}
+
+func (keys) CreateOperator(_ context.Context, o operator.Operator) (*operator.Operator, error) {
+	return &o, nil
+}
+
+// A login brings no name that its owner could not choose.
+func TestNameOfALogin(t *testing.T) {
+	t.Parallel()
+	s := operator.NewService(keys{}, "secret", time.Now)
+	for name, want := range map[string]string{
+		"Mara K": "Mara K", "\U0001f469\u200d\U0001f680": "\U0001f469\u200d\U0001f680", strings.Repeat("é", 65): strings.Repeat("é", 64),
+		"": "mara", "a\nb": "mara", "a\u202eb": "mara", "a\u2028b": "mara", " \u00a0\u200b": "mara", "\xff": "mara",
+	} {
+		o, _, err := s.SignIn(t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: "one", Primary: true, Username: "mara", Name: name})
+		if err != nil || o.DisplayName != want {
+			t.Errorf("%q: %q, want %q (%v)", name, o.DisplayName, want, err)
 		}
 	}
 }

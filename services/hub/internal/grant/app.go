@@ -5,7 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
 // Bounds of an app.
@@ -179,12 +180,11 @@ func repeats(list []string) bool {
 // goodName keeps out what can make one app look like another on the consent page:
 // control characters, directions of writing, blank edges.
 func goodName(name string) bool {
-	n := utf8.RuneCountInString(name)
-	if n < 1 || n > maxAppName || !utf8.ValidString(name) || strings.TrimSpace(name) != name {
+	if !syntax.IsLine(name, 1, maxAppName) || strings.TrimSpace(name) != name {
 		return false
 	}
 	return !strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
+		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\ufeff'
 	})
 }
 

@@ -39,6 +39,8 @@ func TestRegisteringAnApp(t *testing.T) {
 		"blank":            {change(func(d *grant.AppDraft) { d.Name = "   " }), "invalid_request"},
 		"new line":         {change(func(d *grant.AppDraft) { d.Name = "a\nb" }), "invalid_request"},
 		"turned":           {change(func(d *grant.AppDraft) { d.Name = "a\u202eb" }), "invalid_request"},
+		"a line separator": {change(func(d *grant.AppDraft) { d.Name = "a\u2028b" }), "invalid_request"},
+		"blank to the eye": {change(func(d *grant.AppDraft) { d.Name = "\u200b" }), "invalid_request"},
 		"NUL":              {change(func(d *grant.AppDraft) { d.Name = "a\x00b" }), "invalid_request"},
 		"no UTF-8":         {change(func(d *grant.AppDraft) { d.Name = "a\xff" }), "invalid_request"},
 		"kind":             {change(func(d *grant.AppDraft) { d.Kind = "native" }), "invalid_request"},

@@ -128,7 +128,11 @@ var (
 // nearMisses are, for the first example of a type, values at a bound and beyond.
 var nearMisses = map[Type][]miss{
 	ProfileUpdate: {
-		{"displayName", []any{"a", letters(64)}, []any{"", "  ", letters(65), "a\x7f", nil}},
+		{
+			"displayName",
+			[]any{"a", letters(64), "\U0001f469\u200d\U0001f680", "a\u00a0b"},
+			[]any{"", "  ", letters(65), "a\x7f", "a\u2028", "a\u0085", "a\u202eb", "a\u2066", "\u00a0", "\u200b\ufeff", nil},
+		},
 		{"bio", []any{"", letters(280)}, []any{letters(281), nil}},
 		{"avatar", append([]any{nil}, goodLinks...), badLinks[:5]},
 		{"links", []any{[]any{}}, []any{[]any{"http://a.example"}, []any{1, 2, 3, 4, 5, 6}}},

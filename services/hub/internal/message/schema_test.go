@@ -205,7 +205,7 @@ func odd() []any {
 		[]any{"http://a.example"},
 		1.5, -1.0, 0.0, 1.0, 99.0, 100.0, 101.0,
 		9900.0, 9901.0, 10000.0, 10001.0, 1e21, 9007199254740993.0, "", " ", "   ", "a", "NO", "no", "INVALID", "active", "app_token", "OTHER",
-		"\x00", "a\x00", "a\nb", "a\tb", "\x7f", "a\u2028", "\u00a0", "é", "\U0001f600", "river-desk", "River", "ab", "abc", many("a", 33),
+		"\x00", "a\x00", "a\nb", "a\tb", "\x7f", "a\u2028", "\u00a0", "a\u0085", "a\u202eb", "a\u2029", "a\u2069", "\u200b\u2060", "\ufeff", "\u3000", "\u2065", "\U0001f469\u200d\U0001f680", "é", "\U0001f600", "river-desk", "River", "ab", "abc", many("a", 33),
 		passport, strings.ToUpper(passport), "701122", "0701122", "0", many("9", 20), many("9", 21), "kalshi-", "kalshi-A:b._-", "kalshi--", "lmt-x y",
 		"native-01hv3q8m2r", "native-..", "manifold-" + many("a", 119), "manifold-" + many("a", 120), "polymarket:1", "٧",
 		"0x" + many("aF", 20), "0x" + many("a", 39), "0X" + many("a", 40), "0x" + many("g", 40), many("\u212a", 42),

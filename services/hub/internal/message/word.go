@@ -13,8 +13,7 @@ import (
 
 const maxLink = 500
 
-// line is a text of low to high characters without control characters, and not
-// only of spaces.
+// line is a text of low to high characters on one line, with something to see.
 func line(low, high int) func(string) bool {
 	return func(s string) bool { return syntax.IsLine(s, low, high) }
 }

