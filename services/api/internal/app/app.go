@@ -292,6 +292,7 @@ func (a *App) close() error {
 	var errs []error
 	if a.follower != nil {
 		errs = append(errs, a.follower.Close(), a.news.Close())
+		a.hub.Close()
 	}
 	a.pool.Close()
 	return errors.Join(append(errs, a.redis.Close())...)

@@ -100,6 +100,7 @@ func setup(t *testing.T, o options) *bundle {
 		hub: live.NewHub(max(o.memory, 1)),
 	}
 	quiet := slog.New(slog.DiscardHandler)
+	t.Cleanup(b.hub.Close)
 	b.store = postgres.New(b.rw, postgres.Rules{ResolveChunk: 1000, ReadBudget: 20 * time.Second}, time.Now)
 	t.Cleanup(b.store.Close)
 	b.operators = operator.NewService(b.store, "0123456789abcdef0123456789abcdef", time.Now)

@@ -37,7 +37,7 @@ func (k *socket) handle(ctx context.Context, data []byte) (live.Code, bool) {
 	case "auth":
 		return k.authenticate(ctx, id, o)
 	case "ping":
-		k.queue.Push(encode(pongJSON{Op: "pong", ID: id}))
+		k.say(pongJSON{Op: "pong", ID: id})
 		return live.Code{}, true
 	}
 	channels := o.Strings("channels", 2*k.all.limits.Subscriptions, maxChannel)
@@ -57,7 +57,9 @@ func (k *socket) handle(ctx context.Context, data []byte) (live.Code, bool) {
 	return live.Code{}, true
 }
 
-func (k *socket) refuse(id, channel string, err error) { k.queue.Push(errorFrame(id, channel, err)) }
+func (k *socket) refuse(id, channel string, err error) {
+	k.reader.Push(live.Text(errorFrame(id, channel, err)))
+}
 
 // authenticate takes an operator key. A wrong one ends the socket; a ledger that
 // cannot be asked does not.
@@ -81,7 +83,7 @@ func (k *socket) authenticate(ctx context.Context, id string, o web.Object) (liv
 		return live.RateLimited, false
 	}
 	k.key = name
-	k.queue.Push(encode(ackJSON{Op: "ack", ID: id, Channels: []feed.Channel{}}))
+	k.say(ackJSON{Op: "ack", ID: id, Channels: []feed.Channel{}})
 	return live.Code{}, true
 }
 
@@ -121,7 +123,7 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 		if again {
 			old.Close() // a reader that found a hole starts over from before it
 		}
-		p.sub = k.all.Hub.Subscribe(k.queue, c)
+		p.sub = k.all.Hub.Subscribe(k.reader, c)
 		if p.resumes && p.since <= k.all.Hub.Head() {
 			p.sub.Start(p.since)
 		} else if p.resumes {
@@ -133,7 +135,7 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 		plans = append(plans, p)
 	}
 	if len(acked) > 0 {
-		k.queue.Push(encode(ackJSON{Op: "ack", ID: id, Channels: acked}))
+		k.say(ackJSON{Op: "ack", ID: id, Channels: acked})
 	}
 	k.catchUp(ctx, plans)
 }
@@ -156,6 +158,6 @@ func (k *socket) unsubscribe(id string, names []string) {
 		acked = append(acked, c)
 	}
 	if len(acked) > 0 {
-		k.queue.Push(encode(ackJSON{Op: "ack", ID: id, Channels: acked}))
+		k.say(ackJSON{Op: "ack", ID: id, Channels: acked})
 	}
 }

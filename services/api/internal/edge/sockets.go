@@ -179,7 +179,7 @@ func (s *sockets) add(k *socket) {
 	s.slotOf[k] = s.turn
 	s.slots[s.turn][k] = struct{}{}
 	if s.leaving {
-		k.queue.Close(live.GoingAway)
+		k.reader.Close(live.GoingAway)
 	}
 }
 
@@ -211,14 +211,13 @@ func (s *sockets) beat(slot int) {
 		return
 	}
 	now := s.Now()
-	frame := beatFrame(s.Hub.Head(), now)
+	frame := append(live.Text(beatFrame(s.Hub.Head(), now)), live.Ping...)
 	for k := range s.slots[slot] {
 		if now.Sub(k.lastPong()) >= s.limits.PongTimeout {
-			k.queue.Close(live.NoPong)
+			k.reader.Close(live.NoPong)
 			continue
 		}
-		k.queue.Push(frame)
-		s.running.Go(k.ping)
+		k.reader.Push(frame)
 	}
 }
 
@@ -228,7 +227,7 @@ func (s *sockets) close(ctx context.Context) {
 	first := !s.leaving
 	s.leaving = true
 	for k := range s.slotOf {
-		k.queue.Close(live.GoingAway)
+		k.reader.Close(live.GoingAway)
 	}
 	s.mu.Unlock()
 	if first {
@@ -248,7 +247,7 @@ func (s *sockets) close(ctx context.Context) {
 	}
 	s.mu.Lock()
 	for k := range s.slotOf {
-		k.cut()
+		_ = k.pipe.Conn.Close() // what serves it sees the end
 	}
 	s.mu.Unlock()
 	<-done
