@@ -53,6 +53,11 @@ func (b *bundle) consume(channel string, cuts int, last *atomic.Int64) ([]int64,
 					return seen, nil
 				}
 				continue
+			case "error":
+				if f["error"] != "db_unavailable" { // which is told, and tried again
+					return nil, fmt.Errorf("%s: %v", channel, f)
+				}
+				continue
 			default:
 				return nil, fmt.Errorf("%s: %v", channel, f)
 			}
