@@ -26,6 +26,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -78,6 +79,13 @@ func (people) Verify(_ context.Context, raw string) (operator.Identity, error) {
 
 // states are the snapshots of the tests: market 404 is unknown, 500 fails.
 type states struct{}
+
+func (states) ChannelCopy(_ context.Context, c feed.Channel) ([]byte, error) {
+	if c == feed.OverlayChannel("tide") {
+		return []byte(`{"marketId":"701122","name":"Flood"}`), nil
+	}
+	return nil, nil
+}
 
 func (states) MarketSnapshot(_ context.Context, id string) (edge.MarketSnapshot, error) {
 	yes := 3150

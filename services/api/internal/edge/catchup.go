@@ -48,7 +48,10 @@ func (k *socket) catchUp(ctx context.Context, plans []catchUp) {
 	k.work.Go(func() { k.catch(ctx) })
 }
 
-func hasSnapshot(c feed.Channel) bool { return c.MarketID() != "" || c.Handle() != "" }
+// hasSnapshot tells whether a channel is about something that has a state.
+func hasSnapshot(c feed.Channel) bool {
+	return c != feed.Signals && c != feed.Resolutions && c.Lane() == ""
+}
 
 // catch works until nothing is behind.
 func (k *socket) catch(ctx context.Context) {
@@ -77,12 +80,12 @@ func (k *socket) begin(ctx context.Context, p catchUp) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	frame, seq, err := k.all.snapshot(asking, p.channel)
+	frame, seq, err := k.snapshot(asking, p.channel)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil: // the events come all the same
-		k.refuse(p.id, string(p.channel), err)
+		k.refuse(p.id, p.channel.Shown(), err)
 		return nil
 	}
 	if !p.resumes {
@@ -130,7 +133,7 @@ func (k *socket) ahead(ctx context.Context, p catchUp) error {
 	case err != nil:
 		return err
 	case p.since > head:
-		k.refuse(p.id, string(p.channel), errFuture)
+		k.refuse(p.id, p.channel.Shown(), errFuture)
 	default:
 		p.sub.Start(p.since)
 	}
@@ -163,7 +166,7 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 			return err
 		}
 		if from < oldest-1 {
-			if err := r.offer(ctx, live.Text(encode(gapJSON{Op: "gap", Channel: r.channel, From: from, Oldest: oldest}))); err != nil {
+			if err := r.offer(ctx, live.Text(encode(gapJSON{Op: "gap", Channel: r.channel.Shown(), From: from, Oldest: oldest}))); err != nil {
 				return err
 			}
 			r.sub.Caught(upTo)
@@ -203,7 +206,7 @@ func (k *socket) ask(ctx context.Context, p catchUp, read func(context.Context) 
 		}
 		if !told {
 			told = true
-			k.refuse(p.id, string(p.channel), err)
+			k.refuse(p.id, p.channel.Shown(), err)
 		}
 		if k.reader.Closed() {
 			return errEnded

@@ -70,33 +70,46 @@ func (k *socket) authenticate(ctx context.Context, id string, o web.Object) (liv
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	hash := operator.Hash(*token)
-	if _, _, err := k.all.Operators.Verify(ctx, hash); err != nil {
+	me, err := k.all.holder(ctx, operator.Hash(*token))
+	if err != nil {
 		if fault.Of(err).Kind == fault.Unauthenticated {
 			return live.Unauthenticated, false
 		}
 		k.refuse(id, "", err)
 		return live.Code{}, true
 	}
-	name := keyName(hash)
-	if !k.all.Keys.Allow(ctx, name).Allowed || !k.all.rekey(k.key, name) {
+	if !k.all.Keys.Allow(ctx, me.name()).Allowed || !k.all.rekey(k.me.name(), me.name()) {
 		return live.RateLimited, false
 	}
-	k.key = name
-	k.say(ackJSON{Op: "ack", ID: id, Channels: []feed.Channel{}})
+	k.become(me)
+	k.say(ackJSON{Op: "ack", ID: id, Channels: []string{}})
 	return live.Code{}, true
+}
+
+// named reads a channel as this reader may ask for it.
+func (k *socket) named(name string) (feed.Channel, error) {
+	c, known := feed.ParseChannel(name)
+	switch {
+	case !known:
+		return "", errChannel
+	case c != feed.Me:
+		return c, nil
+	case k.me.handle == "":
+		return "", errOwn
+	}
+	return feed.MeChannel(k.me.handle), nil
 }
 
 // subscribe answers with an error for each channel that cannot be had and one
 // ack for the others. Each channel then begins with its snapshot, goes on with
 // what it missed behind since, and crosses over to live.
 func (k *socket) subscribe(ctx context.Context, id string, names []string, since web.Object) {
-	acked := make([]feed.Channel, 0, len(names))
+	acked := make([]string, 0, len(names))
 	var plans []catchUp
 	for _, name := range names {
-		c, known := feed.ParseChannel(name)
-		if !known {
-			k.refuse(id, name, errChannel)
+		c, err := k.named(name)
+		if err != nil {
+			k.refuse(id, name, err)
 			continue
 		}
 		p := catchUp{channel: c, id: id}
@@ -116,7 +129,7 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 			k.refuse(id, name, errFull)
 			continue
 		}
-		acked = append(acked, c)
+		acked = append(acked, c.Shown())
 		if again && !p.resumes {
 			continue // it listens already
 		}
@@ -141,11 +154,11 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 }
 
 func (k *socket) unsubscribe(id string, names []string) {
-	acked := make([]feed.Channel, 0, len(names))
+	acked := make([]string, 0, len(names))
 	for _, name := range names {
-		c, known := feed.ParseChannel(name)
-		if !known {
-			k.refuse(id, name, errChannel)
+		c, err := k.named(name)
+		if err != nil {
+			k.refuse(id, name, err)
 			continue
 		}
 		k.mu.Lock()
@@ -155,7 +168,7 @@ func (k *socket) unsubscribe(id string, names []string) {
 		if sub != nil {
 			sub.Close()
 		}
-		acked = append(acked, c)
+		acked = append(acked, c.Shown())
 	}
 	if len(acked) > 0 {
 		k.say(ackJSON{Op: "ack", ID: id, Channels: acked})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
@@ -27,7 +28,7 @@ type socket struct {
 	reader  *live.Reader
 	end     context.CancelFunc
 	address string
-	key     string  // of the operator key, empty without; the reading goroutine's own
+	me      holder  // written by the reading goroutine, under mu
 	times   []int64 // of the last client frames, a ring; the reading goroutine's own
 	next    int
 	pongs   atomic.Int64
@@ -40,17 +41,60 @@ type socket struct {
 	work     sync.WaitGroup // the catcher
 }
 
-func newSocket(all *sockets, key, address string, end context.CancelFunc) *socket {
+func newSocket(all *sockets, me holder, address string, end context.CancelFunc) *socket {
 	k := &socket{
-		all: all, pipe: newPipe(), end: end, address: address, key: key,
+		all: all, pipe: newPipe(), end: end, address: address, me: me,
 		subs: make(map[feed.Channel]*live.Subscription), times: make([]int64, 2*all.limits.FrameRate),
 	}
 	k.pong(context.Background(), nil)
 	return k
 }
 
-// keyName is how a key is counted: never by itself.
-func keyName(hash []byte) string { return hex.EncodeToString(hash) }
+// holder is whose key a socket carries; the zero value is nobody's.
+type holder struct {
+	hash        []byte // of the key
+	handle      string
+	permissions []string
+}
+
+// name is how a key is counted: never by itself.
+func (h holder) name() string { return hex.EncodeToString(h.hash) }
+
+// holder finds out whose key this is. Faults: unauthenticated, db_unavailable.
+func (s *sockets) holder(ctx context.Context, hash []byte) (holder, error) {
+	o, key, err := s.Operators.Verify(ctx, hash)
+	if err != nil {
+		return holder{}, err
+	}
+	return holder{hash: hash, handle: o.Handle, permissions: key.Permissions}, nil
+}
+
+// become makes the socket another's; what only the one before may hear ends.
+func (k *socket) become(me holder) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for c, sub := range k.subs {
+		if c.Owner() != "" && c.Owner() != me.handle {
+			sub.Close()
+			delete(k.subs, c)
+		}
+	}
+	k.me = me
+}
+
+// recheck ends a socket whose key was revoked.
+func (k *socket) recheck(ctx context.Context) {
+	k.mu.Lock()
+	hash := k.me.hash
+	k.mu.Unlock()
+	err := k.all.lookup(ctx, k.all.lookups, func(ctx context.Context) error {
+		_, err := k.all.holder(ctx, hash)
+		return err
+	})
+	if err != nil && fault.Of(err).Kind == fault.Unauthenticated {
+		k.reader.Close(live.Unauthenticated)
+	}
+}
 
 func (k *socket) pong(context.Context, []byte) { k.pongs.Store(k.all.Now().UnixNano()) }
 
@@ -58,7 +102,7 @@ func (k *socket) lastPong() time.Time { return time.Unix(0, k.pongs.Load()) }
 
 // run serves the socket to its end and leaves nothing of it behind.
 func (k *socket) run(ctx context.Context) {
-	defer func() { k.all.release(k.address, k.key) }()
+	defer func() { k.all.release(k.address, k.me.name()) }()
 	k.all.add(k)
 	l := k.all.limits
 	k.say(helloJSON{

@@ -26,7 +26,7 @@ func (s *sockets) open(c echo.Context) error {
 		c.Response().Header().Set("Upgrade", "websocket")
 		return web.JSON(c, http.StatusUpgradeRequired, errorJSON{Error: "upgrade_required", Message: "this route is a websocket"})
 	}
-	key, err := s.identify(c)
+	me, err := s.identify(c)
 	if err != nil {
 		return err
 	}
@@ -34,12 +34,12 @@ func (s *sockets) open(c echo.Context) error {
 		return errStarting
 	}
 	address := addressKey(c.RealIP())
-	if err := s.reserve(address, key); err != nil {
+	if err := s.reserve(address, me.name()); err != nil {
 		return err
 	}
 	// What serves the socket outlives this handler and lets go of the request.
 	ctx, cancel := context.WithCancel(context.Background())
-	k := newSocket(s, key, address, cancel)
+	k := newSocket(s, me, address, cancel)
 	t := &tap{ResponseWriter: c.Response(), pipe: k.pipe, hub: s.Hub, sendBuffer: s.limits.SendBuffer}
 	conn, err := websocket.Accept(t, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
@@ -49,7 +49,7 @@ func (s *sockets) open(c echo.Context) error {
 	})
 	if err != nil {
 		cancel()
-		s.release(address, key)
+		s.release(address, me.name())
 		return nil // the library has answered
 	}
 	k.conn, k.reader = conn, k.pipe.reader
@@ -57,24 +57,24 @@ func (s *sockets) open(c echo.Context) error {
 	return nil
 }
 
-// identify tells whose key the handshake carries; empty for none. The key is
-// counted once it is known to be one, so that guesses cost Redis nothing.
-func (s *sockets) identify(c echo.Context) (string, error) {
+// identify tells whose key the handshake carries, if it does. The key is counted
+// once it is known to be one, so that guesses cost Redis nothing.
+func (s *sockets) identify(c echo.Context) (holder, error) {
 	token, err := bearer(c)
 	if err != nil || token == "" {
-		return "", err
+		return holder{}, err
 	}
 	if !isKey(token) {
-		return "", ErrUnauthenticated
+		return holder{}, ErrUnauthenticated
 	}
 	ctx := c.Request().Context()
-	hash := operator.Hash(token)
-	if _, _, err := s.Operators.Verify(ctx, hash); err != nil {
-		return "", err
+	me, err := s.holder(ctx, operator.Hash(token))
+	if err != nil {
+		return holder{}, err
 	}
-	d := s.Keys.Allow(ctx, keyName(hash))
+	d := s.Keys.Allow(ctx, me.name())
 	d.SetHeaders(c.Response().Header())
-	return keyName(hash), d.Fault()
+	return me, d.Fault()
 }
 
 // secretNames are query parameters in which clients are tempted to send a key.

@@ -127,7 +127,7 @@ func (h *Hub) Deliver(m feed.Message) error {
 // Publish hands on news without a number: the newest of its kind on its channel
 // replaces what still waits.
 func (h *Hub) Publish(e feed.Ephemeral) {
-	n := &news{key: newsKey{e.Channel, e.Type}, frame: Text(EphemeralFrame(&e))}
+	n := &news{key: newsKey{e.Channel, e.Type, e.Subject}, frame: Text(EphemeralFrame(&e))}
 	for _, s := range h.shards {
 		s.publish(n)
 	}

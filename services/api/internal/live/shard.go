@@ -11,6 +11,8 @@ const (
 	// joinTime is how long a busy shard waits for more before it writes. An idle
 	// one writes at once.
 	joinTime = 2 * time.Millisecond
+	// maxNewest is how much a channel remembers of what has no number.
+	maxNewest = 256
 	// sweepEvents is how many events one sweep takes at most.
 	sweepEvents = 128
 )
@@ -41,13 +43,14 @@ type topic struct {
 	count  int             // subscriptions, whether they are direct or not
 	direct []*Subscription // that have everything up to the shard's head
 	frames [][]byte        // of this sweep
-	newest []*news         // one of each type, for those who lag
+	newest []*news         // one of each kind, for those who lag
 	fresh  bool            // newest has some that were not written
 }
 
 type newsKey struct {
 	channel feed.Channel
 	kind    feed.Type
+	subject string
 }
 
 // news is a frame without a number.
@@ -162,6 +165,9 @@ func (t *topic) renew(n *news) {
 			t.newest[i] = n
 			return
 		}
+	}
+	if len(t.newest) == maxNewest {
+		t.newest = append(t.newest[:0], t.newest[1:]...)
 	}
 	t.newest = append(t.newest, n)
 }

@@ -231,7 +231,7 @@ func TestNews(t *testing.T) {
 	b := &bundle{t: t}
 	for i := range ps {
 		hub := newHub(t, 1)
-		ps[i] = process{relay.NewNews(client, hub), read(t, hub, "market:1")}
+		ps[i] = process{relay.NewNews(client, hub.Publish), read(t, hub, "market:1")}
 		t.Cleanup(func() { _ = ps[i].news.Close() })
 		b.start(ps[i].news.Run)
 	}

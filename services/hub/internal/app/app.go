@@ -16,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/outbox"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
@@ -52,6 +53,7 @@ type App struct {
 	grants    *grant.Service
 	messages  *message.Service
 	creations *creation.Service
+	facts     *outbox.Sender
 	edge      *edge.Server
 	http      *web.Server
 	internal  *web.Server // nil without METRICS_ADDR
@@ -102,6 +104,9 @@ func (a *App) connect(ctx context.Context) (err error) {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
+// factLease is the advisory lock of the one hub that sends facts to the ledger.
+const factLease int64 = 7201022
+
 // faces builds what listens.
 func (a *App) faces() error {
 	providers, err := idp.ParseConfig(a.cfg.Providers)
@@ -118,6 +123,7 @@ func (a *App) faces() error {
 	if err := a.newMessages(store); err != nil {
 		return err
 	}
+	a.facts = outbox.New(outbox.Sender{Pool: a.pool, Lease: factLease, Send: upstream.NewFeed(a.ledger).Publish, Log: a.log})
 	verifier := idp.NewVerifier(providers, a.now)
 	d := a.deps(store, logins{verifier})
 	if d.Accounts, err = a.accounts(store, verifier); err != nil {
@@ -200,6 +206,7 @@ func (a *App) Run(ctx context.Context) error {
 		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
 		run.Loop("grants", a.sweepGrants),
 		run.Loop("messages", a.sweepMessages),
+		run.Loop("facts", a.facts.Run),
 		run.Of("http", a.http),
 	}
 	if a.internal != nil {
