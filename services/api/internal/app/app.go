@@ -67,6 +67,7 @@ type App struct {
 	primary   venue.Venue // the adapter of the primary venue
 
 	hub      *live.Hub
+	ticker   *relay.Ticker
 	relay    *relay.Relay
 	follower *relay.Follower
 	news     *relay.News
@@ -142,6 +143,7 @@ func (a *App) subjects() error {
 	a.relay = relay.New(relay.Options{Log: a.store, Redis: a.redis, Now: a.now, NewID: newID, Slog: a.log})
 	a.follower = relay.NewFollower(a.store, a.redis, a.hub, a.now, a.log)
 	a.news = relay.NewNews(a.redis, a.hear)
+	a.ticker = relay.NewTicker(a.store, relay.NewReaders(a.redis, newID(), a.now), a.hub, a.now, a.log)
 	return nil
 }
 
@@ -161,7 +163,7 @@ func (a *App) faces() error {
 	closed := a.metrics.Counter("socket_closed_total", "Sockets that ended, by close code.", "code")
 	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL}, edge.Deps{
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
-		History: a.store, Snapshots: snapshots{a.markets, a.store}, Hub: a.hub,
+		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Hub: a.hub,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("api-login", loginLimit),
 		Health: a.health, Log: a.log, Now: a.now, NewID: newID,
@@ -232,6 +234,7 @@ func (a *App) Run(ctx context.Context) error {
 			return a.search.Run(ctx, func(err error) { a.log.Warn("search not followed up", "error", err) })
 		}),
 		run.Loop("wire", a.tellMoves),
+		run.Loop("ticks", a.ticker.Run),
 		run.Loop("movement", func(ctx context.Context) error {
 			return a.oracle.Run(ctx, a.cfg.Movement, func(err error) { a.log.Warn("open markets not read", "error", err) })
 		}),

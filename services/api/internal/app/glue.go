@@ -24,6 +24,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/rpc"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
@@ -140,6 +141,7 @@ func (l logins) Verify(ctx context.Context, raw string) (operator.Identity, erro
 type snapshots struct {
 	markets *market.Service
 	*postgres.Store
+	ticker *relay.Ticker
 }
 
 // MarketSnapshot implements edge.Snapshots.
@@ -155,7 +157,7 @@ func (s snapshots) MarketSnapshot(ctx context.Context, marketID string) (edge.Ma
 	if err != nil {
 		return edge.MarketSnapshot{}, err
 	}
-	out := edge.MarketSnapshot{Status: string(m.Status), Yes: m.YesCount, No: m.NoCount}
+	out := edge.MarketSnapshot{Status: string(m.Status), Yes: m.YesCount, No: m.NoCount, Viewers: int64(s.ticker.Viewers(marketID))}
 	if m.Yes != nil {
 		yes := int(*m.Yes)
 		out.YesBps = &yes

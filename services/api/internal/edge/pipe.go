@@ -22,6 +22,9 @@ const (
 	closeTime = 5 * time.Second
 )
 
+// past is a deadline that is over, whatever the time.
+var past = time.Unix(1, 0)
+
 // tap hands the library a connection with small buffers, of which the hub writes
 // past it: a reader that never reads must not fill megabytes of the kernel before
 // it shows, and ten thousand idle ones must not hold pages.
@@ -89,22 +92,22 @@ func (p *pipe) Write(b []byte) (int, error) {
 
 // Put implements live.Pipe.
 func (p *pipe) Put(b []byte, within time.Duration) error {
+	stuck := time.AfterFunc(within, func() { _ = p.SetWriteDeadline(past) })
+	defer stuck.Stop()
 	for len(b) > 0 {
-		if err := p.SetWriteDeadline(time.Now().Add(within)); err != nil {
-			return err
-		}
 		n, err := p.Conn.Write(b[:min(len(b), writePiece)])
 		if err != nil {
 			return err
 		}
+		stuck.Reset(within)
 		b = b[n:]
 	}
-	return p.SetWriteDeadline(time.Time{})
+	return nil
 }
 
 // Ended implements live.Pipe: the other side has some time to answer.
 func (p *pipe) Ended(live.Code) {
-	_ = p.SetReadDeadline(time.Now().Add(closeTime)) // fails when the connection is gone
+	time.AfterFunc(closeTime, func() { _ = p.SetReadDeadline(past) }) // fails when the connection is gone
 	close(p.ended)
 }
 

@@ -81,6 +81,14 @@ type Event struct {
 	Data     []byte // JSON object
 }
 
+// Standing is where a market stands. Yes is nil without a price.
+type Standing struct {
+	MarketID string
+	Yes      *int  // bps
+	CrowdYes int64 // operators that count as crowd
+	CrowdNo  int64
+}
+
 // Link is the place of an event on one of its channels.
 type Link struct {
 	Channel Channel

@@ -146,6 +146,21 @@ func (h *Hub) Count() int {
 	return n
 }
 
+// Markets are the markets that somebody follows, with how many do.
+func (h *Hub) Markets() map[string]int {
+	out := make(map[string]int)
+	for _, s := range h.shards {
+		s.mu.Lock()
+		for c, t := range s.topics {
+			if id := c.MarketID(); id != "" {
+				out[id] += t.count
+			}
+		}
+		s.mu.Unlock()
+	}
+	return out
+}
+
 // remember collects frames of a channel behind a number and up to another from
 // memory, some chunkBytes of them; through is how far it looked. It fails when the
 // memory begins behind the number.

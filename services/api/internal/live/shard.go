@@ -94,8 +94,7 @@ func (s *shard) take() (events []*entry, some []*news, more bool) {
 
 func (s *shard) run() {
 	defer close(s.done)
-	var last time.Time
-	pause := time.NewTimer(0)
+	pause := time.NewTimer(0) // has run out unless the last sweep was just now
 	defer pause.Stop()
 	for {
 		select {
@@ -103,13 +102,10 @@ func (s *shard) run() {
 			return
 		case <-s.wake:
 		}
-		if wait := joinTime - time.Since(last); wait > 0 {
-			pause.Reset(wait)
-			select {
-			case <-s.stop:
-				return
-			case <-pause.C:
-			}
+		select {
+		case <-s.stop:
+			return
+		case <-pause.C:
 		}
 		for {
 			events, some, more := s.take()
@@ -118,7 +114,7 @@ func (s *shard) run() {
 				break
 			}
 		}
-		last = time.Now()
+		pause.Reset(joinTime)
 	}
 }
 

@@ -89,10 +89,7 @@ func (f *Operators) tellRevoked(ctx context.Context, operatorID string, k operat
 	if err != nil {
 		return // every socket looks at its key again within half a minute
 	}
-	data, err := json.Marshal(struct {
-		ID    string `json:"id"`
-		Label string `json:"label"`
-	}{k.ID, k.Label})
+	data, err := json.Marshal(map[string]string{"id": k.ID, "label": k.Label})
 	if err != nil {
 		return
 	}

@@ -1,4 +1,3 @@
-// Package livetest has a connection for tests of what the hub writes.
 package livetest
 
 import (
