@@ -75,6 +75,12 @@ type gapJSON struct {
 	Oldest  int64  `json:"oldest"`
 }
 
+// endJSON is the last event of a stream: a close frame of a websocket.
+type endJSON struct {
+	Code   int    `json:"code"`
+	Reason string `json:"reason"`
+}
+
 type pongJSON struct {
 	Op string `json:"op"`
 	ID string `json:"id,omitempty"`

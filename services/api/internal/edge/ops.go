@@ -101,11 +101,9 @@ func (k *socket) named(name string) (feed.Channel, error) {
 }
 
 // subscribe answers with an error for each channel that cannot be had and one
-// ack for the others. Each channel then begins with its snapshot, goes on with
-// what it missed behind since, and crosses over to live.
+// ack for the others.
 func (k *socket) subscribe(ctx context.Context, id string, names []string, since web.Object) {
-	acked := make([]string, 0, len(names))
-	var plans []catchUp
+	var wishes []catchUp
 	for _, name := range names {
 		c, err := k.named(name)
 		if err != nil {
@@ -121,12 +119,24 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 			}
 			p.since, p.resumes = n, true
 		}
+		wishes = append(wishes, p)
+	}
+	k.listen(ctx, id, wishes)
+}
+
+// listen begins each channel with its snapshot, goes on with what the reader missed
+// behind since, and crosses over to live.
+func (k *socket) listen(ctx context.Context, id string, wishes []catchUp) {
+	acked := make([]string, 0, len(wishes))
+	var plans []catchUp
+	for _, p := range wishes {
+		c := p.channel
 		k.mu.Lock()
 		old, again := k.subs[c]
 		full := !again && len(k.subs) >= k.all.limits.Subscriptions
 		k.mu.Unlock()
 		if full {
-			k.refuse(id, name, errFull)
+			k.refuse(id, c.Shown(), errFull)
 			continue
 		}
 		acked = append(acked, c.Shown())

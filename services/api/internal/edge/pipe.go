@@ -128,6 +128,9 @@ func (p *pipe) Close() error {
 	return p.Conn.Close()
 }
 
+// abandon implements transport.
+func (p *pipe) abandon() { _ = p.Conn.Close() }
+
 // wait is until the last frame was written, or the connection cut.
 func (p *pipe) wait(ctx context.Context) {
 	select {

@@ -19,12 +19,21 @@ import (
 // askTime bounds what a socket asks of the database.
 const askTime = 5 * time.Second
 
+// transport is the connection of a socket, as what serves it sees it.
+type transport interface {
+	live.Pipe
+	// wait is until the last frame was written, or the connection cut.
+	wait(ctx context.Context)
+	// abandon ends the connection whatever is being written; what serves it sees the end.
+	abandon()
+}
+
 // socket is one open connection: a reader of client frames and, while somebody
 // catches up, one more goroutine for that. The hub writes to it.
 type socket struct {
 	all     *sockets
-	conn    *websocket.Conn
-	pipe    *pipe
+	conn    *websocket.Conn // nil for a stream of server-sent events
+	pipe    transport
 	reader  *live.Reader
 	end     context.CancelFunc
 	address string
@@ -41,9 +50,9 @@ type socket struct {
 	work     sync.WaitGroup // the catcher
 }
 
-func newSocket(all *sockets, me holder, address string, end context.CancelFunc) *socket {
+func newSocket(all *sockets, pipe transport, me holder, address string, end context.CancelFunc) *socket {
 	k := &socket{
-		all: all, pipe: newPipe(), end: end, address: address, me: me,
+		all: all, pipe: pipe, end: end, address: address, me: me,
 		subs: make(map[feed.Channel]*live.Subscription), times: make([]int64, 2*all.limits.FrameRate),
 	}
 	k.pong(context.Background(), nil)
@@ -100,8 +109,15 @@ func (k *socket) pong(context.Context, []byte) { k.pongs.Store(k.all.Now().UnixN
 
 func (k *socket) lastPong() time.Time { return time.Unix(0, k.pongs.Load()) }
 
-// run serves the socket to its end and leaves nothing of it behind.
+// run serves a websocket to its end.
 func (k *socket) run(ctx context.Context) {
+	k.serve(ctx, func() live.Code { return k.read(ctx) })
+	_ = k.conn.CloseNow() // gives back what the library holds
+}
+
+// serve greets, lets listen go on until it knows why the socket ends, and leaves
+// nothing of it behind.
+func (k *socket) serve(ctx context.Context, listen func() live.Code) {
 	defer func() { k.all.release(k.address, k.me.name()) }()
 	k.all.add(k)
 	l := k.all.limits
@@ -110,14 +126,13 @@ func (k *socket) run(ctx context.Context) {
 		Limits:     helloLimitsJSON{Subscriptions: l.Subscriptions, FramesPerSecond: l.FrameRate, FrameBytes: l.FrameBytes},
 		ServerTime: syntax.Stamp(k.all.Now()),
 	})
-	k.reader.Close(k.read(ctx))
+	k.reader.Close(listen())
 	k.leave()
 	k.pipe.wait(ctx) // it may still be saying why
 	k.end()
 	k.work.Wait()
 	k.all.remove(k)
 	k.all.Closed(k.reader.Code().Status)
-	_ = k.conn.CloseNow() // gives back what the library holds
 }
 
 // say sends a frame that cannot come later.

@@ -217,7 +217,7 @@ func (s *sockets) beat(slot int) {
 	now := s.Now()
 	frame := append(live.Text(beatFrame(s.Hub.Head(), now)), live.Ping...)
 	for k := range s.slots[slot] {
-		if now.Sub(k.lastPong()) >= s.limits.PongTimeout {
+		if k.conn != nil && now.Sub(k.lastPong()) >= s.limits.PongTimeout {
 			k.reader.Close(live.NoPong)
 			continue
 		}
@@ -271,7 +271,7 @@ func (s *sockets) close(ctx context.Context) {
 	}
 	s.mu.Lock()
 	for k := range s.slotOf {
-		_ = k.pipe.Conn.Close() // what serves it sees the end
+		k.pipe.abandon()
 	}
 	s.mu.Unlock()
 	<-done

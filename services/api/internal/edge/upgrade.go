@@ -39,8 +39,9 @@ func (s *sockets) open(c echo.Context) error {
 	}
 	// What serves the socket outlives this handler and lets go of the request.
 	ctx, cancel := context.WithCancel(context.Background())
-	k := newSocket(s, me, address, cancel)
-	t := &tap{ResponseWriter: c.Response(), pipe: k.pipe, hub: s.Hub, sendBuffer: s.limits.SendBuffer}
+	p := newPipe()
+	k := newSocket(s, p, me, address, cancel)
+	t := &tap{ResponseWriter: c.Response(), pipe: p, hub: s.Hub, sendBuffer: s.limits.SendBuffer}
 	conn, err := websocket.Accept(t, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
 		InsecureSkipVerify: true,
@@ -52,7 +53,7 @@ func (s *sockets) open(c echo.Context) error {
 		s.release(address, me.name())
 		return nil // the library has answered
 	}
-	k.conn, k.reader = conn, k.pipe.reader
+	k.conn, k.reader = conn, p.reader
 	go k.run(ctx)
 	return nil
 }
