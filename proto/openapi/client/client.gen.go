@@ -4867,7 +4867,7 @@ type ClientInterface interface {
 
 	// SubmitMessageWithBody Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4876,7 +4876,7 @@ type ClientInterface interface {
 
 	// SubmitMessage Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6630,7 +6630,7 @@ func (c *Client) ListMessages(ctx context.Context, params *ListMessagesParams, r
 
 // SubmitMessageWithBody Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6649,7 +6649,7 @@ func (c *Client) SubmitMessageWithBody(ctx context.Context, contentType string, 
 
 // SubmitMessage Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13722,7 +13722,7 @@ type ClientWithResponsesInterface interface {
 
 	// SubmitMessageWithBodyWithResponse Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13731,7 +13731,7 @@ type ClientWithResponsesInterface interface {
 
 	// SubmitMessageWithResponse Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -20475,7 +20475,7 @@ func (c *ClientWithResponses) ListMessagesWithResponse(ctx context.Context, para
 
 // SubmitMessageWithBodyWithResponse Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20490,7 +20490,7 @@ func (c *ClientWithResponses) SubmitMessageWithBodyWithResponse(ctx context.Cont
 
 // SubmitMessageWithResponse Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

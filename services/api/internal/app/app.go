@@ -165,7 +165,7 @@ func (a *App) faces() error {
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
 		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Hub: a.hub,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
-		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("api-login", loginLimit),
+		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("login", loginLimit),
 		Health: a.health, Log: a.log, Now: a.now, NewID: newID,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 		Closed: func(code int) { closed.WithLabelValues(strconv.Itoa(code)).Inc() },
@@ -181,7 +181,8 @@ func (a *App) faces() error {
 	return nil
 }
 
-// loginLimit is how often one subject of an identity provider may call a minute.
+// loginLimit is how often one subject of an identity provider may call a minute, here
+// and at the hub together.
 const loginLimit = 120
 
 // watch registers what the operators of the service look at.
@@ -295,10 +296,10 @@ func (a *App) tellMoves(ctx context.Context) error {
 }
 
 // sweepEvery is how often what has run out is deleted.
-const sweepEvery = 10 * time.Minute
+const sweepEvery = time.Minute
 
-// sweep deletes idempotency keys and ids of facts that have run out, and ends
-// proposals that nobody has decided on.
+// sweep deletes what nothing counts any more: idempotency keys and ids of facts that
+// have run out, and proposals that nobody has decided on.
 func (a *App) sweep(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()

@@ -90,7 +90,7 @@ func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, er
 // Mint makes a key. The plaintext is in this answer and nowhere else. Faults:
 // invalid_label, invalid_permissions, key_limit_reached.
 func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, permissions []string) (plaintext string, k Key, err error) {
-	if n := utf8.RuneCountInString(label); n < 1 || n > 64 {
+	if !syntax.IsLine(label, 1, 64) {
 		return "", Key{}, ErrLabel
 	}
 	all := []string{"read", "signal", "broadcast"}

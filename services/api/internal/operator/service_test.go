@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,19 @@ func TestPermissionsOfAKey(t *testing.T) {
 		_, k, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", "label", operator.PrefixAgent, c.asked)
 		if refused := errors.Is(err, operator.ErrPermissions); refused != (c.got == nil) || !slices.Equal(k.Permissions, c.got) {
 			t.Errorf("%q: %q %v", c.asked, k.Permissions, err)
+		}
+	}
+}
+
+func TestLabelOfAKey(t *testing.T) {
+	t.Parallel()
+	s := operator.NewService(keys{}, "secret", time.Now)
+	for label, good := range map[string]bool{
+		"overlay bot": true, strings.Repeat("é", 64): true, strings.Repeat("é", 65): false, "": false, "  ": false, "a\nb": false, "a\x1bb": false,
+	} {
+		_, _, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", label, operator.PrefixKey, nil)
+		if good != (err == nil) || !good && !errors.Is(err, operator.ErrLabel) {
+			t.Errorf("%q: %v", label, err)
 		}
 	}
 }

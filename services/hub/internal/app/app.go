@@ -197,7 +197,7 @@ func (a *App) limits() *limits {
 	return newLimits(map[caller.Kind]*limit.Limiter{
 		caller.Key:     one("hub-key", caller.KeyLimit),
 		caller.Session: one("hub-session", caller.SessionLimit),
-		caller.Login:   one("hub-login", caller.LoginLimit),
+		caller.Login:   one("login", caller.LoginLimit),
 		caller.Token:   one("hub-token", caller.TokenLimit),
 		caller.Client:  one("hub-client", caller.ClientLimit),
 		caller.Consent: one("hub-consent", caller.ConsentLimit),

@@ -18,7 +18,6 @@ type Row struct {
 	Accuracy               int32
 	BroadcastScore         int32
 	Skill, Activity, Reach float64
-	Followers              int64
 	Live                   bool
 }
 

@@ -103,6 +103,18 @@ func (p *people) FollowTotals(_ context.Context, of operator.ID) (out follow.Tot
 	return out, err
 }
 
+func (p *people) Followers(_ context.Context, of []operator.ID) (out map[operator.ID]int64, err error) {
+	err = p.do(func() {
+		out = map[operator.ID]int64{}
+		for pair := range p.follows {
+			if slices.Contains(of, pair[1]) {
+				out[pair[1]]++
+			}
+		}
+	})
+	return out, err
+}
+
 func (p *people) KeepClaim(_ context.Context, owner operator.ID, c claim.Claim) error {
 	return p.do(func() { p.claims[owner] = []claim.Claim{c} })
 }
