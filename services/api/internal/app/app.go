@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/limit"
@@ -46,6 +47,7 @@ type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
+	time    *chrono.Clock // follows the database; nil when now is set by hand
 	health  *web.Health
 	tracing *obs.Tracing
 	metrics *obs.Metrics
@@ -149,7 +151,7 @@ func (a *App) subjects() error {
 
 // faces builds what listens.
 func (a *App) faces() error {
-	providers, err := idp.ParseConfig(a.cfg.Providers)
+	providers, err := idp.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
 	}
@@ -176,7 +178,7 @@ func (a *App) faces() error {
 		return err
 	}
 	if a.cfg.Metrics != "" {
-		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
+		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }
@@ -248,6 +250,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	if a.internal != nil {
 		parts = append(parts, run.Of("metrics", a.internal))
+	}
+	if a.time != nil {
+		parts = append(parts, run.Loop("time", func(ctx context.Context) error { return a.time.Follow(ctx, pg.Time(a.pool)) }))
 	}
 	return run.Run(ctx, run.Options{
 		Log: a.log,

@@ -40,6 +40,24 @@ func TestPermissionsOfAKey(t *testing.T) {
 	}
 }
 
+func (keys) RevokeKey(_ context.Context, _, id string, _ time.Time) (operator.Key, error) {
+	return operator.Key{ID: id}, nil
+}
+
+// What the database would not read as an id is nobody's key.
+func TestIDsOfKeys(t *testing.T) {
+	t.Parallel()
+	s := operator.NewService(keys{}, "secret", time.Now)
+	const id = "0199f0a4-0000-7000-8000-000000000001"
+	for text, known := range map[string]bool{
+		id: true, "0199F0A4-0000-7000-8000-000000000001": true, "urn:uuid:" + id: false, "{" + id + "}": false, "0199f0a4000070008000000000000001": false, "": false,
+	} {
+		if _, err := s.Revoke(t.Context(), id, text); errors.Is(err, operator.ErrKeyNotFound) == known {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestLabelOfAKey(t *testing.T) {
 	t.Parallel()
 	s := operator.NewService(keys{}, "secret", time.Now)

@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
@@ -50,7 +51,8 @@ func wirePeople(deps *edge.Deps, conn grpc.ClientConnInterface, now func() time.
 		Follows: follow.NewService(upstream.NewOperators(conn), p, now),
 		Claims:  claim.NewService([]claim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, p, p, now),
 		Payouts: claim.Payouts{Money: claim.Money{ChainID: 31337, Label: "devnet", USDC: usdc}, Finder: accounts},
-		Days:    upstream.NewDigests(conn), Digests: digest.NewService(p, p, now), Beside: p.beside,
+		People:  accounts, Profiles: profile.NewService(upstream.NewOperators(conn), (&sequence{}).next),
+		Days: upstream.NewDigests(conn), Digests: digest.NewService(p, p, now), Beside: p.beside,
 	}
 	return p
 }

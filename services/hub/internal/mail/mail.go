@@ -65,10 +65,13 @@ func Parse(address, from string, to []string, plain bool) (*Server, error) {
 	if len(to) == 0 {
 		return nil, errors.New("nobody is written to")
 	}
-	for _, a := range append(to[:len(to):len(to)], from) {
+	for i, a := range append(to[:len(to):len(to)], from) {
 		parsed, err := mail.ParseAddress(a)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no mail address", a)
+		switch {
+		case err != nil && i == len(to):
+			return nil, errors.New("the sender is no mail address")
+		case err != nil:
+			return nil, fmt.Errorf("recipient %d is no mail address", i+1)
 		}
 		s.domain = parsed.Address[strings.LastIndexByte(parsed.Address, '@')+1:] // the sender's is the last
 	}

@@ -52,5 +52,5 @@ func (b *Boards) Record(ctx context.Context, of operator.ID) (board.Record, erro
 	if err != nil {
 		return board.Record{}, err
 	}
-	return board.Record{Total: r.GetTotal(), Won: r.GetWon(), Score: r.GetScore()}, nil
+	return board.Record{Total: r.GetTotal(), Won: r.GetWon(), Lost: r.GetLost(), Score: r.GetScore()}, nil
 }
