@@ -167,7 +167,7 @@ func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (val
 		return s.signals[i], true
 	case p.Name == "publicKey" && p.In == "path":
 		return s.signer, true
-	case p.Name == "handle" && op.Path == "/api/user/follow":
+	case p.Name == "handle" && (op.Path == "/api/user/follow" || op.Path == "/api/streamer/profile"):
 		return s.Handle, true
 	case p.Name == "appId" && p.In == "path":
 		return s.app, true
