@@ -26,6 +26,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -79,6 +80,13 @@ func (people) Verify(_ context.Context, raw string) (operator.Identity, error) {
 // states are the snapshots of the tests: market 404 is unknown, 500 fails.
 type states struct{}
 
+func (states) ChannelCopy(_ context.Context, c feed.Channel) ([]byte, error) {
+	if c == feed.OverlayChannel("tide") {
+		return []byte(`{"marketId":"701122","name":"Flood"}`), nil
+	}
+	return nil, nil
+}
+
 func (states) MarketSnapshot(_ context.Context, id string) (edge.MarketSnapshot, error) {
 	yes := 3150
 	switch id {
@@ -100,6 +108,7 @@ func setup(t *testing.T, o options) *bundle {
 		hub: live.NewHub(max(o.memory, 1)),
 	}
 	quiet := slog.New(slog.DiscardHandler)
+	t.Cleanup(b.hub.Close)
 	b.store = postgres.New(b.rw, postgres.Rules{ResolveChunk: 1000, ReadBudget: 20 * time.Second}, time.Now)
 	t.Cleanup(b.store.Close)
 	b.operators = operator.NewService(b.store, "0123456789abcdef0123456789abcdef", time.Now)
