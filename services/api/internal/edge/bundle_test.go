@@ -59,6 +59,7 @@ type bundle struct {
 	oracle    *oracle.Service
 	edge      *edge.Server
 	addr      string
+	narrow    bool // clients take little before they read
 
 	mu     sync.Mutex
 	closed []int
@@ -268,7 +269,13 @@ func number(v any) int64 {
 // dial opens a socket from an address of the loopback net.
 func (b *bundle) dial(from string, header http.Header) (*client, *http.Response, error) {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	tr := &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}
+	tr := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, network, addr)
+		if err == nil && b.narrow {
+			err = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+		}
+		return conn, err
+	}}
 	ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
 	defer cancel()
 	conn, resp, err := websocket.Dial(ctx, "ws://"+b.addr+"/ws", &websocket.DialOptions{
