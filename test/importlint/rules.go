@@ -6,10 +6,10 @@ package main
 var adapters = map[string][]string{
 	"edge":     {"web", "page", "limit"}, // limits are counted where requests enter
 	"rpc":      {"link", "limit"},        // and where a key is verified
-	"postgres": {"pg"},
+	"postgres": {"pg", "outbox"},
 	"relay":    {"kv"},
 	"venue":    {},
-	"upstream": {"link", "kv"}, // answers of other services are kept in Redis
+	"upstream": {"link", "kv", "outbox"}, // answers are kept in Redis, facts wait in the outbox
 	"partner":  {"kv"},
 	"mail":     {},
 }

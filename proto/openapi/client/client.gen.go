@@ -3722,6 +3722,18 @@ type ListFeedParams struct {
 	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// StreamFeedParams defines parameters for StreamFeed.
+type StreamFeedParams struct {
+	// Channels Comma list of channels, 50 at most; `me` is not among them.
+	Channels string `form:"channels" json:"channels"`
+
+	// Since Where to go on: the number of an event, or an event id of this stream.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// LastEventID As `since`; it wins.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListExternalSignalsParams defines parameters for ListExternalSignals.
 type ListExternalSignalsParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
@@ -5335,6 +5347,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StreamFeed The feed as server-sent events
+	//
+	// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; docs/protocol/ws.md tells
+	// of it. The id of an event holds the place on every channel: a client that sends it back as `Last-Event-ID` goes on
+	// behind it, with no hole and no repeat. The stream lasts; its last event is `end`.
+	//
+	// Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
+	StreamFeed(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOracleMarket One market with its attention, its crowd and its outcome
 	//
@@ -7626,6 +7647,25 @@ func (c *Client) MintAgentKey(ctx context.Context, body MintAgentKeyJSONRequestB
 // Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 func (c *Client) ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFeedRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StreamFeed The feed as server-sent events
+//
+// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; docs/protocol/ws.md tells
+// of it. The id of an event holds the place on every channel: a client that sends it back as `Last-Event-ID` goes on
+// behind it, with no hole and no repeat. The stream lasts; its last event is `end`.
+//
+// Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
+func (c *Client) StreamFeed(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStreamFeedRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -12482,6 +12522,83 @@ func NewListFeedRequest(server string, params *ListFeedParams) (*http.Request, e
 	return req, nil
 }
 
+// NewStreamFeedRequest constructs an http.Request for the StreamFeed method
+func NewStreamFeedRequest(server string, params *StreamFeedParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/feed/stream")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "channels", params.Channels, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetOracleMarketRequest constructs an http.Request for the GetOracleMarket method
 func NewGetOracleMarketRequest(server string, marketID MarketPath) (*http.Request, error) {
 	var err error
@@ -14314,6 +14431,17 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeedWithResponse(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*ListFeedResponse, error)
+
+	// StreamFeedWithResponse The feed as server-sent events
+	//
+	// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; docs/protocol/ws.md tells
+	// of it. The id of an event holds the place on every channel: a client that sends it back as `Last-Event-ID` goes on
+	// behind it, with no hole and no repeat. The stream lasts; its last event is `end`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
+	StreamFeedWithResponse(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*StreamFeedResponse, error)
 
 	// GetOracleMarketWithResponse One market with its attention, its crowd and its outcome
 	//
@@ -18990,6 +19118,47 @@ func (r ListFeedResponse) ContentType() string {
 	return ""
 }
 
+type StreamFeedResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r StreamFeedResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StreamFeedResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StreamFeedResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StreamFeedResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StreamFeedResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetOracleMarketResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -21451,6 +21620,23 @@ func (c *ClientWithResponses) ListFeedWithResponse(ctx context.Context, params *
 		return nil, err
 	}
 	return ParseListFeedResponse(rsp)
+}
+
+// StreamFeedWithResponse The feed as server-sent events
+//
+// The channels of the websocket over plain HTTP, with the same frames and the same guarantees; docs/protocol/ws.md tells
+// of it. The id of an event holds the place on every channel: a client that sends it back as `Last-Event-ID` goes on
+// behind it, with no hole and no repeat. The stream lasts; its last event is `end`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
+func (c *ClientWithResponses) StreamFeedWithResponse(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*StreamFeedResponse, error) {
+	rsp, err := c.StreamFeed(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStreamFeedResponse(rsp)
 }
 
 // GetOracleMarketWithResponse One market with its attention, its crowd and its outcome
@@ -24769,6 +24955,32 @@ func ParseListFeedResponse(rsp *http.Response) (*ListFeedResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStreamFeedResponse parses an HTTP response from a StreamFeedWithResponse call
+func ParseStreamFeedResponse(rsp *http.Response) (*StreamFeedResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StreamFeedResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -34,6 +34,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/wire"
 )
 
 const serviceName = "api"
@@ -68,6 +69,7 @@ type App struct {
 	primary   venue.Venue // the adapter of the primary venue
 
 	hub      *live.Hub
+	ticker   *relay.Ticker
 	relay    *relay.Relay
 	follower *relay.Follower
 	news     *relay.News
@@ -142,7 +144,8 @@ func (a *App) subjects() error {
 	a.hub = live.NewHub(hubMemory)
 	a.relay = relay.New(relay.Options{Log: a.store, Redis: a.redis, Now: a.now, NewID: newID, Slog: a.log})
 	a.follower = relay.NewFollower(a.store, a.redis, a.hub, a.now, a.log)
-	a.news = relay.NewNews(a.redis, a.hub)
+	a.news = relay.NewNews(a.redis, a.hear)
+	a.ticker = relay.NewTicker(a.store, relay.NewReaders(a.redis, newID(), a.now), a.hub, a.now, a.log)
 	return nil
 }
 
@@ -162,7 +165,7 @@ func (a *App) faces() error {
 	closed := a.metrics.Counter("socket_closed_total", "Sockets that ended, by close code.", "code")
 	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL}, edge.Deps{
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
-		History: a.store, Snapshots: snapshots{a.markets}, Hub: a.hub,
+		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Hub: a.hub,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("login", loginLimit),
 		Health: a.health, Log: a.log, Now: a.now, NewID: newID,
@@ -233,6 +236,8 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("search", func(ctx context.Context) error {
 			return a.search.Run(ctx, func(err error) { a.log.Warn("search not followed up", "error", err) })
 		}),
+		run.Loop("wire", a.tellMoves),
+		run.Loop("ticks", a.ticker.Run),
 		run.Loop("movement", func(ctx context.Context) error {
 			return a.oracle.Run(ctx, a.cfg.Movement, func(err error) { a.log.Warn("open markets not read", "error", err) })
 		}),
@@ -263,11 +268,43 @@ func (a *App) Run(ctx context.Context) error {
 	}, parts...)
 }
 
+// tellEvery is how often moves are compared with those told before.
+const tellEvery = 2 * time.Second
+
+// toldMoves is how many of the largest moves are followed.
+const toldMoves = 200
+
+// tellMoves tells the readers of this process what moves: each process reads the
+// markets itself.
+func (a *App) tellMoves(ctx context.Context) error {
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	var told []wire.Move
+	var at time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		moves, read, err := a.oracle.Moves(ctx, syntax.Window24h, "", toldMoves)
+		if err != nil || read.Equal(at) {
+			continue // what is not known does not move
+		}
+		if !at.IsZero() { // what moved before is in the snapshot of whoever comes
+			for _, e := range a.edge.WireNews(told, moves) {
+				a.hub.Publish(e)
+			}
+		}
+		told, at = moves, read
+	}
+}
+
 // sweepEvery is how often what has run out is deleted.
 const sweepEvery = time.Minute
 
-// sweep deletes idempotency keys that have run out and proposals that nobody has
-// decided on, which nothing counts any more.
+// sweep deletes what nothing counts any more: idempotency keys and ids of facts that
+// have run out, and proposals that nobody has decided on.
 func (a *App) sweep(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -276,6 +313,9 @@ func (a *App) sweep(ctx context.Context) error {
 			return err
 		}
 		if err := a.store.LapseProposals(ctx); err != nil {
+			return err
+		}
+		if err := a.store.SweepPublished(ctx); err != nil {
 			return err
 		}
 		select {
@@ -298,6 +338,7 @@ func (a *App) close() error {
 	var errs []error
 	if a.follower != nil {
 		errs = append(errs, a.follower.Close(), a.news.Close())
+		a.hub.Close()
 	}
 	a.pool.Close()
 	return errors.Join(append(errs, a.redis.Close())...)

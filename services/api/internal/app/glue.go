@@ -12,15 +12,19 @@ import (
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/rpc"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
@@ -91,13 +95,21 @@ func classify() market.Classify {
 	}
 }
 
+// hear takes news to the readers of this process.
+func (a *App) hear(e feed.Ephemeral) {
+	a.hub.Publish(e)
+	if e.Type == feed.KeyRevoked {
+		a.edge.Revoked(e.Channel.Owner())
+	}
+}
+
 // serveCalls builds the inner face.
 func (a *App) serveCalls() (*grpcServer, error) {
 	server, err := link.NewServer(link.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})
 	if err != nil {
 		return nil, err
 	}
-	operators, signals := rpc.NewOperators(a.operators), rpc.NewSignals(a.signals, server.Enclose)
+	operators, signals := rpc.NewOperators(a.operators, a.news, a.now), rpc.NewSignals(a.signals, server.Enclose)
 	markets := rpc.NewMarkets(a.markets, a.markets)
 	resolutions := rpc.NewResolutions(a.resolves, a.scanner, a.markets)
 	operatorv1.RegisterOperatorServiceServer(server, operators)
@@ -112,6 +124,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	boardv1.RegisterBoardReadServiceServer(server, rpc.NewBoards(a.boards, a.now))
 	wirev1.RegisterWireReadServiceServer(server, rpc.NewWire(a.oracle))
 	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
+	feedv1.RegisterFeedServiceServer(server, rpc.NewFeed(a.store, a.news))
 	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
 }
 
@@ -124,8 +137,12 @@ func (l logins) Verify(ctx context.Context, raw string) (operator.Identity, erro
 	return operator.Identity{Issuer: s.Issuer, Subject: s.Subject, Primary: s.Primary, Username: s.Username, Name: s.Name}, err
 }
 
-// snapshots gives the market service the words of the edge.
-type snapshots struct{ markets *market.Service }
+// snapshots gives the market service and the store the words of the edge.
+type snapshots struct {
+	markets *market.Service
+	*postgres.Store
+	ticker *relay.Ticker
+}
 
 // MarketSnapshot implements edge.Snapshots.
 func (s snapshots) MarketSnapshot(ctx context.Context, marketID string) (edge.MarketSnapshot, error) {
@@ -140,7 +157,7 @@ func (s snapshots) MarketSnapshot(ctx context.Context, marketID string) (edge.Ma
 	if err != nil {
 		return edge.MarketSnapshot{}, err
 	}
-	out := edge.MarketSnapshot{Status: string(m.Status), Yes: m.YesCount, No: m.NoCount}
+	out := edge.MarketSnapshot{Status: string(m.Status), Yes: m.YesCount, No: m.NoCount, Viewers: int64(s.ticker.Viewers(marketID))}
 	if m.Yes != nil {
 		yes := int(*m.Yes)
 		out.YesBps = &yes

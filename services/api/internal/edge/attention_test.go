@@ -15,6 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/wire"
 )
 
 // around answers what is known around markets with fixed rows; while err is set
@@ -38,6 +39,10 @@ func (a *around) Top(_ context.Context, lane syntax.Lane, limit int) ([]oracle.R
 	f.PricedAt, f.Volume24h, f.ID, f.Provider = noon.Add(-11*time.Minute), nil, "kalshi-x", syntax.Kalshi
 	old.Fact, old.Rank, old.Delta = &f, 2, 0
 	return []oracle.Row{a.row(), old}, noon.Add(-time.Minute), a.err
+}
+
+func (a *around) Moves(context.Context, syntax.Window, syntax.Lane, int) ([]wire.Move, time.Time, error) {
+	return nil, noon, a.err
 }
 
 func (a *around) Score(_ context.Context, id syntax.MarketID) (oracle.Row, time.Time, error) {

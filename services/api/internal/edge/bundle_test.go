@@ -26,6 +26,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -58,6 +59,7 @@ type bundle struct {
 	oracle    *oracle.Service
 	edge      *edge.Server
 	addr      string
+	narrow    bool // clients take little before they read
 
 	mu     sync.Mutex
 	closed []int
@@ -78,6 +80,13 @@ func (people) Verify(_ context.Context, raw string) (operator.Identity, error) {
 
 // states are the snapshots of the tests: market 404 is unknown, 500 fails.
 type states struct{}
+
+func (states) ChannelCopy(_ context.Context, c feed.Channel) ([]byte, error) {
+	if c == feed.OverlayChannel("tide") {
+		return []byte(`{"marketId":"701122","name":"Flood"}`), nil
+	}
+	return nil, nil
+}
 
 func (states) MarketSnapshot(_ context.Context, id string) (edge.MarketSnapshot, error) {
 	yes := 3150
@@ -100,6 +109,7 @@ func setup(t *testing.T, o options) *bundle {
 		hub: live.NewHub(max(o.memory, 1)),
 	}
 	quiet := slog.New(slog.DiscardHandler)
+	t.Cleanup(b.hub.Close)
 	b.store = postgres.New(b.rw, postgres.Rules{ResolveChunk: 1000, ReadBudget: 20 * time.Second}, time.Now)
 	t.Cleanup(b.store.Close)
 	b.operators = operator.NewService(b.store, "0123456789abcdef0123456789abcdef", time.Now)
@@ -259,7 +269,13 @@ func number(v any) int64 {
 // dial opens a socket from an address of the loopback net.
 func (b *bundle) dial(from string, header http.Header) (*client, *http.Response, error) {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	tr := &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}
+	tr := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, network, addr)
+		if err == nil && b.narrow {
+			err = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+		}
+		return conn, err
+	}}
 	ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
 	defer cancel()
 	conn, resp, err := websocket.Dial(ctx, "ws://"+b.addr+"/ws", &websocket.DialOptions{

@@ -13,6 +13,8 @@ const (
 	historyPage = 200
 	// retryWait is the pause after history could not be read.
 	retryWait = time.Second
+	// aheadWait is the pause while this process is behind the reader.
+	aheadWait = 5 * time.Millisecond
 )
 
 // catchUp is what a new subscription needs before it is live.
@@ -46,7 +48,10 @@ func (k *socket) catchUp(ctx context.Context, plans []catchUp) {
 	k.work.Go(func() { k.catch(ctx) })
 }
 
-func hasSnapshot(c feed.Channel) bool { return c.MarketID() != "" || c.Handle() != "" }
+// hasSnapshot tells whether a channel is about something that has a state.
+func hasSnapshot(c feed.Channel) bool {
+	return c != feed.Signals && c != feed.Resolutions && c.Lane() == ""
+}
 
 // catch works until nothing is behind.
 func (k *socket) catch(ctx context.Context) {
@@ -75,18 +80,18 @@ func (k *socket) begin(ctx context.Context, p catchUp) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	frame, seq, err := k.all.snapshot(asking, p.channel)
+	frame, seq, err := k.snapshot(asking, p.channel)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil: // the events come all the same
-		k.refuse(p.id, string(p.channel), err)
+		k.refuse(p.id, p.channel.Shown(), err)
 		return nil
 	}
 	if !p.resumes {
 		p.sub.Start(seq)
 	}
-	return k.offer(ctx, frame)
+	return k.offer(ctx, live.Text(frame))
 }
 
 // follow replays what the reader missed and makes the subscription live.
@@ -104,7 +109,9 @@ func (k *socket) follow(ctx context.Context, p catchUp) error {
 		case live.Live:
 			return nil
 		case live.Wait:
-			err = k.queue.Room(ctx)
+			err = k.reader.Room(ctx)
+		case live.Ahead:
+			err = pause(ctx, aheadWait)
 		case live.Read:
 			err = r.read(ctx, from, upTo)
 		}
@@ -126,7 +133,7 @@ func (k *socket) ahead(ctx context.Context, p catchUp) error {
 	case err != nil:
 		return err
 	case p.since > head:
-		k.refuse(p.id, string(p.channel), errFuture)
+		k.refuse(p.id, p.channel.Shown(), errFuture)
 	default:
 		p.sub.Start(p.since)
 	}
@@ -159,7 +166,7 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 			return err
 		}
 		if from < oldest-1 {
-			if err := r.offer(ctx, encode(gapJSON{Op: "gap", Channel: r.channel, From: from, Oldest: oldest})); err != nil {
+			if err := r.offer(ctx, live.Text(encode(gapJSON{Op: "gap", Channel: r.channel.Shown(), From: from, Oldest: oldest}))); err != nil {
 				return err
 			}
 			r.sub.Caught(upTo)
@@ -178,7 +185,7 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 	}
 	for i := range events {
 		m := &events[i]
-		if err := r.offer(ctx, live.EventFrame(m, feed.Link{Channel: r.channel, Prev: r.prev})); err != nil {
+		if err := r.offer(ctx, live.Text(live.EventFrame(m, feed.Link{Channel: r.channel, Prev: r.prev}))); err != nil {
 			return err
 		}
 		r.prev = m.Seq
@@ -199,28 +206,36 @@ func (k *socket) ask(ctx context.Context, p catchUp, read func(context.Context) 
 		}
 		if !told {
 			told = true
-			k.refuse(p.id, string(p.channel), err)
+			k.refuse(p.id, p.channel.Shown(), err)
 		}
-		if k.queue.Closed() {
+		if k.reader.Closed() {
 			return errEnded
 		}
-		wait := time.NewTimer(retryWait)
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
+		if err := pause(ctx, retryWait); err != nil {
+			return err
 		}
 	}
 }
 
-// offer waits until the queue has room for a frame of a replay.
+func pause(ctx context.Context, d time.Duration) error {
+	wait := time.NewTimer(d)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// offer waits until the reader has room for a frame of a replay.
 func (k *socket) offer(ctx context.Context, frame []byte) error {
-	for !k.queue.Offer(frame) {
-		if err := k.queue.Room(ctx); err != nil {
+	for !k.reader.Offer(frame) {
+		if err := k.reader.Room(ctx); err != nil {
 			return err
 		}
 	}
-	if k.queue.Closed() {
+	if k.reader.Closed() {
 		return errEnded
 	}
 	return nil

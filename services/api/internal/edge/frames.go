@@ -7,7 +7,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
-	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
 // The frames that a server sends, but for events, which are made once for all
@@ -28,17 +27,17 @@ type helloLimitsJSON struct {
 }
 
 type ackJSON struct {
-	Op       string         `json:"op"`
-	ID       string         `json:"id,omitempty"`
-	Channels []feed.Channel `json:"channels"`
+	Op       string   `json:"op"`
+	ID       string   `json:"id,omitempty"`
+	Channels []string `json:"channels"`
 }
 
 type snapshotJSON struct {
-	Op      string       `json:"op"`
-	Channel feed.Channel `json:"channel"`
-	Seq     int64        `json:"seq"`
-	At      string       `json:"at"`
-	Data    any          `json:"data"`
+	Op      string `json:"op"`
+	Channel string `json:"channel"`
+	Seq     int64  `json:"seq"`
+	At      string `json:"at"`
+	Data    any    `json:"data"`
 }
 
 type marketSnapshotJSON struct {
@@ -49,19 +48,37 @@ type marketSnapshotJSON struct {
 	Viewers int64  `json:"viewers"`
 }
 
-// operatorSnapshotJSON is what an operator's channel begins with. Nobody has
-// told this host of a broadcast yet, so it is the empty shape.
-type operatorSnapshotJSON struct {
-	Live   bool             `json:"live"`
-	ShowID *string          `json:"showId"`
-	Signal *json.RawMessage `json:"signal"`
+// meSnapshotJSON is what an operator's own channel begins with.
+type meSnapshotJSON struct {
+	Handle      string   `json:"handle"`
+	Permissions []string `json:"permissions"`
+}
+
+// wireSnapshotJSON is what the wire begins with.
+type wireSnapshotJSON struct {
+	Items []moveJSON `json:"items"`
+}
+
+// empty are the snapshots of channels of which nobody has told this host.
+var empty = map[string]json.RawMessage{
+	"operator": json.RawMessage(`{"live":false,"showId":null,"signal":null}`),
+	"overlay":  json.RawMessage(`{"marketId":null}`),
+	"live":     json.RawMessage(`{"live":[],"recent":[]}`),
+	"program":  json.RawMessage(`{"now":null,"next":null}`),
+	"pulse":    json.RawMessage(`{}`),
 }
 
 type gapJSON struct {
-	Op      string       `json:"op"`
-	Channel feed.Channel `json:"channel"`
-	From    int64        `json:"from"`
-	Oldest  int64        `json:"oldest"`
+	Op      string `json:"op"`
+	Channel string `json:"channel"`
+	From    int64  `json:"from"`
+	Oldest  int64  `json:"oldest"`
+}
+
+// endJSON is the last event of a stream: a close frame of a websocket.
+type endJSON struct {
+	Code   int    `json:"code"`
+	Reason string `json:"reason"`
 }
 
 type pongJSON struct {
@@ -92,6 +109,7 @@ var (
 	errFrame   = fault.New(fault.Invalid, "invalid_frame", "a frame is one JSON object with a known op")
 	errChannel = fault.New(fault.Invalid, "unknown_channel", "there is no such channel")
 	errSince   = fault.New(fault.Invalid, "invalid_since", "since is the number of an event")
+	errOwn     = fault.New(fault.Unauthenticated, "unauthenticated", "this channel is for the holder of a key")
 	errFuture  = fault.New(fault.Invalid, "future_cursor", "since is ahead of the feed; live from here")
 	errFull    = fault.New(fault.Conflict, "limit_reached", "too many subscriptions on this socket")
 )

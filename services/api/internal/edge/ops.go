@@ -37,7 +37,7 @@ func (k *socket) handle(ctx context.Context, data []byte) (live.Code, bool) {
 	case "auth":
 		return k.authenticate(ctx, id, o)
 	case "ping":
-		k.queue.Push(encode(pongJSON{Op: "pong", ID: id}))
+		k.say(pongJSON{Op: "pong", ID: id})
 		return live.Code{}, true
 	}
 	channels := o.Strings("channels", 2*k.all.limits.Subscriptions, maxChannel)
@@ -57,7 +57,9 @@ func (k *socket) handle(ctx context.Context, data []byte) (live.Code, bool) {
 	return live.Code{}, true
 }
 
-func (k *socket) refuse(id, channel string, err error) { k.queue.Push(errorFrame(id, channel, err)) }
+func (k *socket) refuse(id, channel string, err error) {
+	k.reader.Push(live.Text(errorFrame(id, channel, err)))
+}
 
 // authenticate takes an operator key. A wrong one ends the socket; a ledger that
 // cannot be asked does not.
@@ -68,33 +70,44 @@ func (k *socket) authenticate(ctx context.Context, id string, o web.Object) (liv
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	hash := operator.Hash(*token)
-	if _, _, err := k.all.Operators.Verify(ctx, hash); err != nil {
+	me, err := k.all.holder(ctx, operator.Hash(*token))
+	if err != nil {
 		if fault.Of(err).Kind == fault.Unauthenticated {
 			return live.Unauthenticated, false
 		}
 		k.refuse(id, "", err)
 		return live.Code{}, true
 	}
-	name := keyName(hash)
-	if !k.all.Keys.Allow(ctx, name).Allowed || !k.all.rekey(k.key, name) {
+	if !k.all.Keys.Allow(ctx, me.name()).Allowed || !k.all.rekey(k.me.name(), me.name()) {
 		return live.RateLimited, false
 	}
-	k.key = name
-	k.queue.Push(encode(ackJSON{Op: "ack", ID: id, Channels: []feed.Channel{}}))
+	k.become(me)
+	k.say(ackJSON{Op: "ack", ID: id, Channels: []string{}})
 	return live.Code{}, true
 }
 
+// named reads a channel as this reader may ask for it.
+func (k *socket) named(name string) (feed.Channel, error) {
+	c, known := feed.ParseChannel(name)
+	switch {
+	case !known:
+		return "", errChannel
+	case c != feed.Me:
+		return c, nil
+	case k.me.handle == "":
+		return "", errOwn
+	}
+	return feed.MeChannel(k.me.handle), nil
+}
+
 // subscribe answers with an error for each channel that cannot be had and one
-// ack for the others. Each channel then begins with its snapshot, goes on with
-// what it missed behind since, and crosses over to live.
+// ack for the others.
 func (k *socket) subscribe(ctx context.Context, id string, names []string, since web.Object) {
-	acked := make([]feed.Channel, 0, len(names))
-	var plans []catchUp
+	var wishes []catchUp
 	for _, name := range names {
-		c, known := feed.ParseChannel(name)
-		if !known {
-			k.refuse(id, name, errChannel)
+		c, err := k.named(name)
+		if err != nil {
+			k.refuse(id, name, err)
 			continue
 		}
 		p := catchUp{channel: c, id: id}
@@ -106,22 +119,34 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 			}
 			p.since, p.resumes = n, true
 		}
+		wishes = append(wishes, p)
+	}
+	k.listen(ctx, id, wishes)
+}
+
+// listen begins each channel with its snapshot, goes on with what the reader missed
+// behind since, and crosses over to live.
+func (k *socket) listen(ctx context.Context, id string, wishes []catchUp) {
+	acked := make([]string, 0, len(wishes))
+	var plans []catchUp
+	for _, p := range wishes {
+		c := p.channel
 		k.mu.Lock()
 		old, again := k.subs[c]
 		full := !again && len(k.subs) >= k.all.limits.Subscriptions
 		k.mu.Unlock()
 		if full {
-			k.refuse(id, name, errFull)
+			k.refuse(id, c.Shown(), errFull)
 			continue
 		}
-		acked = append(acked, c)
+		acked = append(acked, c.Shown())
 		if again && !p.resumes {
 			continue // it listens already
 		}
 		if again {
 			old.Close() // a reader that found a hole starts over from before it
 		}
-		p.sub = k.all.Hub.Subscribe(k.queue, c)
+		p.sub = k.all.Hub.Subscribe(k.reader, c)
 		if p.resumes && p.since <= k.all.Hub.Head() {
 			p.sub.Start(p.since)
 		} else if p.resumes {
@@ -133,17 +158,17 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 		plans = append(plans, p)
 	}
 	if len(acked) > 0 {
-		k.queue.Push(encode(ackJSON{Op: "ack", ID: id, Channels: acked}))
+		k.say(ackJSON{Op: "ack", ID: id, Channels: acked})
 	}
 	k.catchUp(ctx, plans)
 }
 
 func (k *socket) unsubscribe(id string, names []string) {
-	acked := make([]feed.Channel, 0, len(names))
+	acked := make([]string, 0, len(names))
 	for _, name := range names {
-		c, known := feed.ParseChannel(name)
-		if !known {
-			k.refuse(id, name, errChannel)
+		c, err := k.named(name)
+		if err != nil {
+			k.refuse(id, name, err)
 			continue
 		}
 		k.mu.Lock()
@@ -153,9 +178,9 @@ func (k *socket) unsubscribe(id string, names []string) {
 		if sub != nil {
 			sub.Close()
 		}
-		acked = append(acked, c)
+		acked = append(acked, c.Shown())
 	}
 	if len(acked) > 0 {
-		k.queue.Push(encode(ackJSON{Op: "ack", ID: id, Channels: acked}))
+		k.say(ackJSON{Op: "ack", ID: id, Channels: acked})
 	}
 }

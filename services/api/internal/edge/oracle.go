@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/wire"
 )
 
 // oracleJSON is a market with all that is known around it. Attention is null where
@@ -162,6 +163,7 @@ func stamp(t *time.Time) *string {
 
 // Oracle ranks open markets by attention.
 type Oracle interface {
+	Moves(ctx context.Context, w syntax.Window, lane syntax.Lane, limit int) ([]wire.Move, time.Time, error)
 	Top(ctx context.Context, lane syntax.Lane, limit int) ([]oracle.Row, time.Time, error)
 	// Score faults with not_found when the market is not open.
 	Score(ctx context.Context, id syntax.MarketID) (oracle.Row, time.Time, error)

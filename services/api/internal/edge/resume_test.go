@@ -53,6 +53,11 @@ func (b *bundle) consume(channel string, cuts int, last *atomic.Int64) ([]int64,
 					return seen, nil
 				}
 				continue
+			case "error":
+				if f["error"] != "db_unavailable" { // which is told, and tried again
+					return nil, fmt.Errorf("%s: %v", channel, f)
+				}
+				continue
 			default:
 				return nil, fmt.Errorf("%s: %v", channel, f)
 			}
@@ -251,8 +256,12 @@ func TestGap(t *testing.T) {
 	b := setup(t, options{memory: 1})
 	b.market("1", "OTHER")
 	day := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
-	b.exec(fmt.Sprintf(`CREATE TABLE api.protocol_events_%s PARTITION OF api.protocol_events FOR VALUES FROM ('%s') TO ('%s')`,
-		day.Format("20060102"), day.Format(time.RFC3339), day.AddDate(0, 0, 1).Format(time.RFC3339)))
+	partition := fmt.Sprintf(`CREATE TABLE api.protocol_events_%s PARTITION OF api.protocol_events FOR VALUES FROM ('%s') TO ('%s')`,
+		day.Format("20060102"), day.Format(time.RFC3339), day.AddDate(0, 0, 1).Format(time.RFC3339))
+	testkit.Eventually(t, 20*time.Second, func() bool { // the relay makes partitions, too, and one of the two may have to yield
+		_, err := b.admin.Exec(t.Context(), partition)
+		return err == nil
+	})
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', '1', $1::timestamptz FROM generate_series(1, 5)`, day)
 	b.fact("market.disputed", "1", 0)
 	b.head(5)

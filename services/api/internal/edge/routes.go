@@ -32,6 +32,7 @@ func (s *server) routes() []web.Route {
 	const get, post = http.MethodGet, http.MethodPost
 	return append([]web.Route{
 		{Method: get, Path: "/api/v1/feed", Who: []string{public}, CORS: web.Open, Cache: cacheFeed, Handler: web.Anonymous(s.feed), Empty: emptyFeed},
+		{Method: get, Path: "/api/v1/feed/stream", Who: []string{public}, CORS: web.Open, Handler: web.Anonymous(s.sockets.stream), Timeout: noLimit},
 		{Method: get, Path: "/api/v1/signals/leaderboard", Who: []string{public}, CORS: web.Open, Cache: cacheBoard, Handler: web.Anonymous(s.board), Empty: s.emptyBoard},
 		{Method: get, Path: "/api/v1/signals/external", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.external), Empty: s.emptyExternal},
 		{Method: get, Path: "/api/v1/oracle/markets/:marketId", Who: []string{public}, CORS: web.Open, Cache: cacheOne, Handler: web.Anonymous(s.oracleMarket)},

@@ -105,8 +105,9 @@ func New(cfg Config, d Deps) *Server {
 	if d.Closed == nil {
 		d.Closed = func(int) {}
 	}
+	hubURL := strings.TrimRight(cfg.HubURL, "/")
 	s := &server{
-		Deps: d, hubURL: strings.TrimRight(cfg.HubURL, "/"), sockets: newSockets(cfg.Sockets, d),
+		Deps: d, hubURL: hubURL, sockets: newSockets(cfg.Sockets, hubURL, d),
 		feeds:     page.New(page.Options{TTL: 250 * time.Millisecond, Stale: 750 * time.Millisecond, Now: d.Now}),
 		ranks:     page.New(page.Options{TTL: time.Second, Stale: 9 * time.Second, Now: d.Now, MaxKeys: 1024}),
 		attention: page.New(page.Options{TTL: 2 * time.Second, Stale: 8 * time.Second, Timeout: 3 * time.Second, Now: d.Now}),
@@ -126,6 +127,9 @@ func New(cfg Config, d Deps) *Server {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Revoked tells that a key of an operator was revoked: sockets that carry it end.
+func (s *Server) Revoked(handle string) { s.inner.sockets.revoked(handle) }
 
 // Table lists the mounted routes.
 func (s *Server) Table() []web.Route { return s.edge.Table() }

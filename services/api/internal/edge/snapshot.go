@@ -3,7 +3,9 @@ package edge
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
@@ -24,7 +26,7 @@ func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, s
 			}
 			body = strconv.AppendInt(nil, head, 10)
 			body = append(body, '\n')
-			body = append(body, encode(snapshotJSON{Op: "snapshot", Channel: c, Seq: head, At: syntax.Stamp(s.Now()), Data: data})...)
+			body = append(body, encode(snapshotJSON{Op: "snapshot", Channel: string(c), Seq: head, At: syntax.Stamp(s.Now()), Data: data})...)
 			return nil
 		})
 		return body, err
@@ -37,13 +39,41 @@ func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, s
 	return frame, seq, err
 }
 
+// state is what a channel is about.
 func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
-	id := c.MarketID()
-	if id == "" {
-		return operatorSnapshotJSON{}, nil
+	if id := c.MarketID(); id != "" {
+		m, err := s.Snapshots.MarketSnapshot(ctx, id)
+		return marketSnapshotJSON(m), err
 	}
-	m, err := s.Snapshots.MarketSnapshot(ctx, id)
-	return marketSnapshotJSON(m), err
+	if c == feed.Wire {
+		moves, _, err := s.Oracle.Moves(ctx, wireWindow, "", wireItems)
+		out := wireSnapshotJSON{Items: make([]moveJSON, 0, len(moves))}
+		for i := range moves {
+			out.Items = append(out.Items, showMove(s.hubURL, &moves[i]))
+		}
+		return out, err
+	}
+	data, err := s.Snapshots.ChannelCopy(ctx, c)
+	if data == nil {
+		kind, _, _ := strings.Cut(string(c), ":")
+		data = empty[kind]
+	}
+	return json.RawMessage(data), err
+}
+
+// snapshot is that of the host, or what the reader of this socket alone may see.
+func (k *socket) snapshot(ctx context.Context, c feed.Channel) (frame []byte, seq int64, err error) {
+	if c.Owner() == "" {
+		return k.all.snapshot(ctx, c)
+	}
+	k.mu.Lock()
+	me := k.me
+	k.mu.Unlock()
+	seq = k.all.Hub.Head()
+	return encode(snapshotJSON{
+		Op: "snapshot", Channel: c.Shown(), Seq: seq, At: syntax.Stamp(k.all.Now()),
+		Data: meSnapshotJSON{Handle: me.handle, Permissions: me.permissions},
+	}), seq, nil
 }
 
 // lookup asks while only a few other sockets do. Snapshots and history have slots

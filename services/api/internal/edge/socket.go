@@ -4,36 +4,43 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 )
 
-const (
-	// writeTime is how long one frame may wait for a full connection.
-	writeTime = 5 * time.Second
-	// askTime bounds what a socket asks of the database.
-	askTime = 5 * time.Second
-)
+// askTime bounds what a socket asks of the database.
+const askTime = 5 * time.Second
 
-// socket is one open connection: a reader of client frames, a writer of what
-// waits in the queue and, while somebody catches up, one more for that.
+// transport is the connection of a socket, as what serves it sees it.
+type transport interface {
+	live.Pipe
+	// wait is until the last frame was written, or the connection cut.
+	wait(ctx context.Context)
+	// abandon ends the connection whatever is being written; what serves it sees the end.
+	abandon()
+}
+
+// socket is one open connection: a reader of client frames and, while somebody
+// catches up, one more goroutine for that. The hub writes to it.
 type socket struct {
-	all   *sockets
-	conn  *websocket.Conn
-	raw   net.Conn // beneath conn
-	queue *live.Queue
-	key   string // of the operator key, empty without; the reader's own
-	pongs atomic.Int64
-	times []time.Time // of the last client frames, a ring; the reader's own
-	next  int
+	all     *sockets
+	conn    *websocket.Conn // nil for a stream of server-sent events
+	pipe    transport
+	reader  *live.Reader
+	end     context.CancelFunc
+	address string
+	me      holder  // written by the reading goroutine, under mu
+	times   []int64 // of the last client frames, a ring; the reading goroutine's own
+	next    int
+	pongs   atomic.Int64
 
 	mu       sync.Mutex
 	subs     map[feed.Channel]*live.Subscription
@@ -43,58 +50,93 @@ type socket struct {
 	work     sync.WaitGroup // the catcher
 }
 
-func newSocket(all *sockets, key string) *socket {
+func newSocket(all *sockets, pipe transport, me holder, address string, end context.CancelFunc) *socket {
 	k := &socket{
-		all: all, key: key, queue: live.NewQueue(), subs: make(map[feed.Channel]*live.Subscription),
-		times: make([]time.Time, 2*all.limits.FrameRate),
+		all: all, pipe: pipe, end: end, address: address, me: me,
+		subs: make(map[feed.Channel]*live.Subscription), times: make([]int64, 2*all.limits.FrameRate),
 	}
 	k.pong(context.Background(), nil)
 	return k
 }
 
-// keyName is how a key is counted: never by itself.
-func keyName(hash []byte) string { return hex.EncodeToString(hash) }
+// holder is whose key a socket carries; the zero value is nobody's.
+type holder struct {
+	hash        []byte // of the key
+	handle      string
+	permissions []string
+}
+
+// name is how a key is counted: never by itself.
+func (h holder) name() string { return hex.EncodeToString(h.hash) }
+
+// holder finds out whose key this is. Faults: unauthenticated, db_unavailable.
+func (s *sockets) holder(ctx context.Context, hash []byte) (holder, error) {
+	o, key, err := s.Operators.Verify(ctx, hash)
+	if err != nil {
+		return holder{}, err
+	}
+	return holder{hash: hash, handle: o.Handle, permissions: key.Permissions}, nil
+}
+
+// become makes the socket another's; what only the one before may hear ends.
+func (k *socket) become(me holder) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for c, sub := range k.subs {
+		if c.Owner() != "" && c.Owner() != me.handle {
+			sub.Close()
+			delete(k.subs, c)
+		}
+	}
+	k.me = me
+}
+
+// recheck ends a socket whose key was revoked.
+func (k *socket) recheck(ctx context.Context) {
+	k.mu.Lock()
+	hash := k.me.hash
+	k.mu.Unlock()
+	err := k.all.lookup(ctx, k.all.lookups, func(ctx context.Context) error {
+		_, err := k.all.holder(ctx, hash)
+		return err
+	})
+	if err != nil && fault.Of(err).Kind == fault.Unauthenticated {
+		k.reader.Close(live.Unauthenticated)
+	}
+}
 
 func (k *socket) pong(context.Context, []byte) { k.pongs.Store(k.all.Now().UnixNano()) }
 
 func (k *socket) lastPong() time.Time { return time.Unix(0, k.pongs.Load()) }
 
-// ping asks for a sign of life; the answer is noted when it comes.
-func (k *socket) ping() {
-	ctx, cancel := context.WithTimeout(context.Background(), k.all.limits.Beat)
-	defer cancel()
-	// A ping that finds no answer is judged by the time of the last pong.
-	_ = k.conn.Ping(ctx)
+// run serves a websocket to its end.
+func (k *socket) run(ctx context.Context) {
+	k.serve(ctx, func() live.Code { return k.read(ctx) })
+	_ = k.conn.CloseNow() // gives back what the library holds
 }
 
-// cut ends the connection without a word, even while the library waits for an
-// answer to its own.
-func (k *socket) cut() { _ = k.raw.Close() }
-
-// run serves the socket to its end and leaves nothing of it behind.
-func (k *socket) run(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// serve greets, lets listen go on until it knows why the socket ends, and leaves
+// nothing of it behind.
+func (k *socket) serve(ctx context.Context, listen func() live.Code) {
+	defer func() { k.all.release(k.address, k.me.name()) }()
 	k.all.add(k)
-	defer k.all.remove(k)
 	l := k.all.limits
-	k.queue.Push(encode(helloJSON{
+	k.say(helloJSON{
 		Op: "hello", Protocol: subprotocol, ConnectionID: k.all.NewID(), HeartbeatS: int(l.Beat / time.Second),
 		Limits:     helloLimitsJSON{Subscriptions: l.Subscriptions, FramesPerSecond: l.FrameRate, FrameBytes: l.FrameBytes},
 		ServerTime: syntax.Stamp(k.all.Now()),
-	}))
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		k.write(ctx)
-	}()
-	k.queue.Close(k.read(ctx))
+	})
+	k.reader.Close(listen())
 	k.leave()
-	<-written // it may still be saying why
-	cancel()
+	k.pipe.wait(ctx) // it may still be saying why
+	k.end()
 	k.work.Wait()
-	_ = k.conn.CloseNow() // gives back what the library holds
+	k.all.remove(k)
+	k.all.Closed(k.reader.Code().Status)
 }
+
+// say sends a frame that cannot come later.
+func (k *socket) say(frame any) { k.reader.Push(live.Text(encode(frame))) }
 
 // leave ends every subscription.
 func (k *socket) leave() {
@@ -106,11 +148,12 @@ func (k *socket) leave() {
 	k.left = true
 }
 
-// read takes client frames until the socket ends, and tells why it does.
+// read takes client frames until the socket ends, and tells why it does. What
+// ends a read is the end of the connection.
 func (k *socket) read(ctx context.Context) live.Code {
 	k.conn.SetReadLimit(int64(k.all.limits.FrameBytes))
 	for {
-		kind, data, err := k.conn.Read(ctx)
+		kind, data, err := k.conn.Read(context.Background())
 		switch {
 		case errors.Is(err, websocket.ErrMessageTooBig):
 			return live.TooLarge
@@ -132,44 +175,10 @@ func (k *socket) read(ctx context.Context) live.Code {
 // inRate counts a client frame: at most twice the rate in any two seconds.
 func (k *socket) inRate(now time.Time) bool {
 	oldest := k.times[k.next]
-	if !oldest.IsZero() && now.Sub(oldest) < 2*time.Second {
+	if oldest != 0 && now.UnixNano()-oldest < int64(2*time.Second) {
 		return false
 	}
-	k.times[k.next] = now
+	k.times[k.next] = now.UnixNano()
 	k.next = (k.next + 1) % len(k.times)
 	return true
-}
-
-// write sends what waits. When the queue is closed it says why and ends.
-func (k *socket) write(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx) // what ends a write is the end of the connection
-	// A connection that takes nothing for so long is cut, and the queue knows why
-	// before the reader sees the end of it.
-	stuck := time.AfterFunc(time.Hour, func() {
-		k.queue.Close(live.SlowConsumer)
-		k.cut()
-	})
-	defer stuck.Stop()
-	for {
-		frame, code, open := k.queue.Next()
-		switch {
-		case !open:
-			k.all.Closed(code.Status)
-			if code == live.Gone {
-				k.cut()
-				return
-			}
-			// The other side may be gone or deaf; the library waits a while.
-			_ = k.conn.Close(websocket.StatusCode(code.Status), code.Reason)
-			return
-		case frame == nil:
-			stuck.Stop()
-			<-k.queue.Wake() // closing wakes, too
-		default:
-			stuck.Reset(writeTime)
-			if err := k.conn.Write(ctx, websocket.MessageText, frame); err != nil {
-				k.queue.Close(live.Gone)
-			}
-		}
-	}
 }

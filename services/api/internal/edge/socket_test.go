@@ -48,9 +48,9 @@ func TestConversation(t *testing.T) {
 	c.want(frame{"op": "hello", "protocol": "signal.v1", "heartbeatS": 30.0, "limits": map[string]any{"subscriptions": 50.0, "framesPerSecond": 10.0, "frameBytes": 8192.0}})
 	c.send(`{"op":"ping","id":"p1"}`)
 	c.want(frame{"op": "pong", "id": "p1"})
-	c.send(`{"op":"subscribe","id":"s1","channels":["market:701122","operator:Mara_K","overlay:mara_k","market:???","resolutions","signals:lane:OTHER"]}`)
+	c.send(`{"op":"subscribe","id":"s1","channels":["market:701122","operator:Mara_K","overlay:mara k","market:???","resolutions","signals:lane:OTHER"]}`)
 	c.want(
-		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "overlay:mara_k"},
+		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "overlay:mara k"},
 		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "market:???"},
 		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "signals:lane:OTHER"},
 		frame{"op": "ack", "id": "s1", "channels": []any{"market:701122", "operator:mara_k", "resolutions"}},
@@ -65,9 +65,9 @@ func TestConversation(t *testing.T) {
 	)
 	b.hub.Publish(feed.Ephemeral{Channel: "market:701122", Type: feed.PriceTick, At: time.Now(), Data: []byte(`{"marketId":"701122","yesBps":3150}`)})
 	c.want(frame{"op": "event", "channel": "market:701122", "type": "price.tick", "data": map[string]any{"marketId": "701122", "yesBps": 3150.0}})
-	c.send(`{"op":"unsubscribe","id":"s2","channels":["market:701122","pulse"]}`)
+	c.send(`{"op":"unsubscribe","id":"s2","channels":["market:701122","pulse:1"]}`)
 	c.want(
-		frame{"op": "error", "id": "s2", "error": "unknown_channel", "message": "there is no such channel", "channel": "pulse"},
+		frame{"op": "error", "id": "s2", "error": "unknown_channel", "message": "there is no such channel", "channel": "pulse:1"},
 		frame{"op": "ack", "id": "s2", "channels": []any{"market:701122"}},
 	)
 	b.fact("market.status", "701122", 1)
@@ -104,8 +104,9 @@ func TestBadFrames(t *testing.T) {
 		`{"op":"subscribe","channels":[7]}`:                "invalid_channels",
 		`{"op":"subscribe","channels":[""]}`:               "unknown_channel",
 		`{"op":"subscribe","channels":["market:"]}`:        "unknown_channel",
-		`{"op":"subscribe","channels":["me"]}`:             "unknown_channel",
-		`{"op":"unsubscribe","channels":["live"]}`:         "unknown_channel",
+		`{"op":"subscribe","channels":["me"]}`:             "unauthenticated",
+		`{"op":"subscribe","channels":["me:mara"]}`:        "unknown_channel",
+		`{"op":"unsubscribe","channels":["alive"]}`:        "unknown_channel",
 		`{"op":"ping","id":7}`:                             "invalid_frame",
 		`{"op":"subscribe","channels":["a"],"since":7}`:    "invalid_since",
 		`{"op":"subscribe","channels":["market:\u0031x"]}`: "unknown_channel",

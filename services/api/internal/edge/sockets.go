@@ -35,6 +35,9 @@ type Snapshots interface {
 	// MarketSnapshot of a market that nobody knows is the zero one with status
 	// unknown; that is no fault.
 	MarketSnapshot(ctx context.Context, marketID string) (MarketSnapshot, error)
+	// ChannelCopy is what another service has told of a channel of its own: a JSON
+	// object, nil for nothing.
+	ChannelCopy(ctx context.Context, c feed.Channel) ([]byte, error)
 }
 
 // SocketLimits bound what sockets may use. Zero values are those of the contract.
@@ -86,6 +89,7 @@ const beatSlots = 30
 // sockets are all open sockets of this process.
 type sockets struct {
 	Deps
+	hubURL    string
 	limits    SocketLimits
 	lookups   chan struct{} // reads of history that may run at once
 	states    chan struct{} // snapshots
@@ -103,9 +107,9 @@ type sockets struct {
 	turn      int
 }
 
-func newSockets(limits SocketLimits, d Deps) *sockets {
+func newSockets(limits SocketLimits, hubURL string, d Deps) *sockets {
 	s := &sockets{
-		Deps: d, limits: limits.withDefaults(), lookups: make(chan struct{}, lookups), states: make(chan struct{}, lookups), snapshots: page.New(page.Options{TTL: time.Second, Now: d.Now}), stop: make(chan struct{}),
+		Deps: d, hubURL: hubURL, limits: limits.withDefaults(), lookups: make(chan struct{}, lookups), states: make(chan struct{}, lookups), snapshots: page.New(page.Options{TTL: time.Second, Now: d.Now}), stop: make(chan struct{}),
 		slotOf: make(map[*socket]int), addresses: make(map[string]int), keys: make(map[string]int),
 	}
 	for i := range s.slots {
@@ -179,7 +183,7 @@ func (s *sockets) add(k *socket) {
 	s.slotOf[k] = s.turn
 	s.slots[s.turn][k] = struct{}{}
 	if s.leaving {
-		k.queue.Close(live.GoingAway)
+		k.reader.Close(live.GoingAway)
 	}
 }
 
@@ -211,14 +215,33 @@ func (s *sockets) beat(slot int) {
 		return
 	}
 	now := s.Now()
-	frame := beatFrame(s.Hub.Head(), now)
+	frame := append(live.Text(beatFrame(s.Hub.Head(), now)), live.Ping...)
 	for k := range s.slots[slot] {
-		if now.Sub(k.lastPong()) >= s.limits.PongTimeout {
-			k.queue.Close(live.NoPong)
+		if k.conn != nil && now.Sub(k.lastPong()) >= s.limits.PongTimeout {
+			k.reader.Close(live.NoPong)
 			continue
 		}
-		k.queue.Push(frame)
-		s.running.Go(k.ping)
+		k.reader.Push(frame)
+		k.mu.Lock()
+		keyed := k.me.handle != ""
+		k.mu.Unlock()
+		if keyed {
+			s.running.Go(func() { k.recheck(context.Background()) })
+		}
+	}
+}
+
+// revoked looks again at the keys of an operator's sockets.
+func (s *sockets) revoked(handle string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k := range s.slotOf {
+		k.mu.Lock()
+		theirs := k.me.handle == handle
+		k.mu.Unlock()
+		if theirs && !s.leaving {
+			s.running.Go(func() { k.recheck(context.Background()) })
+		}
 	}
 }
 
@@ -228,7 +251,7 @@ func (s *sockets) close(ctx context.Context) {
 	first := !s.leaving
 	s.leaving = true
 	for k := range s.slotOf {
-		k.queue.Close(live.GoingAway)
+		k.reader.Close(live.GoingAway)
 	}
 	s.mu.Unlock()
 	if first {
@@ -248,7 +271,7 @@ func (s *sockets) close(ctx context.Context) {
 	}
 	s.mu.Lock()
 	for k := range s.slotOf {
-		k.cut()
+		k.pipe.abandon()
 	}
 	s.mu.Unlock()
 	<-done

@@ -1,10 +1,7 @@
 package edge
 
 import (
-	"bufio"
 	"context"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -29,7 +26,7 @@ func (s *sockets) open(c echo.Context) error {
 		c.Response().Header().Set("Upgrade", "websocket")
 		return web.JSON(c, http.StatusUpgradeRequired, errorJSON{Error: "upgrade_required", Message: "this route is a websocket"})
 	}
-	key, err := s.identify(c)
+	me, err := s.identify(c)
 	if err != nil {
 		return err
 	}
@@ -37,47 +34,48 @@ func (s *sockets) open(c echo.Context) error {
 		return errStarting
 	}
 	address := addressKey(c.RealIP())
-	if err := s.reserve(address, key); err != nil {
+	if err := s.reserve(address, me.name()); err != nil {
 		return err
 	}
-	// The request's context ends with the handler and so with the socket.
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	k := newSocket(s, key)
-	defer func() { s.release(address, k.key) }()
-	t := &tap{ResponseWriter: c.Response(), sendBuffer: s.limits.SendBuffer}
-	k.conn, err = websocket.Accept(t, r, &websocket.AcceptOptions{
+	// What serves the socket outlives this handler and lets go of the request.
+	ctx, cancel := context.WithCancel(context.Background())
+	p := newPipe()
+	k := newSocket(s, p, me, address, cancel)
+	t := &tap{ResponseWriter: c.Response(), pipe: p, hub: s.Hub, sendBuffer: s.limits.SendBuffer}
+	conn, err := websocket.Accept(t, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
 		InsecureSkipVerify: true,
 		CompressionMode:    websocket.CompressionDisabled,
 		OnPongReceived:     k.pong,
 	})
 	if err != nil {
+		cancel()
+		s.release(address, me.name())
 		return nil // the library has answered
 	}
-	k.raw = t.conn
-	k.run(ctx)
+	k.conn, k.reader = conn, p.reader
+	go k.run(ctx)
 	return nil
 }
 
-// identify tells whose key the handshake carries; empty for none. The key is
-// counted once it is known to be one, so that guesses cost Redis nothing.
-func (s *sockets) identify(c echo.Context) (string, error) {
+// identify tells whose key the handshake carries, if it does. The key is counted
+// once it is known to be one, so that guesses cost Redis nothing.
+func (s *sockets) identify(c echo.Context) (holder, error) {
 	token, err := bearer(c)
 	if err != nil || token == "" {
-		return "", err
+		return holder{}, err
 	}
 	if !isKey(token) {
-		return "", ErrUnauthenticated
+		return holder{}, ErrUnauthenticated
 	}
 	ctx := c.Request().Context()
-	hash := operator.Hash(token)
-	if _, _, err := s.Operators.Verify(ctx, hash); err != nil {
-		return "", err
+	me, err := s.holder(ctx, operator.Hash(token))
+	if err != nil {
+		return holder{}, err
 	}
-	d := s.Keys.Allow(ctx, keyName(hash))
+	d := s.Keys.Allow(ctx, me.name())
 	d.SetHeaders(c.Response().Header())
-	return keyName(hash), d.Fault()
+	return me, d.Fault()
 }
 
 // secretNames are query parameters in which clients are tempted to send a key.
@@ -120,37 +118,4 @@ func hasToken(lines []string, token string) bool {
 		}
 	}
 	return false
-}
-
-// tap hands the library a connection with small buffers: a reader that never
-// reads must not fill megabytes of the kernel before it shows, and ten thousand
-// idle ones must not hold pages.
-type tap struct {
-	http.ResponseWriter
-	sendBuffer int
-	conn       net.Conn
-}
-
-const bufferSize = 1 << 10
-
-// Hijack implements http.Hijacker.
-func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, rw, err := http.NewResponseController(t.ResponseWriter).Hijack()
-	if err != nil {
-		return nil, nil, err
-	}
-	if c, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
-		// Without it the kernel's own size holds, which is only larger.
-		_ = c.SetWriteBuffer(t.sendBuffer)
-	}
-	// What came behind the head already must stand in the new buffer: the library
-	// looks for it there and nowhere else.
-	n := rw.Reader.Buffered()
-	in := bufio.NewReaderSize(io.MultiReader(io.LimitReader(rw.Reader, int64(n)), conn), max(n, bufferSize))
-	if _, err := in.Peek(n); err != nil {
-		_ = conn.Close()
-		return nil, nil, err
-	}
-	t.conn = conn
-	return conn, bufio.NewReadWriter(in, bufio.NewWriterSize(conn, bufferSize)), nil
 }

@@ -14,17 +14,34 @@ type Channel string
 const (
 	Signals     Channel = "signals"
 	Resolutions Channel = "resolutions"
+	Live        Channel = "live"
+	Wire        Channel = "wire"
+	Pulse       Channel = "pulse"
+	// Me is how a client asks for its own channel; MeChannel is what it gets.
+	Me Channel = "me"
 
 	lanePrefix     = "signals:lane:"
 	marketPrefix   = "market:"
 	operatorPrefix = "operator:"
+	overlayPrefix  = "overlay:"
+	programPrefix  = "program:"
+	mePrefix       = "me:"
 )
+
+// Presets are the programmes that have channels.
+var Presets = [...]string{"default", "hot", "resolving", "close"}
 
 // MarketChannel is the channel of one market.
 func MarketChannel(id string) Channel { return Channel(marketPrefix + id) }
 
 // OperatorChannel is the channel of one operator.
 func OperatorChannel(handle string) Channel { return Channel(operatorPrefix + handle) }
+
+// OverlayChannel is the channel of one operator's overlay.
+func OverlayChannel(handle string) Channel { return Channel(overlayPrefix + handle) }
+
+// MeChannel is the channel of what is for one operator alone.
+func MeChannel(handle string) Channel { return Channel(mePrefix + handle) }
 
 // LaneChannel is the channel of the signals of one lane.
 func LaneChannel(lane string) Channel { return Channel(lanePrefix + lane) }
@@ -33,22 +50,51 @@ func LaneChannel(lane string) Channel { return Channel(lanePrefix + lane) }
 // lower case; everything else is exact.
 func ParseChannel(s string) (Channel, bool) {
 	switch c := Channel(s); c {
-	case Signals, Resolutions:
+	case Signals, Resolutions, Live, Wire, Pulse, Me:
 		return c, true
 	}
-	if lane, ok := strings.CutPrefix(s, lanePrefix); ok {
-		l, known := syntax.ParseLane(lane)
-		return LaneChannel(lane), known && l.Filterable()
-	}
-	if id, ok := strings.CutPrefix(s, marketPrefix); ok {
-		_, err := syntax.ParseMarketID(id)
-		return MarketChannel(id), err == nil
-	}
-	if handle, ok := strings.CutPrefix(s, operatorPrefix); ok {
-		h, err := syntax.ParseHandle(handle)
+	kind, rest, _ := strings.Cut(s, ":")
+	switch kind + ":" {
+	case marketPrefix:
+		_, err := syntax.ParseMarketID(rest)
+		return MarketChannel(rest), err == nil
+	case operatorPrefix:
+		h, err := syntax.ParseHandle(rest)
 		return OperatorChannel(h.String()), err == nil
+	case overlayPrefix:
+		h, err := syntax.ParseHandle(rest)
+		return OverlayChannel(h.String()), err == nil
+	case programPrefix:
+		preset, lane, some := strings.Cut(rest, ":")
+		return Channel(s), slices.Contains(Presets[:], preset) && (!some || isLane(lane))
+	}
+	if lane, ok := strings.CutPrefix(s, lanePrefix); ok {
+		return LaneChannel(lane), isLane(lane)
 	}
 	return "", false
+}
+
+// KnownChannel reads a channel as the services spell it among themselves.
+func KnownChannel(s string) (Channel, bool) {
+	if rest, ok := strings.CutPrefix(s, mePrefix); ok {
+		h, err := syntax.ParseHandle(rest)
+		return MeChannel(h.String()), err == nil
+	}
+	c, ok := ParseChannel(s)
+	return c, ok && c != Me
+}
+
+func isLane(s string) bool {
+	l, known := syntax.ParseLane(s)
+	return known && l.Filterable()
+}
+
+// Shown is the channel as its reader knows it.
+func (c Channel) Shown() string {
+	if c.Owner() != "" {
+		return string(Me)
+	}
+	return string(c)
 }
 
 // MarketID is the market of a market channel; empty for the others.
@@ -57,8 +103,22 @@ func (c Channel) MarketID() string { return c.after(marketPrefix) }
 // Handle is the operator of an operator channel; empty for the others.
 func (c Channel) Handle() string { return c.after(operatorPrefix) }
 
+// Overlay is the operator of an overlay channel; empty for the others.
+func (c Channel) Overlay() string { return c.after(overlayPrefix) }
+
+// Owner is the operator to whom a channel belongs alone; empty for the others.
+func (c Channel) Owner() string { return c.after(mePrefix) }
+
 // Lane is the lane of a lane channel; empty for the others.
 func (c Channel) Lane() string { return c.after(lanePrefix) }
+
+// Topic is the whole name of a programme channel; empty for the others.
+func (c Channel) Topic() string {
+	if c.after(programPrefix) == "" {
+		return ""
+	}
+	return string(c)
+}
 
 func (c Channel) after(prefix string) string {
 	rest, ok := strings.CutPrefix(string(c), prefix)
@@ -70,8 +130,12 @@ func (c Channel) after(prefix string) string {
 
 var (
 	signalTypes     = []Type{SignalCreated, SignalEvent, SignalResolved}
-	operatorTypes   = []Type{SignalCreated, SignalResolved}
 	resolutionTypes = []Type{MarketResolved, MarketDisputed, MarketDisputeCleared}
+	marketTypes     = slices.Concat(signalTypes, []Type{MarketStatus}, resolutionTypes, []Type{StreamBound, StreamUnbound})
+	liveTypes       = []Type{OperatorLive, OperatorOffline}
+	operatorTypes   = slices.Concat([]Type{SignalCreated, SignalResolved, MomentMinted, ClipReady}, liveTypes)
+	ownTypes        = slices.Concat(signalTypes, []Type{ClipReady})
+	segmentTypes    = []Type{SegmentStarted, SegmentPreempted}
 )
 
 // Types lists the numbered types that travel on a channel; the caller must not
@@ -82,33 +146,36 @@ func (c Channel) Types() []Type {
 		return signalTypes
 	case c == Resolutions:
 		return resolutionTypes
+	case c == Live:
+		return liveTypes
 	case c.Handle() != "":
 		return operatorTypes
+	case c.Owner() != "":
+		return ownTypes
 	case c.MarketID() != "":
-		return Types[:]
+		return marketTypes
+	case c.Topic() != "":
+		return segmentTypes
 	}
 	return nil
 }
 
 // Channels lists the channels of an event. An event is on channel c exactly if
-// its type is one of c.Types() and it has c's market, lane or operator.
+// its type is one of c.Types() and it has c's market, lane, operator or topic.
 func (e *Event) Channels() []Channel {
-	out := make([]Channel, 0, 4)
-	signal := slices.Contains(signalTypes, e.Type)
-	if signal {
-		out = append(out, Signals)
-		if syntax.Lane(e.Lane).Filterable() {
-			out = append(out, LaneChannel(e.Lane))
+	out := make([]Channel, 0, 6)
+	on := func(c Channel, owned bool, types []Type) {
+		if owned && slices.Contains(types, e.Type) {
+			out = append(out, c)
 		}
 	}
-	if e.MarketID != "" {
-		out = append(out, MarketChannel(e.MarketID))
-	}
-	if e.Handle != "" && slices.Contains(operatorTypes, e.Type) {
-		out = append(out, OperatorChannel(e.Handle))
-	}
-	if slices.Contains(resolutionTypes, e.Type) {
-		out = append(out, Resolutions)
-	}
+	on(Signals, true, signalTypes)
+	on(LaneChannel(e.Lane), syntax.Lane(e.Lane).Filterable(), signalTypes)
+	on(MarketChannel(e.MarketID), e.MarketID != "", marketTypes)
+	on(OperatorChannel(e.Handle), e.Handle != "", operatorTypes)
+	on(MeChannel(e.Handle), e.Handle != "", ownTypes)
+	on(Resolutions, true, resolutionTypes)
+	on(Live, true, liveTypes)
+	on(Channel(e.Topic), e.Topic != "", segmentTypes)
 	return out
 }

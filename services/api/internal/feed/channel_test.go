@@ -15,6 +15,8 @@ func TestParseChannel(t *testing.T) {
 		"signals": Signals, "resolutions": Resolutions, "signals:lane:SCIENCE": "signals:lane:SCIENCE",
 		"market:701122": "market:701122", "market:kalshi-KX.A": "market:kalshi-KX.A", "market:native-01hv3q8m2r": "market:native-01hv3q8m2r",
 		"operator:mara_k": "operator:mara_k", "operator:Mara_K": "operator:mara_k",
+		"overlay:Mara_K": "overlay:mara_k", "live": Live, "wire": Wire, "pulse": Pulse, "me": Me,
+		"program:default": "program:default", "program:hot:SCIENCE": "program:hot:SCIENCE",
 	} {
 		if got, ok := ParseChannel(text); !ok || got != want {
 			t.Errorf("%s: %q, %v", text, got, ok)
@@ -23,7 +25,8 @@ func TestParseChannel(t *testing.T) {
 	for _, text := range []string{
 		"", "signal", "Signals", "signals ", "signals:", "signals:lane:", "signals:lane:science", "signals:lane:OTHER", "signals:lane:NEWS",
 		"market", "market:", "market:???", "market:polymarket:1", "market:..", "market:1\n", "operator:", "operator:a", "operator:mara k", "operator:mära",
-		"overlay:mara_k", "live", "wire", "program:default", "pulse", "me", "resolutions:1",
+		"overlay:", "overlay:a b", "live:1", "program:", "program:quiet", "program:hot:", "program:hot:OTHER", "program:hot:science", "program:hot:SCIENCE:1",
+		"me:mara_k", "resolutions:1",
 	} {
 		if got, ok := ParseChannel(text); ok {
 			t.Errorf("%q is taken as %q", text, got)
@@ -41,9 +44,13 @@ func TestChannelsAgreeWithTypes(t *testing.T) {
 			MarketID: rapid.SampledFrom([]string{"", "1", "kalshi-X"}).Draw(t, "market"),
 			Lane:     string(rapid.SampledFrom(syntax.Lanes[:]).Draw(t, "lane")),
 			Handle:   rapid.SampledFrom([]string{"", "mara", "tide"}).Draw(t, "handle"),
+			Topic:    rapid.SampledFrom([]string{"", "program:hot", "program:hot:SCIENCE"}).Draw(t, "topic"),
 		}
 		on := e.Channels()
-		all := []Channel{Signals, Resolutions, MarketChannel("1"), MarketChannel("kalshi-X"), OperatorChannel("mara"), OperatorChannel("tide")}
+		all := []Channel{
+			Signals, Resolutions, Live, Wire, Pulse, MarketChannel("1"), MarketChannel("kalshi-X"), OperatorChannel("mara"), OperatorChannel("tide"),
+			MeChannel("mara"), MeChannel("tide"), OverlayChannel("mara"), "program:hot", "program:hot:SCIENCE", "program:close",
+		}
 		for _, l := range syntax.Lanes {
 			if l.Filterable() {
 				all = append(all, LaneChannel(string(l)))
@@ -51,12 +58,16 @@ func TestChannelsAgreeWithTypes(t *testing.T) {
 		}
 		for _, c := range all {
 			want := slices.Contains(c.Types(), e.Type) &&
-				(c.MarketID() == "" || c.MarketID() == e.MarketID) && (c.Lane() == "" || c.Lane() == e.Lane) && (c.Handle() == "" || c.Handle() == e.Handle)
+				(c.MarketID() == "" || c.MarketID() == e.MarketID) && (c.Lane() == "" || c.Lane() == e.Lane) && (c.Handle() == "" || c.Handle() == e.Handle) &&
+				(c.Owner() == "" || c.Owner() == e.Handle) && (c.Topic() == "" || c.Topic() == e.Topic)
 			if slices.Contains(on, c) != want {
 				t.Fatalf("%+v on %s: %v", e, c, !want)
 			}
-			if _, ok := ParseChannel(string(c)); !ok {
+			if _, ok := ParseChannel(c.Shown()); !ok {
 				t.Fatalf("%s cannot be asked for", c)
+			}
+			if known, ok := KnownChannel(string(c)); !ok || known != c {
+				t.Fatalf("%s is not known", c)
 			}
 		}
 		for _, c := range on {

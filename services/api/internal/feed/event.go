@@ -1,6 +1,9 @@
 package feed
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Type names what happened.
 type Type string
@@ -14,12 +17,22 @@ const (
 	MarketResolved       Type = "market.resolved"
 	MarketDisputed       Type = "market.disputed"
 	MarketDisputeCleared Type = "market.dispute_cleared"
+	MomentMinted         Type = "moment.minted"
+	StreamBound          Type = "stream.bound"
+	StreamUnbound        Type = "stream.unbound"
+	OperatorLive         Type = "operator.live"
+	OperatorOffline      Type = "operator.offline"
+	ClipReady            Type = "clip.ready"
+	SegmentStarted       Type = "segment.started"
+	SegmentPreempted     Type = "segment.preempted"
 )
 
 // Types lists the numbered event types.
 var Types = [...]Type{
 	SignalCreated, SignalEvent, SignalResolved,
 	MarketStatus, MarketResolved, MarketDisputed, MarketDisputeCleared,
+	MomentMinted, StreamBound, StreamUnbound, OperatorLive, OperatorOffline, ClipReady,
+	SegmentStarted, SegmentPreempted,
 }
 
 // ParseType reads a numbered event type exactly.
@@ -34,10 +47,24 @@ func ParseType(s string) (Type, bool) {
 
 // The event types that carry no number: the newest one wins.
 const (
-	PriceTick      Type = "price.tick"
-	CrowdUpdated   Type = "crowd.updated"
-	ViewersUpdated Type = "viewers.updated"
+	PriceTick        Type = "price.tick"
+	CrowdUpdated     Type = "crowd.updated"
+	ViewersUpdated   Type = "viewers.updated"
+	OverlayUpdated   Type = "overlay.updated"
+	WireMove         Type = "wire.move"
+	SituationUpdated Type = "situation.updated"
+	PulseUpdated     Type = "pulse.updated"
+	FollowCreated    Type = "follow.created"
+	KeyRevoked       Type = "key.revoked"
 )
+
+// passing lists them.
+var passing = [...]Type{
+	PriceTick, CrowdUpdated, ViewersUpdated, OverlayUpdated, WireMove, SituationUpdated, PulseUpdated, FollowCreated, KeyRevoked,
+}
+
+// Passing tells whether events of the type carry no number.
+func (t Type) Passing() bool { return slices.Contains(passing[:], t) }
 
 // Event is one numbered fact. Members that do not apply are empty.
 type Event struct {
@@ -50,7 +77,16 @@ type Event struct {
 	Lane     string
 	Handle   string
 	PublicID string
+	Topic    string // the programme channel that the event belongs to, if any
 	Data     []byte // JSON object
+}
+
+// Standing is where a market stands. Yes is nil without a price.
+type Standing struct {
+	MarketID string
+	Yes      *int  // bps
+	CrowdYes int64 // operators that count as crowd
+	CrowdNo  int64
 }
 
 // Link is the place of an event on one of its channels.
@@ -69,11 +105,12 @@ type Message struct {
 	Links []Link
 }
 
-// Ephemeral is news without a number. It may be lost; the newest of a channel
-// and type replaces those before it.
+// Ephemeral is news without a number. It may be lost; the newest of a channel,
+// type and subject replaces those before it.
 type Ephemeral struct {
 	Channel Channel
 	Type    Type
+	Subject string // what it is about, where a channel tells of several
 	At      time.Time
 	Data    []byte // JSON object
 }

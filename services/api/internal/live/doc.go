@@ -1,7 +1,10 @@
 // Package live hands the feed to those who listen in this process.
 //
-// A Hub gets every event once and in order and gives each to the bounded queues
-// of its subscribers. A reader that falls behind loses its own connection and
-// delays nobody else. The package opens no socket and asks no database: what a
-// reader missed before the Hub's memory begins is brought by its caller.
+// A Hub gets every event once and in order. Shards, one for each core, own the
+// readers between them: a shard joins what came in a short while and writes it,
+// once encoded, to every connection that listens, without waiting for any. A
+// reader whose connection is full lags: it goes on from the hub's memory at its
+// own pace and delays nobody, and one that falls behind that memory is cut off.
+// The package opens no socket and asks no database: what a reader missed before
+// the hub's memory begins is brought by its caller.
 package live

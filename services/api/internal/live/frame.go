@@ -11,7 +11,7 @@ import (
 // EventFrame is the text frame of a numbered event on one of its channels.
 // Channel names and types need no escaping: ParseChannel admits no such letter.
 func EventFrame(m *feed.Message, l feed.Link) []byte {
-	b := frameHead(string(l.Channel), len(m.Data))
+	b := frameHead(l.Channel.Shown(), len(m.Data))
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendInt(b, m.Seq, 10)
 	b = append(b, `,"prev":`...)
@@ -25,7 +25,7 @@ func EventFrame(m *feed.Message, l feed.Link) []byte {
 
 // EphemeralFrame is the text frame of news without a number.
 func EphemeralFrame(e *feed.Ephemeral) []byte {
-	return frameTail(frameHead(string(e.Channel), len(e.Data)), e.Type, e.At, e.Data)
+	return frameTail(frameHead(e.Channel.Shown(), len(e.Data)), e.Type, e.At, e.Data)
 }
 
 func frameHead(channel string, size int) []byte {

@@ -2,7 +2,9 @@ package live
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
@@ -15,35 +17,59 @@ func (e *HoleError) Error() string {
 }
 
 // Hub hands each event, once and in order, to everybody who listens. It keeps
-// the newest events in memory, so that a reader that comes back needs no store.
+// the newest events in memory, so that a reader that comes back or lags needs no
+// store.
 type Hub struct {
-	mu     sync.Mutex
-	head   int64    // number delivered last
-	held   int64    // events in ring: those up to head
-	ring   []*entry // by number modulo length
-	topics map[feed.Channel]map[*Subscription]struct{}
-	ready  bool
+	shards []*shard
+	next   atomic.Uint32
+	ready  atomic.Bool
+
+	mu   sync.RWMutex
+	head int64    // number delivered last
+	held int64    // events in ring: those up to head
+	ring []*entry // by number modulo length
 }
 
 // entry is an event and its frames, each built when first needed.
 type entry struct {
 	msg    feed.Message
-	frames [][]byte // by link
+	frames []atomic.Pointer[[]byte] // by link
 }
 
+// frame is what readers of a link are sent. Two shards may build it at once; the
+// bytes are the same.
 func (e *entry) frame(i int) []byte {
-	if e.frames[i] == nil {
-		e.frames[i] = EventFrame(&e.msg, e.msg.Links[i])
+	if b := e.frames[i].Load(); b != nil {
+		return *b
 	}
-	return e.frames[i]
+	b := Text(EventFrame(&e.msg, e.msg.Links[i]))
+	e.frames[i].Store(&b)
+	return b
 }
 
 // DefaultMemory is how many events a hub keeps: with frames some four megabytes.
 const DefaultMemory = 4096
 
-// NewHub makes a hub that keeps memory events. It is not ready before Ready.
+// NewHub makes a hub that keeps memory events. It is not ready before SetReady, and
+// works until Close.
 func NewHub(memory int) *Hub {
-	return &Hub{ring: make([]*entry, max(memory, 1)), topics: make(map[feed.Channel]map[*Subscription]struct{})}
+	h := &Hub{ring: make([]*entry, max(memory, 1))}
+	for range runtime.GOMAXPROCS(0) {
+		s := &shard{hub: h, topics: make(map[feed.Channel]*topic), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+		h.shards = append(h.shards, s)
+		go s.run()
+	}
+	return h
+}
+
+// Close ends the hub's own work. Readers get nothing any more.
+func (h *Hub) Close() {
+	for _, s := range h.shards {
+		close(s.stop)
+	}
+	for _, s := range h.shards {
+		<-s.done
+	}
 }
 
 // Memory is how many events the hub keeps.
@@ -53,81 +79,104 @@ func (h *Hub) Memory() int64 { return int64(len(h.ring)) }
 // once, before the first Deliver.
 func (h *Hub) Start(head int64) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.head = head
+	h.mu.Unlock()
+	for _, s := range h.shards {
+		s.mu.Lock()
+		s.head = head
+		s.mu.Unlock()
+	}
 }
 
 // SetReady tells that the hub has caught up with the feed.
-func (h *Hub) SetReady() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ready = true
-}
+func (h *Hub) SetReady() { h.ready.Store(true) }
 
 // Ready tells whether the hub has caught up with the feed once.
-func (h *Hub) Ready() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.ready
-}
+func (h *Hub) Ready() bool { return h.ready.Load() }
 
 // Head is the number delivered last.
 func (h *Hub) Head() int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.mu.RLock()
+	defer h.mu.RUnlock()
 	return h.head
 }
 
 // Deliver hands on the next event. One that was delivered before is ignored; one
-// that does not follow is refused with a HoleError.
+// that does not follow is refused with a HoleError. Calls come one after the other.
 func (h *Hub) Deliver(m feed.Message) error {
+	e := &entry{msg: m, frames: make([]atomic.Pointer[[]byte], len(m.Links))}
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	switch {
 	case m.Seq <= h.head:
+		h.mu.Unlock()
 		return nil
 	case m.Seq != h.head+1:
+		defer h.mu.Unlock()
 		return &HoleError{Head: h.head, Seq: m.Seq}
 	}
-	e := &entry{msg: m, frames: make([][]byte, len(m.Links))}
 	h.ring[m.Seq%int64(len(h.ring))] = e
 	h.head = m.Seq
 	h.held = min(h.held+1, int64(len(h.ring)))
-	for i, l := range m.Links {
-		for s := range h.topics[l.Channel] {
-			if s.live && m.Seq > s.last && !s.queue.event(s, e.frame(i)) {
-				s.live, s.last = false, m.Seq-1
-			}
-		}
+	h.mu.Unlock()
+	for _, s := range h.shards {
+		s.deliver(e)
 	}
 	return nil
 }
 
-// Publish hands on news without a number. It is dropped for readers that are
-// still catching up.
+// Publish hands on news without a number: the newest of its kind on its channel
+// replaces what still waits.
 func (h *Hub) Publish(e feed.Ephemeral) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	readers := h.topics[e.Channel]
-	if len(readers) == 0 {
-		return
-	}
-	frame := EphemeralFrame(&e)
-	key := string(e.Type) + " " + string(e.Channel)
-	for s := range readers {
-		if s.live {
-			s.queue.PushNewest(key, frame)
-		}
+	n := &news{key: newsKey{e.Channel, e.Type, e.Subject}, frame: Text(EphemeralFrame(&e))}
+	for _, s := range h.shards {
+		s.publish(n)
 	}
 }
 
 // Count is the number of subscriptions.
 func (h *Hub) Count() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	n := 0
-	for _, readers := range h.topics {
-		n += len(readers)
+	for _, s := range h.shards {
+		s.mu.Lock()
+		for _, t := range s.topics {
+			n += t.count
+		}
+		s.mu.Unlock()
 	}
 	return n
+}
+
+// Markets are the markets that somebody follows, with how many do.
+func (h *Hub) Markets() map[string]int {
+	out := make(map[string]int)
+	for _, s := range h.shards {
+		s.mu.Lock()
+		for c, t := range s.topics {
+			if id := c.MarketID(); id != "" {
+				out[id] += t.count
+			}
+		}
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// remember collects frames of a channel behind a number and up to another from
+// memory, some chunkBytes of them; through is how far it looked. It fails when the
+// memory begins behind the number.
+func (h *Hub) remember(c feed.Channel, after, upTo int64) (frames []byte, through int64, ok bool) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if after < h.head-h.held {
+		return nil, after, false
+	}
+	for through = after; through < upTo && len(frames) < chunkBytes; through++ {
+		e := h.ring[(through+1)%int64(len(h.ring))]
+		for i := range e.msg.Links {
+			if e.msg.Links[i].Channel == c {
+				frames = append(frames, e.frame(i)...)
+			}
+		}
+	}
+	return frames, through, true
 }

@@ -1,18 +1,20 @@
-package live
+package live_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/live/livetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,7 +24,7 @@ func message(seq int64, links ...feed.Link) feed.Message {
 }
 
 // deliver gives the hub the next n events of a channel.
-func deliver(t testing.TB, h *Hub, c feed.Channel, n int) {
+func deliver(t testing.TB, h *live.Hub, c feed.Channel, n int) {
 	t.Helper()
 	for range n {
 		seq := h.Head() + 1
@@ -32,105 +34,129 @@ func deliver(t testing.TB, h *Hub, c feed.Channel, n int) {
 	}
 }
 
-// drain takes everything that waits.
-func drain(q *Queue) (frames []string, code Code) {
-	for {
-		b, code, open := q.Next()
-		if !open || b == nil {
-			return frames, code
-		}
-		frames = append(frames, string(b))
-	}
+func hub(t testing.TB, memory int) *live.Hub {
+	t.Helper()
+	h := live.NewHub(memory)
+	t.Cleanup(h.Close)
+	return h
 }
 
 // listen subscribes and goes live.
-func listen(t testing.TB, h *Hub, c feed.Channel) (*Queue, *Subscription) {
+func listen(t testing.TB, h *live.Hub, c feed.Channel) (*livetest.Pipe, *live.Reader, *live.Subscription) {
 	t.Helper()
-	q := NewQueue()
-	s := h.Subscribe(q, c)
-	if step, _, _ := s.Catch(); step != Live {
+	p := livetest.New()
+	r := h.NewReader(p)
+	s := h.Subscribe(r, c)
+	if step, _, _ := s.Catch(); step != live.Live {
 		t.Fatalf("step %v", step)
 	}
-	return q, s
+	return p, r, s
+}
+
+// texts waits for n text frames and gives them.
+func texts(t testing.TB, p *livetest.Pipe, n int) []string {
+	t.Helper()
+	testkit.Eventually(t, 10*time.Second, func() bool { return len(p.Texts()) >= n })
+	got := p.Texts()
+	if len(got) != n {
+		t.Fatalf("%d frames, want %d", len(got), n)
+	}
+	return got
+}
+
+// inOrder wants the numbers from first on, each with the one before it.
+func inOrder(t testing.TB, frames []string, first int) {
+	t.Helper()
+	for i, f := range frames {
+		if !strings.Contains(f, fmt.Sprintf(`"seq":%d,"prev":`, first+i)) {
+			t.Fatalf("frame %d is %s", i, f)
+		}
+	}
 }
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	m := message(88019)
 	for prev, want := range map[int64]string{88017: "88017", 0: "null"} {
-		got := string(EventFrame(&m, feed.Link{Channel: "market:701122", Prev: prev}))
+		got := string(live.EventFrame(&m, feed.Link{Channel: "market:701122", Prev: prev}))
 		want := `{"op":"event","channel":"market:701122","seq":88019,"prev":` + want + `,"type":"signal.created","at":"2025-10-09T08:53:20.123Z","data":{"n":1}}`
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 	e := feed.Ephemeral{Channel: "market:1", Type: feed.PriceTick, At: m.At, Data: []byte(`{"yesBps":1}`)}
-	if got, want := string(EphemeralFrame(&e)), `{"op":"event","channel":"market:1","type":"price.tick","at":"2025-10-09T08:53:20.123Z","data":{"yesBps":1}}`; got != want {
+	if got, want := string(live.EphemeralFrame(&e)), `{"op":"event","channel":"market:1","type":"price.tick","at":"2025-10-09T08:53:20.123Z","data":{"yesBps":1}}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for _, size := range []int{0, 125, 126, 65535, 65536, 100_000} {
+		p := livetest.New()
+		text := strings.Repeat("x", size)
+		if _, err := p.Try(live.Text([]byte(text))); err != nil {
+			t.Fatal(err)
+		}
+		if frames, rest := p.Frames(); len(frames) != 1 || frames[0].Body != text || frames[0].Kind != 1 || rest != 0 {
+			t.Errorf("a frame of %d is read as %d frames and %d bytes", size, len(frames), rest)
+		}
 	}
 }
 
 func TestDeliverKeepsTheOrder(t *testing.T) {
 	t.Parallel()
-	h := NewHub(8)
+	h := hub(t, 8)
 	h.Start(40)
-	q, _ := listen(t, h, feed.Signals)
+	p, _, _ := listen(t, h, feed.Signals)
 	deliver(t, h, feed.Signals, 2)
-	var hole *HoleError
+	var hole *live.HoleError
 	if err := h.Deliver(message(44)); !errors.As(err, &hole) || hole.Head != 42 {
 		t.Errorf("a hole gave %v", err)
 	}
 	if err := h.Deliver(message(41, feed.Link{Channel: feed.Signals})); err != nil {
 		t.Errorf("a repeat gave %v", err)
 	}
-	if frames, _ := drain(q); len(frames) != 2 || h.Head() != 42 {
-		t.Errorf("%d frames, head %d", len(frames), h.Head())
-	}
-}
-
-// Frames are built once and shared.
-func TestFramesAreShared(t *testing.T) {
-	t.Parallel()
-	h := NewHub(8)
-	a, _ := listen(t, h, feed.Signals)
-	b, _ := listen(t, h, feed.Signals)
 	deliver(t, h, feed.Signals, 1)
-	x, _, _ := a.Next()
-	y, _, _ := b.Next()
-	if len(x) == 0 || &x[0] != &y[0] {
-		t.Error("two readers got two copies")
+	inOrder(t, texts(t, p, 3), 41)
+	if h.Head() != 43 {
+		t.Errorf("head %d", h.Head())
 	}
 }
 
 func TestUnsubscribed(t *testing.T) {
 	t.Parallel()
-	h := NewHub(8)
-	q, s := listen(t, h, feed.Signals)
+	h := hub(t, 8)
+	p, _, s := listen(t, h, feed.Signals)
+	other, _, _ := listen(t, h, feed.Signals)
+	s.Close()
 	s.Close()
 	deliver(t, h, feed.Signals, 1)
 	h.Publish(feed.Ephemeral{Channel: feed.Signals})
-	if frames, _ := drain(q); len(frames) != 0 || h.Count() != 0 {
-		t.Errorf("%d frames, %d subscriptions", len(frames), h.Count())
+	texts(t, other, 2)
+	if got := p.Texts(); len(got) != 0 || h.Count() != 1 {
+		t.Errorf("%d frames, %d subscriptions", len(got), h.Count())
 	}
 }
 
-// A burst that is longer than the queue loses nobody who reads, however long it is.
-func TestBurst(t *testing.T) {
+// A reader whose connection is full loses nothing while it stays within the memory,
+// and nobody waits for it.
+func TestLag(t *testing.T) {
 	t.Parallel()
-	h := NewHub(2000)
-	q, _ := listen(t, h, feed.Signals)
-	deliver(t, h, feed.Signals, 1500)
-	if n := len(q.frames); n != MaxFrames {
-		t.Errorf("%d frames wait, want %d", n, MaxFrames)
+	h := hub(t, 2000)
+	slow, r, _ := listen(t, h, feed.Signals)
+	quick, _, _ := listen(t, h, feed.Signals)
+	slow.Take(150) // one frame and some of the next
+	deliver(t, h, feed.Signals, 700)
+	texts(t, quick, 700)
+	for range 50 {
+		slow.Take(777)
+		deliver(t, h, feed.Signals, 16)
 	}
-	frames, code := drain(q)
-	if len(frames) != 1500 || code != (Code{}) {
-		t.Fatalf("%d frames, %v", len(frames), code)
-	}
-	for i, f := range frames {
-		if !strings.Contains(f, fmt.Sprintf(`"seq":%d,"prev":`, i+1)) {
-			t.Fatalf("frame %d is %s", i, f)
-		}
+	r.Push(live.Text([]byte(`"pong"`)))
+	slow.TakeAll()
+	deliver(t, h, feed.Signals, 1)
+	got := texts(t, slow, 1502)
+	at := slices.Index(got, `"pong"`)
+	inOrder(t, slices.Delete(got, at, at+1), 1)
+	if r.Closed() {
+		t.Errorf("ended with %v", r.Code())
 	}
 }
 
@@ -138,182 +164,170 @@ func TestBurst(t *testing.T) {
 // else hears of it.
 func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
-	h := NewHub(300)
-	slow, _ := listen(t, h, feed.Signals)
-	quick, _ := listen(t, h, feed.Signals)
-	got := 0
-	for range 30 {
+	h := hub(t, 300)
+	slow, r, _ := listen(t, h, feed.Signals)
+	quick, _, _ := listen(t, h, feed.Signals)
+	slow.Take(100)
+	for n := range 30 {
 		deliver(t, h, feed.Signals, 20)
-		frames, _ := drain(quick)
-		got += len(frames)
+		texts(t, quick, 20*(n+1))
 	}
-	if got != 600 {
-		t.Errorf("the quick reader has %d of 600", got)
+	slow.TakeAll()
+	testkit.Eventually(t, 10*time.Second, slow.Over)
+	frames, _ := slow.Frames()
+	if last := frames[len(frames)-1]; r.Code() != live.SlowConsumer || last.Kind != 8 || last.Body != "\x0f\xa8slow_consumer" {
+		t.Errorf("ended with %v, %q", r.Code(), last)
 	}
-	if _, code := drain(slow); code != SlowConsumer {
-		t.Errorf("the slow reader ended with %v", code)
+	inOrder(t, slow.Texts(), 1)
+}
+
+// A connection that takes nothing at all is cut, and it was a slow consumer.
+func TestStuck(t *testing.T) {
+	t.Parallel()
+	h := hub(t, 300)
+	p, r, _ := listen(t, h, feed.Signals)
+	p.Take(10)
+	deliver(t, h, feed.Signals, 1)
+	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 10 })
+	p.Cut() // as its time being over does
+	testkit.Eventually(t, 10*time.Second, r.Closed)
+	if r.Code() != live.SlowConsumer {
+		t.Errorf("ended with %v", r.Code())
 	}
 }
 
-// Bytes bound the queue as well, but one frame of any size may pass alone.
-func TestQueueBounds(t *testing.T) {
+// What cannot come later is bounded; the first code stands, and is the last word.
+func TestPushBounds(t *testing.T) {
 	t.Parallel()
-	q := NewQueue()
-	q.Push(make([]byte, 2*MaxBytes))
-	if q.Offer([]byte("x")) {
-		t.Error("a full queue took a frame")
+	h := hub(t, 8)
+	p := livetest.New()
+	r := h.NewReader(p)
+	p.Take(1)
+	for range live.MaxFrames + 1 {
+		r.Push([]byte("\x81\x01x"))
 	}
-	if q.Closed() {
-		t.Error("a large frame alone closed the queue")
-	}
-	q.Push([]byte("x"))
-	if _, code, open := q.Next(); open || code != SlowConsumer {
-		t.Errorf("open %v, code %v", open, code)
-	}
-	q = NewQueue()
-	for range MaxFrames {
-		q.Push([]byte("x"))
-	}
-	if q.Closed() {
+	if r.Closed() {
 		t.Error("closed too early")
 	}
-	q.Push([]byte("x"))
-	q.Close(GoingAway)
-	if _, code, _ := q.Next(); code != SlowConsumer {
-		t.Errorf("the first code does not stand: %v", code)
+	r.Push([]byte("\x81\x01x"))
+	r.Close(live.GoingAway)
+	r.Push([]byte("\x81\x01y"))
+	p.TakeAll()
+	testkit.Eventually(t, 10*time.Second, p.Over)
+	frames, rest := p.Frames()
+	if n := len(frames); r.Code() != live.SlowConsumer || rest != 0 || n != live.MaxFrames+2 || frames[n-1].Kind != 8 {
+		t.Errorf("%v after %d frames", r.Code(), n)
+	}
+}
+
+// A control frame never comes between the two halves of another, and a close frame
+// of the connection's own is the last.
+func TestControl(t *testing.T) {
+	t.Parallel()
+	h := hub(t, 8)
+	p, r, _ := listen(t, h, feed.Signals)
+	p.Take(50)
+	deliver(t, h, feed.Signals, 3)
+	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 50 })
+	r.Control([]byte("\x8a\x02hi"))
+	r.Control([]byte("\x88\x05\x03\xe8bye"))
+	r.Control([]byte("\x8a\x02no"))
+	deliver(t, h, feed.Signals, 1)
+	p.TakeAll()
+	testkit.Eventually(t, 10*time.Second, p.Over)
+	frames, rest := p.Frames()
+	n := len(frames)
+	if rest != 0 || n < 3 || frames[n-2] != (livetest.Frame{Kind: 10, Body: "hi"}) || frames[n-1].Kind != 8 || r.Code() != live.Normal {
+		t.Errorf("%q, %d more, %v", frames, rest, r.Code())
 	}
 }
 
 func TestNewestWins(t *testing.T) {
 	t.Parallel()
-	h := NewHub(8)
-	q, _ := listen(t, h, "market:1")
+	h := hub(t, 8)
+	p, _, _ := listen(t, h, "market:1")
+	p.Take(1)
+	deliver(t, h, "market:1", 1)
+	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 1 })
 	for n := range 1000 {
 		h.Publish(feed.Ephemeral{Channel: "market:1", Type: feed.PriceTick, Data: fmt.Appendf(nil, `%d`, n)})
 		h.Publish(feed.Ephemeral{Channel: "market:1", Type: feed.ViewersUpdated, Data: fmt.Appendf(nil, `%d`, n)})
 	}
-	frames, code := drain(q)
-	if len(frames) != 2 || !strings.HasSuffix(frames[0], `"data":999}`) || !strings.HasSuffix(frames[1], `"data":999}`) || code != (Code{}) {
-		t.Errorf("%v, %v", frames, code)
+	p.TakeAll()
+	testkit.Eventually(t, 10*time.Second, func() bool {
+		got := p.Texts()
+		return len(got) >= 3 && strings.HasSuffix(got[len(got)-1], `"data":999}`) && strings.HasSuffix(got[len(got)-2], `"data":999}`)
+	})
+	if got := p.Texts(); len(got) > 50 {
+		t.Errorf("%d frames", len(got))
 	}
 }
 
 // Catch brings what memory holds and asks for the rest.
 func TestCatch(t *testing.T) {
 	t.Parallel()
-	h := NewHub(100)
+	h := hub(t, 100)
+	first, _, _ := listen(t, h, feed.Signals)
 	deliver(t, h, feed.Signals, 250)
-	q := NewQueue()
-	s := h.Subscribe(q, feed.Signals)
+	texts(t, first, 250)
+	p := livetest.New()
+	r := h.NewReader(p)
+	s := h.Subscribe(r, feed.Signals)
 	s.Start(30)
-	step, from, upTo := s.Catch()
-	if step != Read || from != 30 || upTo != 250 {
-		t.Fatalf("%v %d %d", step, from, upTo)
-	}
+	testkit.Eventually(t, 10*time.Second, func() bool { // its shard has swept everything
+		step, from, upTo := s.Catch()
+		return step == live.Read && from == 30 && upTo == 250
+	})
 	s.Caught(160)
-	if step, _, _ := s.Catch(); step != Live {
+	if step, _, _ := s.Catch(); step != live.Live {
 		t.Fatal(step)
 	}
-	frames, _ := drain(q)
-	if len(frames) != 90 || !strings.Contains(frames[0], `"seq":161,`) {
-		t.Errorf("%d frames from %.60s", len(frames), frames[0])
-	}
-	// One that is ahead of this hub gets nothing twice.
-	s = h.Subscribe(q, feed.Signals)
+	inOrder(t, texts(t, p, 90), 161)
+	// One that is ahead of this hub waits for it and gets nothing twice.
+	p = livetest.New()
+	s = h.Subscribe(h.NewReader(p), feed.Signals)
 	s.Start(253)
-	if step, _, _ := s.Catch(); step != Live {
+	if step, _, _ := s.Catch(); step != live.Ahead {
 		t.Fatal(step)
 	}
 	deliver(t, h, feed.Signals, 5)
-	if frames, _ = drain(q); len(frames) != 5+2 {
-		t.Errorf("%d frames, want 5 and 2", len(frames))
-	}
+	testkit.Eventually(t, 10*time.Second, func() bool { step, _, _ := s.Catch(); return step == live.Live })
+	inOrder(t, texts(t, p, 2), 254)
 }
 
 // Room waits for a reader and ends with its context.
 func TestRoom(t *testing.T) {
 	t.Parallel()
-	q := NewQueue()
-	for range MaxFrames / 2 {
-		if !q.Offer([]byte("x")) {
-			t.Fatal("no room for half")
+	h := hub(t, 8)
+	p := livetest.New()
+	r := h.NewReader(p)
+	p.Take(0)
+	piece := make([]byte, 1<<10)
+	offered := 0
+	for ; r.Offer(piece); offered++ {
+		if offered > live.MaxBytes/len(piece) {
+			t.Fatal("a replay has no bound")
 		}
-	}
-	if q.Offer([]byte("x")) {
-		t.Fatal("a replay filled more than half")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := q.Room(ctx); !errors.Is(err, context.Canceled) {
+	if err := r.Room(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("room: %v", err)
 	}
 	done := make(chan error)
-	go func() { done <- q.Room(t.Context()) }()
-	drain(q)
-	if err := <-done; err != nil || !q.Offer([]byte("x")) {
+	go func() { done <- r.Room(t.Context()) }()
+	p.TakeAll()
+	if err := <-done; err != nil || !r.Offer(piece) {
 		t.Errorf("no room: %v", err)
 	}
-}
-
-// Readers that come, resume, lag and leave while events run: each has every
-// event behind its start, once and in order, or was told that it is slow.
-func TestReadersUnderLoad(t *testing.T) {
-	t.Parallel()
-	h := NewHub(1000)
-	const events = 20_000
-	channels := []feed.Channel{feed.Signals, "market:1", "market:2"}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		var last [3]int64
-		for seq := int64(1); seq <= events; seq++ {
-			links := []feed.Link{{Channel: channels[0], Prev: last[0]}}
-			other := 1 + rand.N(2)
-			links = append(links, feed.Link{Channel: channels[other], Prev: last[other]})
-			last[0], last[other] = seq, seq
-			if err := h.Deliver(message(seq, links...)); err != nil {
-				t.Error(err)
-				return
-			}
-		}
-	})
-	for i := range 8 {
-		wg.Go(func() {
-			q := NewQueue()
-			s := h.Subscribe(q, channels[i%3])
-			prev, started := int64(0), false
-			step, _, _ := s.Catch()
-			for step == Wait {
-				drainOne(q)
-				step, _, _ = s.Catch()
-			}
-			for n := 0; n < 200_000 && h.Head() < events || n < 100; n++ {
-				b, code, open := q.Next()
-				if !open {
-					if code != SlowConsumer {
-						t.Errorf("ended with %v", code)
-					}
-					return
-				}
-				if b == nil {
-					continue
-				}
-				var seq, before int64
-				text := string(b)
-				at := strings.Index(text, `"seq":`)
-				if _, err := fmt.Sscanf(strings.Replace(text[at:], "null", "0", 1), `"seq":%d,"prev":%d`, &seq, &before); err != nil {
-					t.Error(text, err)
-					return
-				}
-				if started && before != prev {
-					t.Errorf("%s: %d says that %d was before it, it was %d", channels[i%3], seq, before, prev)
-					return
-				}
-				prev, started = seq, true
-			}
-			s.Close()
-		})
+	p.Take(0)
+	for r.Offer(piece) {
 	}
-	wg.Wait()
+	go func() { done <- r.Room(t.Context()) }()
+	r.Close(live.GoingAway)
+	if err := <-done; err != nil || !r.Offer(piece) {
+		t.Errorf("a closed reader has no room: %v", err)
+	}
+	p.TakeAll()
+	testkit.Eventually(t, 10*time.Second, p.Over)
 }
-
-func drainOne(q *Queue) { _, _, _ = q.Next() }

@@ -128,10 +128,10 @@ func (s *Store) ListFeedAfter(ctx context.Context, after int64, limit int) ([]fe
 
 func scanFeedEvent(row pgx.CollectableRow) (feed.Event, error) {
 	var e feed.Event
-	var market, provider, lane, handle, public *string
-	err := row.Scan(&e.Seq, &e.ID, &e.Type, &e.At, &market, &provider, &lane, &handle, &public, &e.Data)
+	var market, provider, lane, handle, public, topic *string
+	err := row.Scan(&e.Seq, &e.ID, &e.Type, &e.At, &market, &provider, &lane, &handle, &public, &topic, &e.Data)
 	e.MarketID, e.Provider, e.Lane = orEmpty(market), orEmpty(provider), orEmpty(lane)
-	e.Handle, e.PublicID = orEmpty(handle), orEmpty(public)
+	e.Handle, e.PublicID, e.Topic = orEmpty(handle), orEmpty(public), orEmpty(topic)
 	if err != nil {
 		return e, err
 	}

@@ -110,12 +110,12 @@ func feedList(q feed.Query, user string, lo, hi int64) (string, []any) {
 	if q.Forward {
 		order = " ORDER BY seq"
 	}
-	const columns = "e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.data"
+	const columns = "e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.topic, e.data"
 	branch := "SELECT " + columns + " FROM protocol_events e WHERE " + where + order + " LIMIT $3"
 	rows := strings.Replace(branch, "@", "true", 1)
 	if len(q.Types) > 0 {
 		rows = ofTypes(q.Types, branch)
 	}
-	return "SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, u.handle, u.public_id, e.data" +
+	return "SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, u.handle, u.public_id, e.topic, e.data" +
 		" FROM (SELECT " + columns + " FROM (" + rows + ") e" + order + " LIMIT $3) e LEFT JOIN users u ON u.id = e.user_id" + order, args
 }

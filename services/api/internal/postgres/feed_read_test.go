@@ -95,7 +95,7 @@ func TestFeedChannels(t *testing.T) {
 		}
 	}
 	on[feed.MarketChannel("404")], on[feed.OperatorChannel("nobody")], on[feed.LaneChannel("SPORT")] = nil, nil, nil
-	if len(on) != 12 {
+	if len(on) != 14 {
 		t.Errorf("%d channels: %v", len(on), slices.Collect(maps.Keys(on)))
 	}
 	for c, want := range on {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/live/livetest"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
@@ -105,10 +105,17 @@ func (b *bundle) start(run func(context.Context) error) (stop func()) {
 	return stop
 }
 
+func newHub(t *testing.T, memory int) *live.Hub {
+	t.Helper()
+	h := live.NewHub(memory)
+	t.Cleanup(h.Close)
+	return h
+}
+
 // follow starts a process that listens to everything.
 func (b *bundle) follow() *live.Hub {
 	b.t.Helper()
-	hub := live.NewHub(4096)
+	hub := newHub(b.t, 4096)
 	f := relay.NewFollower(b.store, b.redis, hub, time.Now, slog.New(slog.DiscardHandler))
 	b.t.Cleanup(func() { _ = f.Close() })
 	b.start(f.Run)
@@ -169,45 +176,21 @@ func redisClient(t *testing.T, url string) *redis.Client {
 }
 
 // reader takes frames from a hub as a socket would, without end.
-type reader struct {
-	mu     sync.Mutex
-	frames []string
-}
+type reader struct{ *livetest.Pipe }
 
 // read subscribes and keeps reading until the test ends.
 func read(t *testing.T, hub *live.Hub, c feed.Channel) *reader {
 	t.Helper()
-	q, r := live.NewQueue(), &reader{}
-	sub := hub.Subscribe(q, c)
+	p := livetest.New()
+	sub := hub.Subscribe(hub.NewReader(p), c)
 	if step, _, _ := sub.Catch(); step != live.Live {
 		t.Fatalf("step %v", step)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			frame, _, open := q.Next()
-			if !open {
-				return
-			}
-			if frame == nil {
-				<-q.Wake()
-				continue
-			}
-			r.mu.Lock()
-			r.frames = append(r.frames, string(frame))
-			r.mu.Unlock()
-		}
-	}()
-	t.Cleanup(func() { sub.Close(); q.Close(live.Normal); <-done })
-	return r
+	t.Cleanup(sub.Close)
+	return &reader{p}
 }
 
-func (r *reader) got() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.frames)
-}
+func (r *reader) got() []string { return r.Texts() }
 
 // expect waits until a reader has exactly the frames of a channel.
 func (r *reader) expect(t *testing.T, messages []feed.Message, c feed.Channel) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
-	"github.com/signalcast/signalcast/services/api/internal/live"
 )
 
 var newsKey = kv.Key("live")
@@ -20,12 +19,13 @@ var newsKey = kv.Key("live")
 type News struct {
 	redis  *kv.Client
 	listen *redis.Client
-	hub    *live.Hub
+	hear   func(feed.Ephemeral)
 }
 
-// NewNews makes the carrier; Close ends its own connections.
-func NewNews(c *kv.Client, hub *live.Hub) *News {
-	return &News{redis: c, listen: c.Blocking(), hub: hub}
+// NewNews makes the carrier; hear is given what any process publishes. Close ends
+// its own connections.
+func NewNews(c *kv.Client, hear func(feed.Ephemeral)) *News {
+	return &News{redis: c, listen: c.Blocking(), hear: hear}
 }
 
 // Close ends the connections to Redis; call it after Run has returned.
@@ -33,9 +33,9 @@ func (n *News) Close() error { return n.listen.Close() }
 
 // Publish sends news. Data must be a JSON object on one line of text.
 func (n *News) Publish(ctx context.Context, e feed.Ephemeral) {
-	text := string(e.Channel) + "\n" + string(e.Type) + "\n" + strconv.FormatInt(e.At.UnixMicro(), 10) + "\n" + string(e.Data)
+	text := string(e.Channel) + "\n" + string(e.Type) + "\n" + e.Subject + "\n" + strconv.FormatInt(e.At.UnixMicro(), 10) + "\n" + string(e.Data)
 	if n.redis.Publish(ctx, newsKey, text).Err() != nil {
-		n.hub.Publish(e)
+		n.hear(e)
 	}
 }
 
@@ -70,21 +70,21 @@ func (n *News) receive(ctx context.Context) {
 		}
 		if m, ok := got.(*redis.Message); ok {
 			if e, ok := parseNews(m.Payload); ok {
-				n.hub.Publish(e)
+				n.hear(e)
 			}
 		}
 	}
 }
 
 func parseNews(text string) (feed.Ephemeral, bool) {
-	parts := strings.SplitN(text, "\n", 4)
-	if len(parts) != 4 {
+	parts := strings.SplitN(text, "\n", 5)
+	if len(parts) != 5 {
 		return feed.Ephemeral{}, false
 	}
-	micros, err := strconv.ParseInt(parts[2], 10, 64)
-	channel, known := feed.ParseChannel(parts[0])
+	micros, err := strconv.ParseInt(parts[3], 10, 64)
+	channel, known := feed.KnownChannel(parts[0])
 	if err != nil || !known {
 		return feed.Ephemeral{}, false
 	}
-	return feed.Ephemeral{Channel: channel, Type: feed.Type(parts[1]), At: time.UnixMicro(micros).UTC(), Data: []byte(parts[3])}, true
+	return feed.Ephemeral{Channel: channel, Type: feed.Type(parts[1]), Subject: parts[2], At: time.UnixMicro(micros).UTC(), Data: []byte(parts[4])}, true
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
+	"github.com/signalcast/signalcast/services/api/internal/live/livetest"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
 
@@ -200,13 +201,11 @@ func TestFollowerStartsInTheMiddle(t *testing.T) {
 	b.write(60)
 	messages := b.want(60)
 	hub := b.follow()
-	q := live.NewQueue()
-	sub := hub.Subscribe(q, feed.MarketChannel("3"))
+	p := livetest.New()
+	sub := hub.Subscribe(hub.NewReader(p), feed.MarketChannel("3"))
 	sub.Start(0)
-	if step, _, _ := sub.Catch(); step != live.Live {
-		t.Fatalf("step %v", step)
-	}
-	var want, got []string
+	testkit.Eventually(t, 10*time.Second, func() bool { step, _, _ := sub.Catch(); return step == live.Live })
+	var want []string
 	for i := range messages {
 		for _, l := range messages[i].Links {
 			if l.Channel == "market:3" {
@@ -214,14 +213,7 @@ func TestFollowerStartsInTheMiddle(t *testing.T) {
 			}
 		}
 	}
-	for {
-		frame, _, _ := q.Next()
-		if frame == nil {
-			break
-		}
-		got = append(got, string(frame))
-	}
-	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+	if diff := cmp.Diff(want, p.Texts()); diff != "" || len(want) == 0 {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -238,8 +230,8 @@ func TestNews(t *testing.T) {
 	ps := make([]process, 2)
 	b := &bundle{t: t}
 	for i := range ps {
-		hub := live.NewHub(1)
-		ps[i] = process{relay.NewNews(client, hub), read(t, hub, "market:1")}
+		hub := newHub(t, 1)
+		ps[i] = process{relay.NewNews(client, hub.Publish), read(t, hub, "market:1")}
 		t.Cleanup(func() { _ = ps[i].news.Close() })
 		b.start(ps[i].news.Run)
 	}

@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -9,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
@@ -17,10 +20,14 @@ type Operators struct {
 	operatorv1.UnimplementedOperatorServiceServer
 	operatorv1.UnimplementedOperatorReadServiceServer
 	service *operator.Service
+	crier   Crier
+	now     func() time.Time
 }
 
-// NewOperators wires the face.
-func NewOperators(service *operator.Service) *Operators { return &Operators{service: service} }
+// NewOperators wires the face; crier tells the holder of a key that it was revoked.
+func NewOperators(service *operator.Service, crier Crier, now func() time.Time) *Operators {
+	return &Operators{service: service, crier: crier, now: now}
+}
 
 var errNoSuch = fault.New(fault.NotFound, "not_found", "no such id")
 
@@ -72,7 +79,23 @@ func (f *Operators) RevokeKey(ctx context.Context, r *operatorv1.RevokeKeyReques
 	if err != nil {
 		return nil, err
 	}
+	f.tellRevoked(ctx, r.GetOperatorId(), k)
 	return &operatorv1.RevokeKeyResponse{Key: keyTo(k)}, nil
+}
+
+// tellRevoked is for open sockets: the key itself is refused from now on anyway.
+func (f *Operators) tellRevoked(ctx context.Context, operatorID string, k operator.Key) {
+	o, err := f.service.Operator(ctx, "", operatorID)
+	if err != nil {
+		return // every socket looks at its key again within half a minute
+	}
+	data, err := json.Marshal(map[string]string{"id": k.ID, "label": k.Label})
+	if err != nil {
+		return
+	}
+	f.crier.Publish(ctx, feed.Ephemeral{
+		Channel: feed.MeChannel(o.Handle), Type: feed.KeyRevoked, Subject: k.ID, At: f.now(), Data: data,
+	})
 }
 
 // Classify sets what kind of operator this is.

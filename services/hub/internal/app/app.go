@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/outbox"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
@@ -55,6 +56,7 @@ type App struct {
 	grants    *grant.Service
 	messages  *message.Service
 	creations *creation.Service
+	facts     outbox.Sender
 	edge      *edge.Server
 	http      *web.Server
 	internal  *web.Server // nil without METRICS_ADDR
@@ -107,6 +109,16 @@ func (a *App) connect(ctx context.Context) (err error) {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
+// factLease is the advisory lock of the one hub that sends facts to the ledger.
+const factLease int64 = 7201022
+
+// sendFacts tells the ledger what this service has committed, while this hub holds
+// the lease.
+func (a *App) sendFacts(ctx context.Context) error {
+	pg.Leader(ctx, a.pool, factLease, a.facts.Run)
+	return ctx.Err()
+}
+
 // faces builds what listens.
 func (a *App) faces() error {
 	providers, err := idp.ParseConfig(a.cfg.Providers.Reveal())
@@ -123,6 +135,7 @@ func (a *App) faces() error {
 	if err := a.newMessages(store); err != nil {
 		return err
 	}
+	a.facts = outbox.Sender{Store: store, Send: upstream.NewFeed(a.ledger).Publish, Log: a.log}
 	verifier := idp.NewVerifier(providers, a.now)
 	d := a.deps(store, logins{verifier})
 	if d.Accounts, err = a.accounts(store, verifier); err != nil {
@@ -209,6 +222,7 @@ func (a *App) Run(ctx context.Context) error {
 		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
 		run.Loop("grants", a.sweepGrants),
 		run.Loop("messages", a.sweepMessages),
+		run.Loop("facts", a.sendFacts),
 		run.Of("http", a.http),
 	}
 	if a.internal != nil {

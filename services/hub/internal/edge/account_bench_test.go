@@ -67,7 +67,8 @@ func (p *people) do(act func()) error {
 	return nil
 }
 
-func (p *people) Follow(_ context.Context, a, b operator.ID, _ time.Time) error {
+func (p *people) Follow(_ context.Context, from, to operator.Operator, _ time.Time) error {
+	a, b := from.ID, to.ID
 	return p.do(func() { p.follows[[2]operator.ID{a, b}] = true })
 }
 

@@ -17,8 +17,8 @@ import (
 func (b *bench) followed(n int, id string) {
 	b.t.Helper()
 	for i := range n {
-		stranger := operator.ID(fmt.Sprintf("0199f0a0-0000-7000-8000-%012d", i))
-		if err := b.people.Follow(b.t.Context(), stranger, operator.ID(id), b.clock.Now()); err != nil {
+		stranger := operator.Operator{ID: operator.ID(fmt.Sprintf("0199f0a0-0000-7000-8000-%012d", i))}
+		if err := b.people.Follow(b.t.Context(), stranger, operator.Operator{ID: operator.ID(id)}, b.clock.Now()); err != nil {
 			b.t.Fatal(err)
 		}
 	}

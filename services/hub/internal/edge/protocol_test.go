@@ -327,7 +327,7 @@ func TestPassports(t *testing.T) {
 	b.file("YES", 3150, b.bySession())
 	tide := b.ledger.AddOperator("tide")
 	mara := operator.ID(b.mara.GetId())
-	if err := b.people.Follow(t.Context(), operator.ID(tide.GetId()), mara, b.clock.Now()); err != nil {
+	if err := b.people.Follow(t.Context(), operator.Operator{ID: operator.ID(tide.GetId()), Handle: "tide"}, operator.Operator{ID: mara, Handle: "mara_k"}, b.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.people.KeepClaim(t.Context(), mara, claim.Claim{Station: "partner", Identity: wallet, VerifiedAt: b.clock.Now(), ProfileURL: "https://partner.example/u/" + wallet}); err != nil {

@@ -104,7 +104,7 @@ func (s *server) unbindStream(c echo.Context) error {
 		return errMarketID
 	}
 	ctx := c.Request().Context()
-	removed, err := s.streams.Unbind(ctx, id, callerOf(c).Operator.Handle)
+	removed, err := s.streams.Unbind(ctx, id, callerOf(c).Operator.Handle, s.now())
 	if err != nil {
 		return err
 	}

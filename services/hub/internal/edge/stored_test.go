@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -30,7 +31,7 @@ func (bare) Unpin(context.Context, syntax.MarketID) (bool, error) { return false
 
 func (bare) Bind(context.Context, station.Stream) error { return memledger.ErrDB }
 
-func (bare) Unbind(context.Context, syntax.MarketID, syntax.Handle) (bool, error) {
+func (bare) Unbind(context.Context, syntax.MarketID, syntax.Handle, time.Time) (bool, error) {
 	return false, memledger.ErrDB
 }
 

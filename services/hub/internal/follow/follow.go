@@ -30,7 +30,7 @@ type Directory interface {
 // Store keeps follows and their totals. Fault: db_unavailable.
 type Store interface {
 	// Follow and Unfollow may come twice, also at once: the totals move once.
-	Follow(ctx context.Context, follower, followed operator.ID, at time.Time) error
+	Follow(ctx context.Context, follower, followed operator.Operator, at time.Time) error
 	Unfollow(ctx context.Context, follower, followed operator.ID) error
 	// FollowCounts gives zeros for a viewer of nobody (empty).
 	FollowCounts(ctx context.Context, viewer, followed operator.ID) (Counts, error)
@@ -54,20 +54,20 @@ func NewService(directory Directory, store Store, now func() time.Time) *Service
 // Follow makes me follow an operator; a second time changes nothing.
 // Faults: ErrSelf, not_found, those of the ports.
 func (s *Service) Follow(ctx context.Context, me operator.Operator, handle syntax.Handle) (Counts, error) {
-	return s.change(ctx, me, handle, func(followed operator.ID) error {
-		return s.store.Follow(ctx, me.ID, followed, s.now())
+	return s.change(ctx, me, handle, func(followed operator.Operator) error {
+		return s.store.Follow(ctx, me, followed, s.now())
 	})
 }
 
 // Unfollow undoes Follow; where there is nothing to undo it changes nothing.
 // Faults: as Follow.
 func (s *Service) Unfollow(ctx context.Context, me operator.Operator, handle syntax.Handle) (Counts, error) {
-	return s.change(ctx, me, handle, func(followed operator.ID) error {
-		return s.store.Unfollow(ctx, me.ID, followed)
+	return s.change(ctx, me, handle, func(followed operator.Operator) error {
+		return s.store.Unfollow(ctx, me.ID, followed.ID)
 	})
 }
 
-func (s *Service) change(ctx context.Context, me operator.Operator, handle syntax.Handle, do func(operator.ID) error) (Counts, error) {
+func (s *Service) change(ctx context.Context, me operator.Operator, handle syntax.Handle, do func(operator.Operator) error) (Counts, error) {
 	if handle == me.Handle {
 		return Counts{}, ErrSelf
 	}
@@ -78,7 +78,7 @@ func (s *Service) change(ctx context.Context, me operator.Operator, handle synta
 	if other.ID == me.ID { // the handle has changed since the session was judged
 		return Counts{}, ErrSelf
 	}
-	if err := do(other.ID); err != nil {
+	if err := do(other); err != nil {
 		return Counts{}, err
 	}
 	return s.store.FollowCounts(ctx, me.ID, other.ID)

@@ -16,7 +16,7 @@ type noted struct {
 	at time.Time
 }
 
-func (n *noted) Follow(_ context.Context, _, _ operator.ID, at time.Time) error {
+func (n *noted) Follow(_ context.Context, _, _ operator.Operator, at time.Time) error {
 	n.at = at
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // Follow implements follow.Store.
-func (s *Store) Follow(ctx context.Context, follower, followed operator.ID, at time.Time) error {
-	if _, err := s.db.Exec(ctx, query("follow_add"), follower, followed, at); err != nil {
+func (s *Store) Follow(ctx context.Context, follower, followed operator.Operator, at time.Time) error {
+	if _, err := s.db.Exec(ctx, query("follow_add"), follower.ID, followed.ID, at, follower.Handle, followed.Handle); err != nil {
 		return fmt.Errorf("add follow: %w", err)
 	}
 	return nil

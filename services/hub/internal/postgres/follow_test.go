@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
@@ -19,12 +20,16 @@ func person(n int) operator.ID {
 	return operator.ID(fmt.Sprintf("0199f0a0-0000-7000-8000-%012d", n))
 }
 
+func somebody(n int) operator.Operator {
+	return operator.Operator{ID: person(n), Handle: syntax.Handle(fmt.Sprintf("op_%d", n))}
+}
+
 func TestFollows(t *testing.T) {
 	t.Parallel()
 	store, _ := open(t)
 	follows := func(a, b int) {
 		t.Helper()
-		if err := store.Follow(t.Context(), person(a), person(b), noon); err != nil {
+		if err := store.Follow(t.Context(), somebody(a), somebody(b), noon); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,7 +58,7 @@ func TestFollows(t *testing.T) {
 		}
 		counts(1, 2, follow.Counts{Followers: 1, Following: 1})
 	}
-	if err := store.Follow(t.Context(), person(1), person(1), noon); err == nil {
+	if err := store.Follow(t.Context(), somebody(1), somebody(1), noon); err == nil {
 		t.Error("somebody follows themselves")
 	}
 	for of, want := range map[int]follow.Totals{1: {Followers: 1, Following: 1}, 2: {Followers: 1, Following: 1}, 3: {Followers: 1, Following: 1}, 9: {}} {
@@ -88,7 +93,7 @@ func TestFollowsAtOnce(t *testing.T) {
 			for copies := range 2 { // the same request twice at once
 				group.Go(func() {
 					for round := range 6 {
-						err := store.Follow(t.Context(), person(a), person(b), noon)
+						err := store.Follow(t.Context(), somebody(a), somebody(b), noon)
 						if (a+b+round+copies)%3 == 0 {
 							err = errors.Join(err, store.Unfollow(t.Context(), person(a), person(b)))
 						}
@@ -200,7 +205,7 @@ func TestAccountsAway(t *testing.T) {
 	t.Parallel()
 	store := postgres.New(testkit.Pool(t, "postgres://hub_rw:x@127.0.0.1:1/none"))
 	for name, do := range map[string]func() error{
-		"follow":   func() error { return store.Follow(t.Context(), person(1), person(2), noon) },
+		"follow":   func() error { return store.Follow(t.Context(), somebody(1), somebody(2), noon) },
 		"unfollow": func() error { return store.Unfollow(t.Context(), person(1), person(2)) },
 		"counts":   func() error { _, err := store.FollowCounts(t.Context(), "", person(2)); return err },
 		"totals":   func() error { _, err := store.FollowTotals(t.Context(), person(2)); return err },

@@ -101,7 +101,7 @@ func TestStoreAway(t *testing.T) {
 		"pin":     func() error { _, err := store.Pin(t.Context(), market.Pin{MarketID: "7", Position: 1}); return err },
 		"unpin":   func() error { _, err := store.Unpin(t.Context(), "7"); return err },
 		"bind":    func() error { return store.Bind(t.Context(), stream("7", "mara_k", 0)) },
-		"unbind":  func() error { _, err := store.Unbind(t.Context(), "7", "mara_k"); return err },
+		"unbind":  func() error { _, err := store.Unbind(t.Context(), "7", "mara_k", time.Now()); return err },
 		"streams": func() error { _, err := store.Streams(t.Context(), "7"); return err },
 		"clips":   func() error { _, err := store.Clips(t.Context(), "7", 1); return err },
 	} {

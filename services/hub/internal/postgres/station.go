@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,12 +20,12 @@ func (s *Store) Bind(ctx context.Context, b station.Stream) error {
 }
 
 // Unbind implements station.Streams.
-func (s *Store) Unbind(ctx context.Context, id syntax.MarketID, by syntax.Handle) (bool, error) {
-	tag, err := s.db.Exec(ctx, query("stream_unbind"), id, by)
-	if err != nil {
+func (s *Store) Unbind(ctx context.Context, id syntax.MarketID, by syntax.Handle, at time.Time) (bool, error) {
+	var n int
+	if err := s.db.QueryRow(ctx, query("stream_unbind"), id, by, at).Scan(&n); err != nil {
 		return false, fmt.Errorf("unbind stream: %w", err)
 	}
-	return tag.RowsAffected() > 0, nil
+	return n > 0, nil
 }
 
 // Streams implements station.Streams.

@@ -41,7 +41,7 @@ tidewatch https://video-a.example/tidewatch/2.m3u8 night desk 2m0s 7`
 		t.Errorf("%v\n%s", err, strings.Join(got, "\n"))
 	}
 	for i, want := range []bool{true, false} {
-		if removed, err := store.Unbind(t.Context(), "7", "mara_k"); err != nil || removed != want {
+		if removed, err := store.Unbind(t.Context(), "7", "mara_k", time.Now()); err != nil || removed != want {
 			t.Errorf("removal %d: %v %v", i, removed, err)
 		}
 	}

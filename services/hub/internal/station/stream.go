@@ -35,7 +35,7 @@ type Streams interface {
 	// Bind puts a binding in the place of the one before.
 	Bind(ctx context.Context, s Stream) error
 	// Unbind tells whether there was a binding.
-	Unbind(ctx context.Context, market syntax.MarketID, by syntax.Handle) (bool, error)
+	Unbind(ctx context.Context, market syntax.MarketID, by syntax.Handle, at time.Time) (bool, error)
 	// Streams lists the bindings of a market, the newest first, MaxStreams at most.
 	Streams(ctx context.Context, market syntax.MarketID) ([]Stream, error)
 }

@@ -49,8 +49,6 @@ func (r *ring) knock(ctx context.Context, env *frame.Env, op *described.Operatio
 		plain = both(p.as, ownPage)
 	case op.Method == http.MethodGet && op.Path == "/dev/session":
 		plain = besideCookies(p.as, "db_dev_state=x", "db_dev_next="+string(r.login))
-	case op.Path == "/dev/session/end":
-		plain = both(p.as, ownPage)
 	case op.Body() != nil && !op.Takes("cronSecret"):
 		q.Body = []byte("{}")
 	}

@@ -124,7 +124,9 @@ func actsOf(ctx context.Context, env *frame.Env, e *estate) ([]cookieAct, error)
 		{name: "the page that asks", method: "POST", path: "/protocol/authorize", as: session, form: url.Values{"request": {request}, "decision": {"approve"}}},
 		{name: "the developer's page, a key", method: "POST", path: "/dev/keys", as: dev, form: url.Values{"label": {"x"}, "permission": {"read"}}},
 		{name: "the developer's page, the end of a key", method: "POST", path: "/dev/keys/revoke", as: dev, form: url.Values{"id": {e.keys[1].ID}}},
-		{name: "the developer's page, the end", method: "POST", path: "/dev/session/end", as: dev, form: url.Values{}},
+		{name: "the profile", method: "POST", path: "/profile", as: session, form: url.Values{"displayName": {"Not mine"}}},
+		{name: "a follow by its button", method: "POST", path: "/u/" + stranger.Handle + "/follow", as: session, form: url.Values{}},
+		{name: "the page of sign-out", method: "POST", path: "/sign-out", as: dev, form: url.Values{}},
 		{name: "a sign-out", method: "DELETE", path: "/api/auth/privy", as: session},
 	}, nil
 }

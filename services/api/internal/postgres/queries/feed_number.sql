@@ -5,9 +5,9 @@
 WITH taken AS (
     DELETE FROM outbox
     WHERE id IN (SELECT id FROM outbox ORDER BY id LIMIT cardinality($1::uuid[]))
-    RETURNING id, type, market_id, user_id, signal_id, event_id, data, at
+    RETURNING id, type, market_id, user_id, signal_id, event_id, topic, data, at
 ), built AS (
-    SELECT row_number() OVER (ORDER BY t.id) AS n, t.type, t.at, t.market_id, m.provider, m.lane, t.user_id, t.signal_id, t.data AS more,
+    SELECT row_number() OVER (ORDER BY t.id) AS n, t.type, t.at, t.market_id, m.provider, m.lane, t.user_id, t.signal_id, t.topic, t.data AS more,
         CASE
         WHEN t.type = 'signal.created' THEN (
             SELECT jsonb_build_object(
@@ -43,8 +43,8 @@ WITH taken AS (
     FROM taken t
     LEFT JOIN markets m ON m.market_id = t.market_id
 ), added AS (
-    INSERT INTO protocol_events (seq, id, type, at, market_id, provider, lane, user_id, signal_id, data)
-    SELECT $2 + n, ($1::uuid[])[n], type, at, market_id, provider, lane, user_id, signal_id,
+    INSERT INTO protocol_events (seq, id, type, at, market_id, provider, lane, user_id, signal_id, topic, data)
+    SELECT $2 + n, ($1::uuid[])[n], type, at, market_id, provider, lane, user_id, signal_id, topic,
         CASE WHEN more IS NULL THEN coalesce(data, '{}') ELSE coalesce(data, '{}') || more END
     FROM built
     RETURNING type, market_id, at

@@ -1,5 +1,13 @@
--- Binds a stream in the place of the one before.
+-- Binds a stream in the place of the one before, and tells of it when it is another.
 -- $1 market, $2 handle, $3 url, $4 label, $5 now.
-INSERT INTO streams (market_id, handle, url, label, updated_at)
-VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (market_id, handle) DO UPDATE SET url = excluded.url, label = excluded.label, updated_at = excluded.updated_at
+WITH before AS (
+    SELECT url, label FROM streams WHERE market_id = $1 AND handle = $2
+), bound AS (
+    INSERT INTO streams (market_id, handle, url, label, updated_at)
+    VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (market_id, handle) DO UPDATE SET url = excluded.url, label = excluded.label, updated_at = excluded.updated_at
+)
+INSERT INTO outbox (type, at, market_id, handle, data)
+SELECT 'stream.bound', $5, $1, $2, jsonb_build_object('marketId', $1::text, 'handle', $2::text, 'url', $3::text, 'label', $4::text,
+    'updatedAt', to_char($5::timestamptz AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text
+WHERE NOT EXISTS (SELECT FROM before WHERE url = $3 AND label = $4)

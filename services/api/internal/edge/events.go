@@ -1,0 +1,161 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/signalcast/signalcast/services/api/internal/live"
+)
+
+// eventPipe writes the frames of a socket as server-sent events. It cannot write
+// without waiting, so all of it is left to the goroutine of a reader that lags.
+type eventPipe struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	ended   chan struct{} // closed when nothing will be written any more
+
+	mu     sync.Mutex
+	over   bool
+	names  []string // of the channels, in the order of the address
+	places []int64  // number of the last event on each
+}
+
+func newEventPipe(w http.ResponseWriter, wishes []catchUp) *eventPipe {
+	p := &eventPipe{w: w, control: http.NewResponseController(w), ended: make(chan struct{})}
+	for _, wish := range wishes {
+		p.names = append(p.names, wish.channel.Shown())
+		p.places = append(p.places, wish.since)
+	}
+	return p
+}
+
+// begin says when to come back and from where.
+func (p *eventPipe) begin(retry int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := strconv.AppendInt([]byte("retry: "), int64(retry), 10)
+	b = append(b, '\n')
+	b = append(p.id(b), '\n')
+	_, _ = p.w.Write(b) // a connection that is gone shows with the first frame
+}
+
+// finish returns when nothing uses the response any more.
+func (p *eventPipe) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+}
+
+// Try implements live.Pipe.
+func (p *eventPipe) Try([]byte) (int, error) { return 0, nil }
+
+// Put implements live.Pipe.
+func (p *eventPipe) Put(frames []byte, within time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return http.ErrHandlerTimeout
+	}
+	stuck := time.AfterFunc(within, func() { _ = p.control.SetWriteDeadline(past) })
+	defer stuck.Stop()
+	var b []byte
+	for len(frames) > 0 {
+		kind, body, rest := cutFrame(frames)
+		frames = rest
+		switch kind {
+		case 1:
+			b = p.event(b, body)
+		case 8:
+			b = end(b, body)
+		}
+	}
+	if _, err := p.w.Write(b); err != nil {
+		return err
+	}
+	return p.control.Flush()
+}
+
+// Ended implements live.Pipe.
+func (p *eventPipe) Ended(live.Code) { close(p.ended) }
+
+// Cut implements live.Pipe.
+func (p *eventPipe) Cut() { close(p.ended) }
+
+func (p *eventPipe) abandon() { _ = p.control.SetWriteDeadline(past) }
+
+func (p *eventPipe) wait(ctx context.Context) {
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+	}
+}
+
+// cutFrame takes the first of some whole frames.
+func cutFrame(b []byte) (kind byte, body, rest []byte) {
+	size, head := int(b[1]), 2
+	switch size {
+	case 126:
+		size, head = int(binary.BigEndian.Uint16(b[2:])), 4
+	case 127:
+		size, head = int(binary.BigEndian.Uint64(b[2:])), 10
+	}
+	return b[0] & 0x0f, b[head : head+size], b[head+size:]
+}
+
+// event adds one message; those that have a number carry the new places.
+func (p *eventPipe) event(b, text []byte) []byte {
+	if channel, seq, ok := numbered(text); ok {
+		for i, name := range p.names {
+			if name == channel {
+				p.places[i] = seq
+				b = p.id(b)
+			}
+		}
+	}
+	b = append(b, "data: "...)
+	b = append(b, text...)
+	return append(b, "\n\n"...)
+}
+
+func (p *eventPipe) id(b []byte) []byte {
+	b = append(b, "id: "...)
+	for i, n := range p.places {
+		if i > 0 {
+			b = append(b, '-')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return append(b, '\n')
+}
+
+// numbered reads the head of an event frame (live.EventFrame).
+func numbered(text []byte) (channel string, seq int64, ok bool) {
+	rest, ok := bytes.CutPrefix(text, []byte(`{"op":"event","channel":"`))
+	if !ok {
+		return "", 0, false
+	}
+	name, rest, _ := bytes.Cut(rest, []byte{'"'})
+	rest, ok = bytes.CutPrefix(rest, []byte(`,"seq":`))
+	if !ok {
+		return "", 0, false
+	}
+	number, _, _ := bytes.Cut(rest, []byte{','})
+	seq, err := strconv.ParseInt(string(number), 10, 64)
+	return string(name), seq, err == nil
+}
+
+// end says why the stream ends.
+func end(b, body []byte) []byte {
+	b = append(b, "event: end\ndata: "...)
+	code, reason := 0, ""
+	if len(body) >= 2 {
+		code, reason = int(binary.BigEndian.Uint16(body)), string(body[2:])
+	}
+	b = append(b, encode(endJSON{Code: code, Reason: reason})...)
+	return append(b, "\n\n"...)
+}

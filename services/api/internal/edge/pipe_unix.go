@@ -1,0 +1,54 @@
+//go:build unix
+
+package edge
+
+import (
+	"errors"
+	"io"
+	"net"
+	"syscall"
+)
+
+// nonblocking writes to a connection what it takes at once. One caller at a time.
+type nonblocking struct {
+	raw   syscall.RawConn // nil: the connection cannot do it
+	write func(fd uintptr) bool
+	b     []byte
+	n     int
+	err   error
+}
+
+func (w *nonblocking) init(conn net.Conn) {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return
+	}
+	w.raw = raw
+	w.write = func(fd uintptr) bool {
+		w.n, w.err = syscall.Write(int(fd), w.b)
+		return true // in any case: nobody waits here
+	}
+}
+
+// Try implements live.Pipe.
+func (w *nonblocking) Try(b []byte) (int, error) {
+	if w.raw == nil {
+		return 0, nil
+	}
+	w.b = b
+	err := w.raw.Write(w.write)
+	w.b = nil
+	switch {
+	case err != nil:
+		return 0, err
+	case errors.Is(w.err, syscall.EAGAIN), errors.Is(w.err, syscall.EINTR):
+		return 0, nil
+	case w.err == nil && w.n <= 0 && len(b) > 0:
+		return 0, io.ErrUnexpectedEOF
+	}
+	return max(w.n, 0), w.err
+}

@@ -1,0 +1,72 @@
+package edge
+
+import (
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/wire"
+)
+
+const (
+	// wireWindow is the window whose moves travel on the channel.
+	wireWindow = syntax.Window24h
+	// wireItems is how many it begins with.
+	wireItems = 20
+)
+
+// moveJSON is an item of the wire, as GET /api/wire of the hub shows it.
+type moveJSON struct {
+	ID              string   `json:"id"`
+	MarketID        string   `json:"marketId"` // <provider>:<id>
+	Provider        string   `json:"provider"`
+	Title           string   `json:"title"`
+	Outcome         string   `json:"outcome"`
+	Lane            string   `json:"lane"`
+	EventKey        *string  `json:"eventKey"`
+	FromProbability float64  `json:"fromProbability"`
+	ToProbability   float64  `json:"toProbability"`
+	Delta           float64  `json:"delta"`
+	Volume          float64  `json:"volume"`
+	Volume24h       *float64 `json:"volume24h"`
+	Direction       string   `json:"direction"`
+	Signals         int64    `json:"signals"`
+	URL             string   `json:"url"`
+	DetectedAt      string   `json:"detectedAt"`
+}
+
+func showMove(hubURL string, m *wire.Move) moveJSON {
+	id, direction := string(m.Market.Provider)+":"+string(m.Market.ID), "up"
+	if m.Delta() < 0 {
+		direction = "down"
+	}
+	return moveJSON{
+		ID: "wire:" + string(wireWindow) + ":" + id, MarketID: id, Provider: string(m.Market.Provider), Title: m.Market.Title,
+		Outcome: m.Market.Outcome, Lane: string(m.Market.Lane), EventKey: orNull(m.Market.EventKey),
+		FromProbability: probability(int(m.From)), ToProbability: probability(int(m.To)), Delta: probability(m.Delta()),
+		Volume: *m.Market.Volume, Volume24h: m.Market.Volume24h, Direction: direction, Signals: m.Market.Signals,
+		URL: hubURL + "/m/" + string(m.Market.ID), DetectedAt: syntax.Stamp(m.DetectedAt),
+	}
+}
+
+// probability is a price in bps, or a difference of two, as a number to 1.
+func probability(bps int) float64 { return float64(bps) / float64(syntax.MaxBps) }
+
+// WireNews makes the news of moves that are new or have changed since before.
+// Every process reads the markets itself and tells its own readers.
+func (s *Server) WireNews(before, after []wire.Move) []feed.Ephemeral {
+	known := make(map[syntax.MarketID]int, len(before))
+	for i := range before {
+		known[before[i].Market.ID] = before[i].Delta()
+	}
+	var out []feed.Ephemeral
+	for i := range after {
+		m := &after[i]
+		if delta, was := known[m.Market.ID]; was && delta == m.Delta() {
+			continue
+		}
+		out = append(out, feed.Ephemeral{
+			Channel: feed.Wire, Type: feed.WireMove, Subject: string(m.Market.ID), At: s.inner.Now(),
+			Data: encode(showMove(s.inner.hubURL, m)),
+		})
+	}
+	return out
+}

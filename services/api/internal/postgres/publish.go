@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+// TakeFacts hands committed facts of other services to the relay, each once, and
+// keeps copies of their channels: all of it or nothing.
+func (s *Store) TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error {
+	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
+		if len(facts) > 0 {
+			n := 0
+			if err := tx.QueryRow(ctx, query("publish_facts"), factColumns(facts)...).Scan(&n); err != nil {
+				return fmt.Errorf("take facts: %w", err)
+			}
+			if n > 0 {
+				if _, err := tx.Exec(ctx, query("feed_ring")); err != nil {
+					return fmt.Errorf("wake the relay: %w", err)
+				}
+			}
+		}
+		if len(copies) == 0 {
+			return nil
+		}
+		channels, times, data := make([]string, len(copies)), make([]time.Time, len(copies)), make([]string, len(copies))
+		for i, c := range copies {
+			channels[i], times[i], data[i] = string(c.Channel), c.At, string(c.Data)
+		}
+		if _, err := tx.Exec(ctx, query("publish_copies"), channels, times, data); err != nil {
+			return fmt.Errorf("keep copies: %w", err)
+		}
+		return nil
+	})
+	return pg.Fault(err)
+}
+
+func factColumns(facts []feed.Fact) []any {
+	n := len(facts)
+	ids, types, times, data := make([]string, n), make([]string, n), make([]time.Time, n), make([]string, n)
+	markets, handles, topics := make([]*string, n), make([]*string, n), make([]*string, n)
+	for i, f := range facts {
+		ids[i], types[i], times[i], data[i] = f.ID, string(f.Type), f.At, string(f.Data)
+		markets[i], handles[i], topics[i] = orNil(f.MarketID), orNil(f.Handle), orNil(f.Topic)
+	}
+	return []any{ids, types, times, markets, handles, topics, data}
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// ChannelCopy reads what a channel of another service begins with; nil for none.
+func (s *Store) ChannelCopy(ctx context.Context, c feed.Channel) ([]byte, error) {
+	var data []byte
+	err := pg.Bound(s.pool, pg.ReadBudget).QueryRow(ctx, query("publish_copy"), string(c)).Scan(&data)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read channel copy: %w", err)
+	}
+	return compact(data)
+}
+
+// SweepPublished forgets the ids of facts that nobody repeats any more.
+func (s *Store) SweepPublished(ctx context.Context) error {
+	if _, err := s.pool.Exec(ctx, query("publish_sweep")); err != nil {
+		return pg.Fault(fmt.Errorf("sweep published: %w", err))
+	}
+	return nil
+}

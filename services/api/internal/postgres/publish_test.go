@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+// What other services have committed is taken once, in the order given, and gets
+// its number and its channels like everything else.
+func TestTakeFacts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("701122", 3150)
+	b.operator("mara_k")
+	ids := []string{newUUID(), newUUID(), newUUID(), newUUID()}
+	facts := []feed.Fact{
+		{ID: ids[0], Type: feed.StreamBound, At: noon, MarketID: "701122", Handle: "mara_k", Data: []byte(`{"marketId":"701122"}`)},
+		{ID: ids[1], Type: feed.SegmentStarted, At: noon, MarketID: "701122", Topic: "program:hot", Data: []byte(`{"n":1}`)},
+		{ID: ids[2], Type: feed.OperatorLive, At: noon, Handle: "nobody_yet", Data: []byte(`{}`)},
+		{ID: ids[3], Type: feed.StreamUnbound, At: noon.Add(time.Second), MarketID: "701122", Handle: "mara_k", Data: []byte(`{}`)},
+	}
+	for range 2 { // an answer was lost, and it came again
+		if err := b.TakeFacts(t.Context(), facts[:3], nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := b.count(`SELECT count(*) FROM api.market_live WHERE bound`); n != 1 {
+		t.Errorf("%d streams", n)
+	}
+	if err := b.TakeFacts(t.Context(), facts, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.market_live WHERE bound`); n != 0 {
+		t.Errorf("%d streams", n)
+	}
+	b.number()
+	events := b.events()
+	var got [][]feed.Channel
+	for i := range events {
+		got = append(got, events[i].Channels())
+	}
+	want := [][]feed.Channel{{"market:701122"}, {"program:hot"}, {"live"}, {"market:701122"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	heads, err := b.FeedHeads(context.Background(), 4, []feed.Channel{"market:701122", "program:hot", "program:close", "live", "wire", "operator:mara_k", "me:mara_k"})
+	if diff := cmp.Diff(map[feed.Channel]int64{"market:701122": 4, "program:hot": 2, "live": 3}, heads); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for channel, n := range map[feed.Channel]int{"market:701122": 2, "program:hot": 1, "program:close": 0, "live": 1, "wire": 0, "me:mara_k": 0} {
+		list, through, err := b.ListFeedChannel(t.Context(), channel, 0, 4, 10)
+		if err != nil || len(list) != n || through != 4 {
+			t.Errorf("%s: %d events through %d, %v", channel, len(list), through, err)
+		}
+	}
+	if err := b.SweepPublished(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.published`); n != 4 {
+		t.Errorf("%d ids are remembered", n)
+	}
+}
+
+// The newest copy of a channel stands, whatever comes late.
+func TestChannelCopies(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	keep := func(at time.Time, data string) {
+		t.Helper()
+		if err := b.TakeFacts(t.Context(), nil, []feed.Copy{{Channel: "live", At: at, Data: []byte(data)}, {Channel: "live", At: at.Add(-time.Hour), Data: []byte(`{}`)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := b.ChannelCopy(t.Context(), "live"); got != nil || err != nil {
+		t.Errorf("%s %v", got, err)
+	}
+	keep(noon, `{"n":1}`)
+	keep(noon.Add(time.Second), `{"n":2}`)
+	keep(noon, `{"n":3}`)
+	if got, err := b.ChannelCopy(t.Context(), "live"); string(got) != `{"n":2}` || err != nil {
+		t.Errorf("%s %v", got, err)
+	}
+}

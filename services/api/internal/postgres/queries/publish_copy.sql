@@ -1,0 +1,1 @@
+SELECT data FROM channel_copies WHERE channel = $1

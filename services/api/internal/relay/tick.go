@@ -1,0 +1,163 @@
+package relay
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/live"
+)
+
+const (
+	priceEvery   = time.Second
+	viewersEvery = 5 * time.Second
+	// MostMarkets is how many markets one process follows.
+	MostMarkets = 20_000
+)
+
+// Standings reads where markets stand; of those that it does not know it tells nothing.
+type Standings interface {
+	ListStandings(ctx context.Context, ids []string) ([]feed.Standing, error)
+}
+
+// Counter adds up the readers of all processes.
+type Counter interface {
+	// Count keeps what this process has and gives the sums for its markets.
+	Count(ctx context.Context, own map[string]int) (map[string]int, error)
+}
+
+// Ticker tells the readers of this process how the markets that they look at stand:
+// the price and the crowd once a second, how many look once in five. Each process
+// asks for the markets of its own readers alone, so nothing has to be told between
+// processes but how many readers each has.
+type Ticker struct {
+	store   Standings
+	counter Counter
+	hub     *live.Hub
+	now     func() time.Time
+	log     *slog.Logger
+
+	told map[string]feed.Standing
+
+	mu      sync.Mutex
+	viewers map[string]int
+}
+
+// NewTicker makes a Ticker.
+func NewTicker(store Standings, counter Counter, hub *live.Hub, now func() time.Time, log *slog.Logger) *Ticker {
+	return &Ticker{store: store, counter: counter, hub: hub, now: now, log: log, told: map[string]feed.Standing{}, viewers: map[string]int{}}
+}
+
+// Viewers is how many readers a market has, as of some seconds ago.
+func (t *Ticker) Viewers(marketID string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.viewers[marketID]
+}
+
+// Run tells until ctx ends.
+func (t *Ticker) Run(ctx context.Context) error {
+	prices, viewers := time.NewTicker(priceEvery), time.NewTicker(viewersEvery)
+	defer prices.Stop()
+	defer viewers.Stop()
+	for failing := false; ; {
+		var err error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-viewers.C:
+			t.Look(ctx)
+			continue
+		case <-prices.C:
+			err = t.Tell(ctx)
+		}
+		if err != nil && !failing && ctx.Err() == nil {
+			t.log.WarnContext(ctx, "prices of readers' markets are not read", "error", err)
+		}
+		failing = err != nil
+	}
+}
+
+// Tell reads where the readers' markets stand and tells what has changed. A market
+// that is new here is remembered only: its readers begin with its snapshot.
+func (t *Ticker) Tell(ctx context.Context) error {
+	readers := t.hub.Markets()
+	ids := make([]string, 0, len(readers))
+	for id := range readers {
+		if len(ids) == MostMarkets {
+			break
+		}
+		ids = append(ids, id)
+	}
+	if len(ids) == 0 {
+		clear(t.told)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, priceEvery)
+	defer cancel()
+	states, err := t.store.ListStandings(ctx, ids)
+	if err != nil {
+		return err
+	}
+	now, told := t.now(), make(map[string]feed.Standing, len(states))
+	for _, s := range states {
+		told[s.MarketID] = s
+		before, known := t.told[s.MarketID]
+		if !known {
+			continue
+		}
+		if s.Yes != nil && (before.Yes == nil || *before.Yes != *s.Yes) {
+			t.publish(s.MarketID, feed.PriceTick, now, priceData(s))
+		}
+		if s.CrowdYes != before.CrowdYes || s.CrowdNo != before.CrowdNo {
+			t.publish(s.MarketID, feed.CrowdUpdated, now, crowdData(s))
+		}
+	}
+	t.told = told
+	return nil
+}
+
+func (t *Ticker) publish(marketID string, kind feed.Type, at time.Time, data []byte) {
+	t.hub.Publish(feed.Ephemeral{Channel: feed.MarketChannel(marketID), Type: kind, At: at, Data: data})
+}
+
+// Market ids hold no letter that JSON would escape.
+func priceData(s feed.Standing) []byte {
+	b := append([]byte(`{"marketId":"`), s.MarketID...)
+	b = append(b, `","yesBps":`...)
+	return append(strconv.AppendInt(b, int64(*s.Yes), 10), '}')
+}
+
+func crowdData(s feed.Standing) []byte {
+	b := []byte(`{"yesPercent":`)
+	total := s.CrowdYes + s.CrowdNo
+	if total == 0 {
+		b = append(b, "null"...)
+	} else {
+		b = strconv.AppendInt(b, (200*s.CrowdYes+total)/(2*total), 10)
+	}
+	b = append(b, `,"totalSignals":`...)
+	return append(strconv.AppendInt(b, total, 10), '}')
+}
+
+// Look counts readers over all processes and tells what has changed.
+func (t *Ticker) Look(ctx context.Context) {
+	own := t.hub.Markets()
+	sums, err := t.counter.Count(ctx, own)
+	if err != nil {
+		sums = own
+	}
+	now := t.now()
+	t.mu.Lock()
+	before := t.viewers
+	t.viewers = sums
+	t.mu.Unlock()
+	for id, n := range sums {
+		if before[id] != n && own[id] > 0 {
+			t.publish(id, feed.ViewersUpdated, now, append(strconv.AppendInt([]byte(`{"viewers":`), int64(n), 10), '}'))
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package relay_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/relay"
+)
+
+// Readers of a market hear where it stands once it stands elsewhere, and how many
+// they are over all processes, also while Redis is away.
+func TestTicker(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	server := testkit.RedisServer(t)
+	client := testkit.KV(t, server.URL())
+	hub := newHub(t, 8)
+	one, two := read(t, hub, "market:1"), read(t, hub, "market:2")
+	ticker := relay.NewTicker(b.store, relay.NewReaders(client, "a", time.Now), hub, time.Now, slog.New(slog.DiscardHandler))
+	tell := func() {
+		t.Helper()
+		if err := ticker.Tell(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.exec(`INSERT INTO api.market_quotes (market_id, at, yes_bps) VALUES ('1', now(), 3150)`)
+	tell()
+	tell()
+	b.exec(`UPDATE api.market_quotes SET yes_bps = 3200`)
+	b.exec(`INSERT INTO api.market_totals (market_id, crowd_yes, crowd_no) VALUES ('1', 2, 1) ON CONFLICT (market_id) DO UPDATE SET crowd_yes = 2, crowd_no = 1`)
+	tell()
+	tell()
+	want := []string{`{"marketId":"1","yesBps":3200}`, `{"yesPercent":67,"totalSignals":3}`}
+	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(want, one.data()) })
+
+	other := newHub(t, 8)
+	read(t, other, "market:1")
+	read(t, other, "market:1")
+	there := relay.NewTicker(b.store, relay.NewReaders(client, "b", time.Now), other, time.Now, slog.New(slog.DiscardHandler))
+	there.Look(t.Context())
+	ticker.Look(t.Context())
+	ticker.Look(t.Context())
+	if n := ticker.Viewers("1"); n != 3 {
+		t.Errorf("%d viewers", n)
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(append(want, `{"viewers":3}`), one.data()) })
+	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal([]string{`{"viewers":1}`}, two.data()) })
+	testkit.Kill(t, server.PID())
+	ticker.Look(context.Background())
+	if n := ticker.Viewers("1"); n != 1 {
+		t.Errorf("%d viewers without Redis", n)
+	}
+}
+
+// data is that of every event that a reader has.
+func (r *reader) data() (out []string) {
+	for _, text := range r.got() {
+		_, data, _ := strings.Cut(text, `,"data":`)
+		out = append(out, strings.TrimSuffix(data, "}"))
+	}
+	return out
+}
