@@ -39,6 +39,7 @@ var subjects = map[string]map[string][]string{
 		"board":      {"operator"},                     // a row shows an operator
 		"follow":     {"operator"},                     // operators follow operators
 		"claim":      {"operator"},                     // an operator claims
+		"message":    {"claim"},                        // a payout address is read as a wallet is
 		"profile":    {"claim", "message", "operator"}, // the rules of a profile.update, and of an address
 		"signal":     {"operator"},                     // a call is filed with an operator's credential
 		"resolution": {"market"},                       // a native market is a market
