@@ -153,7 +153,7 @@ func TestHungLedger(t *testing.T) {
 	for _, target := range []string{"/api/wire", "/api/situations", "/api/oracle/featured", "/api/polymarket/featured", "/api/markets/airable", "/api/fashion/signals"} {
 		begun := time.Now()
 		w := b.send("GET", target, "")
-		if took := time.Since(begun); w.Code != 200 || w.Header().Get("X-Degraded") != "signal_service" || took > 1500*time.Millisecond {
+		if took := time.Since(begun); w.Code != 200 || w.Header().Get("X-Degraded") != "signal_service" || took > 5*time.Second {
 			t.Errorf("%s: %d %v after %v", target, w.Code, w.Header(), took)
 		}
 	}
