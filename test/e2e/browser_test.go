@@ -161,7 +161,12 @@ func (b *tab) press(selector, appears string) {
 	// What appears may stand on the page before, too: it is the next page that counts.
 	ask(b, "mark the page", chromedp.Evaluate[bool](`window.before = true`))
 	b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)))
-	eventually(b.t, func() bool { return ask(b, "look", chromedp.Evaluate[bool](`window.before === undefined`)) }, "the page after "+selector)
+	eventually(b.t, func() bool {
+		ctx, cancel := context.WithTimeout(b.ctx, within)
+		defer cancel()
+		next, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`window.before === undefined`))
+		return err == nil && next // between two pages there is nobody to ask
+	}, "the page after "+selector)
 	b.do("wait for "+appears, chromedp.WaitVisible(chromedp.CSS(appears)))
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/signalcast/signalcast/services/api/internal/live"
@@ -73,8 +74,9 @@ func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 type pipe struct {
 	net.Conn
 	nonblocking
-	reader *live.Reader
-	ended  chan struct{} // closed when nothing will be written any more
+	reader  *live.Reader
+	ended   chan struct{} // closed when nothing will be written any more
+	closing sync.Once
 }
 
 func newPipe() *pipe { return &pipe{ended: make(chan struct{})} }
@@ -129,14 +131,32 @@ func (p *pipe) Cut() {
 }
 
 // Close implements net.Conn for the library, which ends the connection when it has
-// handed over a close frame: that one is written first.
+// handed over a close frame. That one is written first; and what the other side still
+// sends is taken for a while, since a connection that is closed on unread bytes is
+// reset, and the other side would never read why.
 func (p *pipe) Close() error {
-	if p.reader.Closed() {
-		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-		defer cancel()
-		p.wait(ctx)
-	}
+	p.closing.Do(func() {
+		if p.reader.Closed() {
+			ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+			defer cancel()
+			p.wait(ctx)
+			p.drain()
+		}
+	})
 	return p.Conn.Close()
+}
+
+// lastBytes is how much is still taken of a side that does not stop.
+const lastBytes = 1 << 20
+
+func (p *pipe) drain() {
+	half, ok := p.Conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return // it is closed already
+	}
+	over := time.AfterFunc(closeTime, func() { _ = p.SetReadDeadline(past) })
+	defer over.Stop()
+	_, _ = io.CopyN(io.Discard, p.Conn, lastBytes) // however it ends, it is the end
 }
 
 // abandon implements transport.

@@ -81,8 +81,8 @@ func (t *Ticker) Run(ctx context.Context) error {
 	}
 }
 
-// Tell reads where the readers' markets stand and tells what has changed. A market
-// that is new here is remembered only: its readers begin with its snapshot.
+// Tell reads where the readers' markets stand and tells what has changed. Of a market
+// that is new here everything is told: its readers' snapshot may be older.
 func (t *Ticker) Tell(ctx context.Context) error {
 	readers := t.hub.Markets()
 	ids := make([]string, 0, len(readers))
@@ -105,10 +105,7 @@ func (t *Ticker) Tell(ctx context.Context) error {
 	now, told := t.now(), make(map[string]feed.Standing, len(states))
 	for _, s := range states {
 		told[s.MarketID] = s
-		before, known := t.told[s.MarketID]
-		if !known {
-			continue
-		}
+		before := t.told[s.MarketID]
 		if s.Yes != nil && (before.Yes == nil || *before.Yes != *s.Yes) {
 			t.publish(s.MarketID, feed.PriceTick, now, priceData(s))
 		}

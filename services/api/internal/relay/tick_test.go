@@ -36,7 +36,7 @@ func TestTicker(t *testing.T) {
 	b.exec(`INSERT INTO api.market_totals (market_id, crowd_yes, crowd_no) VALUES ('1', 2, 1) ON CONFLICT (market_id) DO UPDATE SET crowd_yes = 2, crowd_no = 1`)
 	tell()
 	tell()
-	want := []string{`{"marketId":"1","yesBps":3200}`, `{"yesPercent":67,"totalSignals":3}`}
+	want := []string{`{"marketId":"1","yesBps":3150}`, `{"marketId":"1","yesBps":3200}`, `{"yesPercent":67,"totalSignals":3}`}
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(want, one.data()) })
 
 	other := newHub(t, 8)
