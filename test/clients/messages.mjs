@@ -109,7 +109,7 @@ await check('the same message again is a 200 that did nothing, in any order of m
 await check('another message under a used nonce is refused', async () => {
   const first = await message('profile.update', { bio: 'one' });
   await accepted(first);
-  equal(await refusal(await message('profile.update', { bio: 'two' }, { nonce: first.nonce })), [409, 'nonce_reused', null]);
+  equal(await refusal(await message('profile.update', { bio: 'two' }, { nonce: first.nonce })), [409, 'nonce_reused', 'nonce_reused']);
 });
 
 const update = (changes, how) => message('profile.update', { bio: 'never' }, changes, how);
