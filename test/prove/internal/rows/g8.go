@@ -72,7 +72,10 @@ type intruder struct {
 }
 
 func newIntruder(ctx context.Context, env *frame.Env, seen *frame.Seen) (*intruder, error) {
-	began := time.Now().Add(-time.Minute)
+	var began time.Time
+	if err := env.DB.QueryRow(ctx, "SELECT now()").Scan(&began); err != nil {
+		return nil, err
+	}
 	me, err := settle(ctx, env, "g8-writer")
 	if err != nil {
 		return nil, err

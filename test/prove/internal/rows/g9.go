@@ -136,6 +136,11 @@ func (ids *identities) look(route string, text []byte) {
 			return
 		}
 	}
+	if board := showRaw[0]; route == board && bytes.Contains(text, []byte(`"privyId":"`)) && !bytes.Contains(text, []byte(`"privyId":"op_`)) {
+		ids.mu.Lock() // of a full stack, whose best are others
+		ids.shown[route] = "a raw id"
+		ids.mu.Unlock()
+	}
 }
 
 // crawl reads every route that anybody may read, with the objects of people and with
