@@ -268,35 +268,29 @@ func (a *App) Run(ctx context.Context) error {
 	}, parts...)
 }
 
-// tellEvery is how often moves are compared with those told before.
-const tellEvery = 2 * time.Second
-
 // toldMoves is how many of the largest moves are followed.
 const toldMoves = 200
 
 // tellMoves tells the readers of this process what moves: each process reads the
 // markets itself.
 func (a *App) tellMoves(ctx context.Context) error {
-	tick := time.NewTicker(tellEvery)
-	defer tick.Stop()
 	var told []wire.Move
-	var at time.Time
-	for {
+	for first := true; ; {
+		newer := a.oracle.Newer()
+		moves, _, err := a.oracle.Moves(ctx, syntax.Window24h, "", toldMoves)
+		if err == nil { // else nothing is known to move
+			if !first { // what moved before is in the snapshot of whoever comes
+				for _, e := range a.edge.WireNews(told, moves) {
+					a.hub.Publish(e)
+				}
+			}
+			told, first = moves, false
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-newer:
 		}
-		moves, read, err := a.oracle.Moves(ctx, syntax.Window24h, "", toldMoves)
-		if err != nil || read.Equal(at) {
-			continue // what is not known does not move
-		}
-		if !at.IsZero() { // what moved before is in the snapshot of whoever comes
-			for _, e := range a.edge.WireNews(told, moves) {
-				a.hub.Publish(e)
-			}
-		}
-		told, at = moves, read
 	}
 }
 

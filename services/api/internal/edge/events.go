@@ -2,22 +2,19 @@ package edge
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/signalcast/signalcast/services/api/internal/live"
 )
 
 // eventPipe writes the frames of a socket as server-sent events. It cannot write
 // without waiting, so all of it is left to the goroutine of a reader that lags.
 type eventPipe struct {
+	ending
 	w       http.ResponseWriter
 	control *http.ResponseController
-	ended   chan struct{} // closed when nothing will be written any more
 
 	mu     sync.Mutex
 	over   bool
@@ -26,7 +23,7 @@ type eventPipe struct {
 }
 
 func newEventPipe(w http.ResponseWriter, wishes []catchUp) *eventPipe {
-	p := &eventPipe{w: w, control: http.NewResponseController(w), ended: make(chan struct{})}
+	p := &eventPipe{w: w, control: http.NewResponseController(w), ending: make(ending)}
 	for _, wish := range wishes {
 		p.names = append(p.names, wish.channel.Shown())
 		p.places = append(p.places, wish.since)
@@ -81,19 +78,12 @@ func (p *eventPipe) Put(frames []byte, within time.Duration) error {
 }
 
 // Ended implements live.Pipe.
-func (p *eventPipe) Ended(live.Code) { close(p.ended) }
+func (p *eventPipe) Ended() { close(p.ending) }
 
 // Cut implements live.Pipe.
-func (p *eventPipe) Cut() { close(p.ended) }
+func (p *eventPipe) Cut() { close(p.ending) }
 
 func (p *eventPipe) abandon() { _ = p.control.SetWriteDeadline(past) }
-
-func (p *eventPipe) wait(ctx context.Context) {
-	select {
-	case <-p.ended:
-	case <-ctx.Done():
-	}
-}
 
 // cutFrame takes the first of some whole frames.
 func cutFrame(b []byte) (kind byte, body, rest []byte) {

@@ -74,12 +74,23 @@ func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 type pipe struct {
 	net.Conn
 	nonblocking
+	ending
 	reader  *live.Reader
-	ended   chan struct{} // closed when nothing will be written any more
 	closing sync.Once
 }
 
-func newPipe() *pipe { return &pipe{ended: make(chan struct{})} }
+func newPipe() *pipe { return &pipe{ending: make(ending)} }
+
+// ending is closed when nothing will be written any more.
+type ending chan struct{}
+
+// wait is until the last frame was written, or the connection cut.
+func (e ending) wait(ctx context.Context) {
+	select {
+	case <-e:
+	case <-ctx.Done():
+	}
+}
 
 func (p *pipe) open(conn net.Conn) {
 	p.Conn = bare(conn)
@@ -119,15 +130,15 @@ func (p *pipe) Put(b []byte, within time.Duration) error {
 }
 
 // Ended implements live.Pipe: the other side has some time to answer.
-func (p *pipe) Ended(live.Code) {
+func (p *pipe) Ended() {
 	time.AfterFunc(closeTime, func() { _ = p.SetReadDeadline(past) }) // fails when the connection is gone
-	close(p.ended)
+	close(p.ending)
 }
 
 // Cut implements live.Pipe.
 func (p *pipe) Cut() {
 	_ = p.Conn.Close() // closed twice is no fault
-	close(p.ended)
+	close(p.ending)
 }
 
 // Close implements net.Conn for the library, which ends the connection when it has
@@ -161,11 +172,3 @@ func (p *pipe) drain() {
 
 // abandon implements transport.
 func (p *pipe) abandon() { _ = p.Conn.Close() }
-
-// wait is until the last frame was written, or the connection cut.
-func (p *pipe) wait(ctx context.Context) {
-	select {
-	case <-p.ended:
-	case <-ctx.Done():
-	}
-}

@@ -62,7 +62,7 @@ func (s *sockets) stream(c echo.Context) error {
 		select {
 		case <-ctx.Done():
 			return live.Gone
-		case <-p.ended:
+		case <-p.ending:
 			return live.Normal // the reader knows better
 		}
 	})

@@ -15,7 +15,7 @@ type Pipe interface {
 	// time given.
 	Put(b []byte, within time.Duration) error
 	// Ended tells that the last frame was written.
-	Ended(Code)
+	Ended()
 	// Cut ends the connection without a word.
 	Cut()
 }
@@ -224,7 +224,7 @@ func (r *Reader) last(code Code, frame []byte) {
 			r.stop()
 			return
 		case n == len(frame):
-			r.pipe.Ended(code)
+			r.pipe.Ended()
 			return
 		}
 		frame = frame[n:]
@@ -279,7 +279,7 @@ func (r *Reader) turn() (b []byte, behind []*Subscription, more bool) {
 		return b, nil, true
 	case r.closed:
 		r.busy = false
-		r.pipe.Ended(r.code)
+		r.pipe.Ended()
 		return nil, nil, false
 	case len(r.behind) > 0:
 		behind, r.behind = r.behind, nil

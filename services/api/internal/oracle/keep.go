@@ -23,9 +23,7 @@ type keeper struct {
 func (s *Service) Keep(ctx context.Context, failed func(error)) error {
 	k := &keeper{store: s.store}
 	for {
-		s.mu.Lock()
-		news := s.news
-		s.mu.Unlock()
+		newer := s.Newer()
 		if st := s.last.Load(); st != nil {
 			if err := k.keep(ctx, st); err != nil && ctx.Err() == nil {
 				failed(err)
@@ -34,7 +32,7 @@ func (s *Service) Keep(ctx context.Context, failed func(error)) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-news:
+		case <-newer:
 		}
 	}
 }

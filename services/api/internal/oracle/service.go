@@ -117,6 +117,13 @@ func (s *Service) read(ctx context.Context) (*state, error) {
 	return st, nil
 }
 
+// Newer is closed when there is a newer reading than now.
+func (s *Service) Newer() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.news
+}
+
 // Age is how old the last reading is; before the first one it is 0.
 func (s *Service) Age() time.Duration {
 	st := s.last.Load()

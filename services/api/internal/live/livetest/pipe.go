@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/signalcast/signalcast/services/api/internal/live"
 )
 
 // Pipe is a connection in memory. Its other side takes everything, or as much as
@@ -95,7 +93,7 @@ func (p *Pipe) Put(b []byte, _ time.Duration) error {
 }
 
 // Ended implements live.Pipe.
-func (p *Pipe) Ended(live.Code) {
+func (p *Pipe) Ended() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended = true
