@@ -59,7 +59,7 @@ var f3 = frame.Row{
 
 // inProduction is what differs from the settings of the running system.
 var inProduction = map[string]string{
-	"ENV": "production", "HUB_URL": "https://hub.example",
+	"ENV": "production", "WEBHOOK_ALLOW_PRIVATE": "false", "HUB_URL": "https://hub.example",
 	"IDP_PROVIDERS": `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
 }
 
@@ -96,6 +96,8 @@ func spoilt() []spoiled {
 		{"hub", "an unknown place", "ENV", false, is("staging-" + short)},
 		{"hub", "a limit below none", "RATE_LIMIT_ANON", false, is("-1")},
 		{"api", "a short masking secret", "MASK_SECRET", false, is(short)},
+		{"api", "a short key of webhooks", "WEBHOOK_SECRET_KEY", false, is(short)},
+		{"api", "webhooks to private addresses", "WEBHOOK_ALLOW_PRIVATE", true, is("true")},
 		{"api", "no link secret", "LINK_SECRET", false, is("")},
 		{"api", "every peer a proxy", "TRUSTED_PROXIES", false, is("::/0")},
 		{
