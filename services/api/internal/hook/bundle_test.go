@@ -158,7 +158,7 @@ func (b *bundle) get(id string) webhook.Hook {
 	return h
 }
 
-// settled waits until a webhook has an attempt number and nothing is under way.
+// attempts waits until n attempts of a webhook are in its log and gives them, newest first.
 func (b *bundle) attempts(id string, n int) []webhook.Delivery {
 	b.t.Helper()
 	var list []webhook.Delivery

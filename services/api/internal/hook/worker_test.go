@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalcast/signalcast/pkg/safedial"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/hook"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
@@ -217,6 +219,8 @@ func TestWhatIsWanted(t *testing.T) {
 func TestSlowDelaysNobody(t *testing.T) {
 	t.Parallel()
 	b, slow, quick := setup(t, 64), newReceiver(t), newReceiver(t)
+	b.sender = hook.NewSender(safedial.Options{Private: true, Timeout: 5 * time.Minute}, b.clock.Now)
+	t.Cleanup(b.sender.Close)
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
 	slow.answer = func(_ http.ResponseWriter, r *http.Request) {
