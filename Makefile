@@ -42,17 +42,16 @@ build: ## Compile every module; the services go to bin/
 	go build -o bin/ ./services/api ./services/hub ./services/clock ./deploy/local $(addprefix ./,$(wildcard cmd/signalcast))
 
 .PHONY: test
-test: need-redis need-postgres need-chromium check ## Vet, format, import rules, and all tests with the race detector
+test: need-redis need-postgres need-chromium need-npm check ## Vet, format, import rules, and all tests with the race detector
 	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/%,$(MORE))))
 	GOWORK=off go -C tools test ./openapi
 	GOWORK=off go -C deploy/check test -count=1 .
-	go test -timeout 15m ./test/...
-	$(MAKE) --no-print-directory vectors
+	go test -count=1 -timeout 15m ./test/...
+	$(MAKE) --no-print-directory clients
 
-.PHONY: vectors
-vectors: ## Check the golden messages in another language, where Node 20 or newer is there
-	@if node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' 2>/dev/null; then test/vectors/check.sh; \
-	else echo "vectors: no Node 20 or newer here, the golden messages are checked by Go alone"; fi
+.PHONY: clients
+clients: need-redis need-postgres need-npm ## Run clients of other people against a stack (ARGS="oauth4webapi": only these)
+	go run ./test/clients $(ARGS)
 
 .PHONY: test-db
 test-db: need-redis ## Only the tests of the database layers (PG_BIN=DIR takes another Postgres)
@@ -114,3 +113,7 @@ need-postgres: # found outside PATH, or a package of npm, as pkg/localdb says; r
 .PHONY: need-chromium
 need-chromium:
 	$(call need,chromium chromium-browser google-chrome google-chrome-stable,chromium)
+
+.PHONY: need-npm
+need-npm: # Node itself comes with the clients
+	$(call need,npm,nodejs npm)

@@ -158,6 +158,9 @@ func (in inputs) hub(name string) (program, error) {
 	p.env["IDP_LOGIN_URL"] = in.url("idp") + "/login"
 	p.env["VENUE_A_SLUG"] = "polymarket"
 	p.env["SOCIAL_SOURCE"] = in.or("SOCIAL_SOURCE", "farcaster")
+	p.env["PAYOUT_CHAIN_ID"] = in.or("PAYOUT_CHAIN_ID", "31337") // a chain of nobody's, with a token of nobody's
+	p.env["PAYOUT_CHAIN_LABEL"] = in.or("PAYOUT_CHAIN_LABEL", "devnet")
+	p.env["PAYOUT_USDC_ADDRESS"] = in.or("PAYOUT_USDC_ADDRESS", "0x3333333333333333333333333333333333333333")
 	return p, err
 }
 

@@ -8,19 +8,24 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/signalcast/signalcast/pkg/conf"
 )
 
 // Provider is one row of the configuration.
 type Provider struct {
-	Name        string   `json:"name"`
-	Issuer      string   `json:"issuer"`   // the exact iss of its tokens, a URL or not
-	Audience    string   `json:"audience"` // our id at the provider
-	JWKSURL     string   `json:"jwksURL"`  // empty: found by discovery at the issuer
-	Algs        []string `json:"algs"`     // empty: ES256
-	WalletsFrom string   `json:"walletsFrom"`
-	UsersAPI    string   `json:"usersAPI"`    // base of its users interface, asked as Audience with UsersSecret
-	UsersSecret string   `json:"usersSecret"` // never shown; empty: the interface asks for none
+	Name        string      `json:"name"`
+	Issuer      string      `json:"issuer"`   // the exact iss of its tokens, a URL or not
+	Audience    string      `json:"audience"` // our id at the provider
+	JWKSURL     string      `json:"jwksURL"`  // empty: found by discovery at the issuer
+	Algs        []string    `json:"algs"`     // empty: ES256
+	WalletsFrom string      `json:"walletsFrom"`
+	UsersAPI    string      `json:"usersAPI"`    // base of its users interface, asked as Audience with UsersSecret
+	UsersSecret conf.Secret `json:"usersSecret"` // empty: the interface asks for none
 }
+
+// DevelopmentAudience is our id at the development issuer, which signs in anybody.
+const DevelopmentAudience = "signalcast-dev"
 
 // Where the wallets of a user come from; claim:<path> is the fourth form. The
 // word of a fresh identity token in the Privy form counts under the second and
@@ -41,13 +46,14 @@ type Config struct{ Providers []Provider }
 var asymmetric = []string{"ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "EdDSA"}
 
 // ParseConfig reads the JSON list of IDP_PROVIDERS and reports every mistake in
-// it at once.
+// it at once, by the number of the provider: the list holds secrets, so no error
+// repeats what stands in it.
 func ParseConfig(text string) (Config, error) {
 	var c Config
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c.Providers); err != nil {
-		return Config{}, fmt.Errorf("identity providers: not a JSON list of providers: %w", err)
+		return Config{}, fmt.Errorf("identity providers: not a JSON list of providers with the known members, at byte %d", dec.InputOffset())
 	}
 	if dec.More() {
 		return Config{}, errors.New("identity providers: more than one JSON value")
@@ -60,10 +66,10 @@ func ParseConfig(text string) (Config, error) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
 		for _, err := range p.check() {
-			wrong = append(wrong, fmt.Errorf("identity provider %d (%s): %w", i+1, p.Name, err))
+			wrong = append(wrong, fmt.Errorf("identity provider %d: %w", i+1, err))
 		}
 		if names[p.Name] || issuers[p.Issuer] {
-			wrong = append(wrong, fmt.Errorf("identity provider %d (%s): name or issuer is there twice", i+1, p.Name))
+			wrong = append(wrong, fmt.Errorf("identity provider %d: name or issuer is there twice", i+1))
 		}
 		names[p.Name], issuers[p.Issuer] = true, true
 	}
@@ -78,6 +84,11 @@ func (c Config) Plain() bool {
 	})
 }
 
+// Development tells whether the development issuer is among them.
+func (c Config) Development() bool {
+	return slices.ContainsFunc(c.Providers, func(p Provider) bool { return p.Audience == DevelopmentAudience })
+}
+
 // check reports what is wrong with a provider and fills in what may be left out.
 func (p *Provider) check() (wrong []error) {
 	if p.Name == "" || p.Issuer == "" || p.Audience == "" {
@@ -88,7 +99,7 @@ func (p *Provider) check() (wrong []error) {
 	}
 	for _, alg := range p.Algs {
 		if !slices.Contains(asymmetric, alg) {
-			wrong = append(wrong, fmt.Errorf("algorithm %q is not one of %s", alg, strings.Join(asymmetric, ", ")))
+			wrong = append(wrong, fmt.Errorf("an algorithm is not one of %s", strings.Join(asymmetric, ", ")))
 		}
 	}
 	if p.JWKSURL == "" && !isWebURL(p.Issuer) {
@@ -109,7 +120,7 @@ func (p *Provider) check() (wrong []error) {
 		}
 	default:
 		if path, ok := strings.CutPrefix(p.WalletsFrom, walletsClaim); !ok || path == "" {
-			wrong = append(wrong, fmt.Errorf("walletsFrom %q is not known", p.WalletsFrom))
+			wrong = append(wrong, errors.New("walletsFrom is not known"))
 		}
 	}
 	return wrong

@@ -57,8 +57,8 @@ func (v *Verifier) ask(ctx context.Context, p Provider, subject string) ([]Walle
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("privy-app-id", p.Audience)
-	if p.UsersSecret != "" {
-		req.SetBasicAuth(p.Audience, p.UsersSecret)
+	if p.UsersSecret.IsSet() {
+		req.SetBasicAuth(p.Audience, p.UsersSecret.Reveal())
 	}
 	resp, err := v.http.Do(req)
 	if err != nil {

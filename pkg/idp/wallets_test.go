@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/idp"
 )
@@ -101,7 +102,7 @@ func linkSetup(t *testing.T, change func(*idp.Provider)) *linking {
 	b := &bundle{issuer: newIssuer(t), other: newIssuer(t), clock: newClock()}
 	u := newUsers(t)
 	main := b.provider("main")
-	main.WalletsFrom, main.UsersAPI, main.UsersSecret = idp.WalletsIdentityToken, u.url+"/", "pw"
+	main.WalletsFrom, main.UsersAPI, main.UsersSecret = idp.WalletsIdentityToken, u.url+"/", conf.NewSecret("pw")
 	if change != nil {
 		change(&main)
 	}

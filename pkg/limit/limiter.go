@@ -55,16 +55,11 @@ func (l *Limiter) Allow(ctx context.Context, key string) Decision {
 	// Noted with the time before the question, so that a call never leaves our
 	// log later than Redis's.
 	began := l.local.clock()
-	name, member := "sc:limit:"+l.cfg.Name+":"+key, l.process+strconv.FormatUint(l.calls.Add(1), 36)
+	name, member := l.name(key), l.process+strconv.FormatUint(l.calls.Add(1), 36)
 	d, err := l.ask(ctx, name, member)
 	now := l.local.clock()
 	if err != nil {
-		if ctx.Err() == nil {
-			l.fell.Store(now + window)
-			if l.cfg.OnFallback != nil {
-				l.cfg.OnFallback()
-			}
-		}
+		l.fall(ctx, now)
 		d = l.local.take(key, now, now, window, l.share)
 		d.Fallback = true
 		return d
@@ -72,12 +67,7 @@ func (l *Limiter) Allow(ctx context.Context, key string) Decision {
 	if !d.Allowed {
 		return d
 	}
-	// Redis may have come back empty: our own log has the last word. For one
-	// window after an outage only our share counts.
-	limit, horizon, recovering := l.cfg.Limit, max(window-int64(clockSlack), window/2), now < l.fell.Load()
-	if recovering {
-		limit, horizon = l.share, window
-	}
+	limit, horizon, recovering := l.own(now)
 	own := l.local.take(key, began, now, horizon, limit)
 	own.Fallback = recovering
 	switch {
@@ -91,6 +81,30 @@ func (l *Limiter) Allow(ctx context.Context, key string) Decision {
 	default:
 		return d
 	}
+}
+
+// name is the key of the log in Redis.
+func (l *Limiter) name(key string) string { return "sc:limit:" + l.cfg.Name + ":" + key }
+
+// fall notes that Redis did not answer; a caller that left says nothing of Redis.
+func (l *Limiter) fall(ctx context.Context, now int64) {
+	if ctx.Err() != nil {
+		return
+	}
+	l.fell.Store(now + int64(l.cfg.Window))
+	if l.cfg.OnFallback != nil {
+		l.cfg.OnFallback()
+	}
+}
+
+// own is what our own log allows beside Redis, which may have come back empty: our
+// log has the last word. For one window after an outage only our share counts.
+func (l *Limiter) own(now int64) (limit int, horizon int64, recovering bool) {
+	window := int64(l.cfg.Window)
+	if now < l.fell.Load() {
+		return l.share, window, true
+	}
+	return l.cfg.Limit, max(window-int64(clockSlack), window/2), false
 }
 
 func (l *Limiter) ask(ctx context.Context, name, member string) (Decision, error) {

@@ -56,10 +56,12 @@ func (l *Local) Allow(key string) Decision {
 // clock is the time since the start; time.Time makes it monotonic.
 func (l *Local) clock() int64 { return int64(l.now().Sub(l.start)) }
 
+func (l *Local) of(key string) *shard { return &l.shard[maphash.String(l.seed, key)%shards] }
+
 // take counts a call that began at at. It is judged at now against limit calls in
 // window, which is at most the window of the log.
 func (l *Local) take(key string, at, now, window int64, limit int) Decision {
-	s := &l.shard[maphash.String(l.seed, key)%shards]
+	s := l.of(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	log := s.expire(key, now, l.window)

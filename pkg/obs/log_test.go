@@ -18,6 +18,9 @@ const (
 	canaryLive = "db_live_CANARYQFBgcICQoLDA0ODxAREhMUFRYXGBkaGx"
 	canaryApp  = "dat_CANARYQFBgcICQoLDA0ODxAREh"
 	canaryRef  = "drt_CANARYQFBgcICQoLDA0ODxAREh"
+	canaryCode = "dac_CANARYQFBgcICQoLDA0ODxAREh"
+	canarySec  = "das_CANARYQFBgcICQoLDA0ODxAREh"
+	canaryAsk  = "dch_CANARYQFBgcICQoLDA0ODxAREh"
 	canaryJWT  = "eyJhbGciOiJFUzI1NiJ9.eyJCANARYiOiJ4In0.CANARYsig"
 )
 
@@ -30,6 +33,9 @@ func TestRedact(t *testing.T) {
 		"key " + canaryKey + " and " + canaryApp + ".": "key dk_[hidden] and dat_[hidden]",
 		"\"" + canaryLive + "\"":                       `"db_live_[hidden]"`,
 		"(" + canaryRef + ")":                          "(drt_[hidden])",
+		"dac_CANARYxx das_CANARYxx dar_CANARYxx":       "dac_[hidden] das_[hidden] dar_[hidden]",
+		"/signers/dch_CANARYxx":                        "/signers/dch_[hidden]",
+		canaryCode + " " + canarySec + " " + canaryAsk: "dac_[hidden] das_[hidden] dch_[hidden]",
 		"Authorization: Bearer " + canaryJWT:           "Authorization: Bearer [hidden]",
 		canaryJWT + "," + canaryJWT:                    "eyJ[hidden],eyJ[hidden]",
 		"/api/admin?secret=CANARY%2Fx&x=1":             "/api/admin?secret=[hidden]&x=1",

@@ -98,12 +98,25 @@ func (t *Tracing) HTTP(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		})
 	}
-	return otelhttp.NewHandler(next, "http",
+	return otelhttp.NewHandler(hidePath(next), "http",
 		otelhttp.WithTracerProvider(t.provider),
 		otelhttp.WithPropagators(t.prop),
 		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method }),
 		otelhttp.WithFilter(func(r *http.Request) bool { return r.URL.Path != "/healthz" && r.URL.Path != "/readyz" }),
 	)
+}
+
+// hidePath writes over the path of a span what a log would say: somebody may put a
+// secret there.
+func hidePath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
+			if shown := Redact(r.URL.Path); shown != r.URL.Path {
+				span.SetAttributes(attribute.String("url.path", shown))
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Sampled reports that the request of a context is traced.

@@ -138,6 +138,7 @@ func TestTraceExport(t *testing.T) {
 	}
 	h, l := hop(t, tr)
 	call(h, "/api/m/1?secret=CANARY&token=CANARY", "Traceparent", traceparent, "Authorization", "Bearer CANARY", "Cookie", "db_sig=CANARY")
+	call(h, "/api/m/dat_CANARYCANARY", "Traceparent", traceparent)
 	call(h, "/healthz")
 	if err := tr.Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -147,7 +148,7 @@ func TestTraceExport(t *testing.T) {
 	if l.traces[0] != traceID || l.traces[1] != traceID {
 		t.Errorf("the caller's trace ends here: %v", l.traces)
 	}
-	for _, want := range []string{"/v1/traces", "GET /api/m/:id", "grpc.health.v1.Health/Check", "hub-service"} {
+	for _, want := range []string{"/v1/traces", "/api/m/dat_[hidden]", "GET /api/m/:id", "grpc.health.v1.Health/Check", "hub-service"} {
 		if !strings.Contains(got.String(), want) {
 			t.Errorf("nothing exported about %s", want)
 		}

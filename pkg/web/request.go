@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 type requestIDKey struct{}
@@ -85,12 +87,26 @@ func cleanParams(c echo.Context) error {
 var secretParams = map[string]bool{
 	"secret": true, "token": true, "code": true, "key": true, "state": true, "signature": true,
 	"access_token": true, "refresh_token": true, "id_token": true, "client_secret": true,
-	"code_verifier": true, "code_challenge": true, "authorization": true, "cookie": true, "password": true,
+	"code_verifier": true, "code_challenge": true, "return_to": true, "authorization": true, "cookie": true, "password": true,
+}
+
+// withoutQuery cuts an address that is a value itself where its own query begins:
+// that may hold secret parameters, too.
+func withoutQuery(value string) string {
+	for _, mark := range [...]string{"?", "%3F", "%3f"} {
+		if before, _, found := strings.Cut(value, mark); found {
+			value = before + mark + "-"
+		}
+	}
+	return value
 }
 
 // safeQuery is the query for the log: values of secret parameters are left
 // out, and what cannot be read is not shown.
 func safeQuery(raw string) string {
+	if teeth.Bites("L1") {
+		return raw
+	}
 	const most = 512
 	if raw == "" {
 		return ""
@@ -110,6 +126,7 @@ func safeQuery(raw string) string {
 		if plain = strings.ToLower(plain); secretParams[plain] || strings.Contains(plain, "secret") || strings.Contains(plain, "token") {
 			value = "-"
 		}
+		value = withoutQuery(value)
 		if value != "" {
 			b.WriteByte('=')
 			b.WriteString(value)

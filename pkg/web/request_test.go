@@ -43,7 +43,7 @@ func TestRequestID(t *testing.T) {
 func TestAccessLogHidesSecrets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.do("GET", "/api/private?secret=CANARY1&limit=5&Token=CANARY2&%73ecret=CANARY3&code=CANARY4&client_secret=CANARY5&lane=MUSIC&x%zz=CANARY6",
+	b.do("GET", "/api/private?secret=CANARY1&limit=5&Token=CANARY2&%73ecret=CANARY3&code=CANARY4&client_secret=CANARY5&lane=MUSIC&return_to=%2Fprotocol%2Fauthorize%3Fstate%3DCANARY7&x%zz=CANARY6",
 		"Authorization", "Bearer CANARY7", "Cookie", "db_sig=CANARY8", "x-admin-secret", "CANARY9")
 	log := b.log.String()
 	if strings.Contains(log, "CANARY") {

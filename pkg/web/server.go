@@ -63,7 +63,7 @@ func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server 
 // connections: around the listener, and into the context of each connection.
 // It must be called before Start.
 func (s *Server) Join(around func(net.Listener) net.Listener, context func(context.Context, net.Conn) context.Context) {
-	s.around, s.srv.ConnContext = around, context
+	s.around, s.srv.ConnContext = around, unwrapped(context)
 }
 
 // Start listens. After it, Addr is the address in use and connections wait.
@@ -76,7 +76,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if s.around != nil {
 		ln = s.around(ln)
 	}
-	s.ln = ln
+	s.ln = lateListener{ln}
 	return nil
 }
 
@@ -112,10 +112,14 @@ func (s *Server) Stop(ctx context.Context) error {
 }
 
 // Internal is the handler of the listener that only the operators reach:
-// metrics and health. No profiles are served.
-func Internal(metrics http.Handler, h *Health) http.Handler {
+// metrics, health, and the list of what is mounted in public. No profiles are
+// served.
+func Internal(metrics http.Handler, h *Health, table []Route) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
+	mux.HandleFunc("GET /routes", func(w http.ResponseWriter, _ *http.Request) {
+		writePlain(w, http.StatusOK, listed(table))
+	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writePlain(w, http.StatusOK, alive{OK: true, Nonce: h.nonce})
 	})
@@ -128,6 +132,25 @@ func Internal(metrics http.Handler, h *Health) http.Handler {
 		writePlain(w, status, ready{OK: failed == nil, Nonce: h.nonce, Failed: failed})
 	})
 	return mux
+}
+
+// routeList is the table of a service for people and for checks from outside.
+type routeList struct {
+	Routes []listedRoute `json:"routes"`
+}
+
+type listedRoute struct {
+	Method string   `json:"method"`
+	Path   string   `json:"path"`
+	Who    []string `json:"who"`
+}
+
+func listed(table []Route) routeList {
+	out := routeList{Routes: make([]listedRoute, 0, len(table))}
+	for _, r := range table {
+		out.Routes = append(out.Routes, listedRoute{Method: r.Method, Path: r.Path, Who: r.Who})
+	}
+	return out
 }
 
 func writePlain(w http.ResponseWriter, status int, v any) {

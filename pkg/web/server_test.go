@@ -257,7 +257,7 @@ func TestReadyz(t *testing.T) {
 			}
 			return nil
 		}})
-	inside := web.Internal(http.NotFoundHandler(), h)
+	inside := web.Internal(http.NotFoundHandler(), h, nil)
 	edge := web.New(web.Config{Log: quiet, Now: func() time.Time { return now }, Health: h, Probes: web.Open})
 	get := func(path string) string {
 		var both [2]string
@@ -298,9 +298,9 @@ func TestReadyz(t *testing.T) {
 func TestInternal(t *testing.T) {
 	t.Parallel()
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "m 1\n") })
-	inside := web.Internal(metrics, web.NewHealth("n", time.Now))
+	inside := web.Internal(metrics, web.NewHealth("n", time.Now), []web.Route{{Method: "GET", Path: "/a/:id", Who: []string{"key"}}})
 	for path, want := range map[string]string{
-		"/metrics": "200 m 1\n", "/healthz": `200 {"ok":true,"nonce":"n"}`,
+		"/metrics": "200 m 1\n", "/routes": `200 {"routes":[{"method":"GET","path":"/a/:id","who":["key"]}]}`, "/healthz": `200 {"ok":true,"nonce":"n"}`,
 		"/debug/pprof/": "404 404 page not found\n", "/": "404 404 page not found\n",
 	} {
 		w := httptest.NewRecorder()

@@ -15,3 +15,9 @@ var Messages []byte
 //
 //go:embed payloads.json
 var Payloads []byte
+
+// Ed25519 is ed25519.json: signatures of others' test suites, which no test of ours
+// writes.
+//
+//go:embed ed25519.json
+var Ed25519 []byte

@@ -44,7 +44,7 @@ func (p *person) app(t testing.TB, callback string, scopes ...string) *oauth2.Co
 	}
 	u.Host = u.Hostname() // any port of the loopback will do
 	id := post(t, p.s.Hub+"/api/dev/apps", p.login(), payload(obj{
-		"name": "Tide <b>table</b>", "type": "public", "redirectUris": []string{u.String()}, "scopes": scopes,
+		"name": "Tide <script>table()</script>", "type": "public", "redirectUris": []string{u.String()}, "scopes": scopes,
 	})).is(http.StatusCreated).str("clientId")
 	meta := get(t, p.s.Hub+"/.well-known/oauth-authorization-server/api/protocol/v1").is(http.StatusOK)
 	return &oauth2.Config{
@@ -67,7 +67,7 @@ func TestAppInABrowser(t *testing.T) {
 	b.visit(app.AuthCodeURL("state-1", oauth2.S256ChallengeOption(verifier)), http.StatusOK) // leads to the sign-in
 	b.press(`button[value="dave"]`, `form[action$="/dev/session"] button`)
 	b.press(`form[action$="/dev/session"] button`, `form.decide`)
-	shows(t, b, "main", "Connect Tide <b>table</b>?", "@dave", "File calls as you", "a program on this device")
+	shows(t, b, "main", "Connect Tide <script>table()</script>?", "@dave", "File calls as you", "a program on this device")
 	b.fits("the page that asks")
 	b.press(`form.decide button[value="approve"]`, `#done`)
 	b.clean("the way of an approval")
@@ -88,9 +88,9 @@ func TestAppInABrowser(t *testing.T) {
 		t.Errorf("the app was told %v", got)
 	}
 	b.visit(s.Hub+"/apps", http.StatusOK)
-	shows(t, b, "main", "Tide <b>table</b>", "File calls as you")
+	shows(t, b, "main", "Tide <script>table()</script>", "File calls as you")
 	b.fits("connected apps")
-	b.press(`form[action="/apps/revoke"] button`, `details`)
+	b.press(`form[action="/apps/revoke"] button`, `.empty-line`)
 	b.clean("connected apps")
 	get(t, me, bearer(token.AccessToken)).fails(http.StatusUnauthorized, "unauthenticated")
 }

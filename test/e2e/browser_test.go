@@ -191,10 +191,21 @@ func (b *tab) forget(text string) {
 	b.wrong = slices.DeleteFunc(b.wrong, func(w string) bool { return strings.Contains(w, text) })
 }
 
-// text is what a person sees of an element.
+// text is what a person sees of an element. A page that is just being built gives its
+// elements other numbers when it is done: then it is read again.
 func (b *tab) text(selector string) string {
 	b.t.Helper()
-	return ask(b, "read "+selector, chromedp.Text(chromedp.CSS(selector)))
+	for end := time.Now().Add(within); ; {
+		ctx, cancel := context.WithTimeout(b.ctx, within)
+		out, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS(selector)))
+		cancel()
+		if err == nil {
+			return out
+		}
+		if !strings.Contains(err.Error(), "No node with given id") || time.Now().After(end) {
+			b.t.Fatalf("read %s: %v", selector, err)
+		}
+	}
 }
 
 // clean fails for everything that was heard.

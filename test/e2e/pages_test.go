@@ -81,7 +81,7 @@ func TestReceiptAndMarketPages(t *testing.T) {
 	json := get(t, s.Hub+"/receipts/"+id, with("Accept", "application/json")).is(http.StatusOK)
 	json.has(obj{"id": id, "status": "won", "resolution.outcome": "NO", "events.0.type": "confidence"})
 	get(t, s.Hub+"/receipts/0199f0a4-0000-7000-8000-00000000ffff", with("Accept", "application/json")).fails(http.StatusNotFound, "not_found")
-	headersOfPages(t, s, "/receipts/"+id, "/m/"+market, "/markets", "/markets?q=gauge&lane=science", "/dev")
+	headersOfPages(t, s, "/receipts/"+id, "/m/"+market, "/markets", "/markets?q=gauge&lane=science", "/dev", "/u/mara_k", "/sign-in")
 }
 
 // headersOfPages holds the pages to their policy.
@@ -104,7 +104,7 @@ func headersOfPages(t *testing.T, s *stack, paths ...string) {
 	}
 }
 
-func shows(t *testing.T, b *tab, selector string, words ...string) {
+func shows(t testing.TB, b *tab, selector string, words ...string) {
 	t.Helper()
 	text := strings.Join(strings.Fields(b.text(selector)), " ")
 	for _, w := range words {
@@ -161,7 +161,11 @@ func TestDeveloperPage(t *testing.T) {
 	shows(t, b, "tr.off", "revoked")
 	post(t, s.Hub+"/api/predictions", bearer(key), call).fails(http.StatusUnauthorized, "unauthenticated")
 
-	b.press(`form[action="/dev/session/end"] button`, `a.button`)
+	b.leave()
+	b.visit(s.Hub+"/dev", http.StatusOK)
+	if strings.Contains(b.text("main"), "carol") {
+		t.Error("the sign-out left the developer page open")
+	}
 	b.clean("the developer page")
 }
 
@@ -228,7 +232,7 @@ func TestDeveloperForms(t *testing.T) {
 		t.Errorf("leads to %q", in.header.Get("Location"))
 	}
 	cookie := with("Cookie", "db_dev="+p.token)
-	for _, path := range []string{"/dev/keys", "/dev/keys/revoke", "/dev/session/end"} {
+	for _, path := range []string{"/dev/keys", "/dev/keys/revoke", "/sign-out", "/dev/apps", "/dev/apps/change", "/dev/apps/secret", "/dev/apps/disable", "/dev/signers/revoke"} {
 		for _, from := range []option{with("Origin", strings.Replace(s.Hub, "http:", "https:", 1)), with("Origin", "https://evil.example"), with("Origin", "null"), with("Sec-Fetch-Site", "cross-site"), with("Sec-Fetch-Site", "same-site")} {
 			post(t, s.Hub+path, cookie, from, form("label=x&id=0199f0a4-0000-7000-8000-00000000ffff")).is(http.StatusForbidden)
 		}

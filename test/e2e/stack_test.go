@@ -75,6 +75,8 @@ func (l *lines) String() string {
 var shared struct {
 	once sync.Once
 	run  *launch
+	mail *testkit.Mailbox // where the stack's letters go
+	post func()           // ends it
 	err  error
 }
 
@@ -112,7 +114,11 @@ func start() (*launch, error) {
 	r := &launch{dir: filepath.Join(dir, "stack")}
 	cmd := exec.Command(launcher, "up", "--dir", r.dir, "--fresh", "--ports", "auto")
 	cmd.Dir = repo
-	cmd.Env = append(plainEnv(), "RATE_LIMIT_ANON=0")
+	if shared.mail, shared.post, err = testkit.OpenMailbox(); err != nil {
+		return nil, err
+	}
+	cmd.Env = append(plainEnv(), "RATE_LIMIT_ANON=0",
+		"DIGEST_SMTP_URL="+shared.mail.URL(), "DIGEST_FROM=Signalcast <desk@hub.example>", "DIGEST_TO=ann@desk.example,bob@desk.example")
 	cmd.Stdout, cmd.Stderr = &r.out, &r.out
 	if r.child, err = localdb.StartChild(cmd, syscall.SIGTERM); err != nil {
 		return nil, err
@@ -173,6 +179,7 @@ func stopShared() error {
 		return nil
 	}
 	shared.run.stop()
+	shared.post()
 	if err := shared.run.child.Err(); err != nil {
 		return errors.Join(errors.New("the launcher did not stop in order"), err, errors.New(shared.run.out.String()))
 	}

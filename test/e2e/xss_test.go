@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/oauth2"
 )
 
 // canaries are texts that call the canary where they are taken for markup,
@@ -199,4 +200,53 @@ func TestNamesFromTheIssuer(t *testing.T) {
 		}
 		get(t, s.Hub+"/api/dev/whoami", bearer(s.forge(t, all))).fails(http.StatusUnauthorized, "unauthenticated")
 	}
+}
+
+// TestNoScriptFromPeople puts the canaries into what people and apps say of
+// themselves, and looks at the pages that show it.
+func TestNoScriptFromPeople(t *testing.T) {
+	t.Parallel()
+	s := up(t)
+	callback, _ := visited(t)
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range 3 { // people with a tab each
+		b, p := open(t, phoneWidth, phoneHeight), s.person(t)
+		app := p.app(t, callback, "profile:read", "signal:create")
+		b.visit(s.Hub+"/dev", http.StatusOK)
+		b.press(`a.button`, `#user`)
+		b.enter(p, `form.mint`)
+		wg.Go(func() {
+			for i := range work {
+				p.showCanary(t, b, app.ClientID, app.AuthCodeURL("s", oauth2.S256ChallengeOption(oauth2.GenerateVerifier())), canaries[i])
+			}
+		})
+	}
+	for i := range canaries {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+}
+
+// showCanary looks at the pages of a person whose name, key and app are called by one
+// canary.
+func (p *person) showCanary(t *testing.T, b *tab, app, consent, evil string) {
+	t.Helper()
+	hub := p.s.Hub
+	name := cut(evil, 64)
+	post(t, hub+"/api/streamer/profile", p.auth(t), payload(obj{"displayName": name, "bio": evil})).is(http.StatusOK)
+	_, key := p.mint(t, name)
+	if a := send(t, http.MethodPatch, hub+"/api/dev/apps/"+app, p.login(), payload(obj{"name": strings.TrimSpace(name)})); a.status != http.StatusOK {
+		a.fails(http.StatusBadRequest, "invalid_request") // a name that turns the reading direction around
+	}
+	for path, selector := range map[string]string{"/u/" + p.user: ".passport h1", "/profile": ".passport h1", "/dev": "#keys tbody td", consent: "h1"} {
+		b.visit(hub+strings.TrimPrefix(path, hub), http.StatusOK)
+		if shown := ask(b, "read "+path, chromedp.TextContent(chromedp.CSS(selector))); selector != "h1" && strings.TrimSpace(shown) != strings.TrimSpace(name) {
+			t.Errorf("%s: %q is shown as %q", path, name, shown)
+		}
+		b.fits(path + " with " + evil)
+		b.clean(path + " with " + evil)
+	}
+	send(t, http.MethodDelete, hub+"/api/dev/keys?id="+key, p.login()).is(http.StatusOK)
 }

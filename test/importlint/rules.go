@@ -37,12 +37,13 @@ var subjects = map[string]map[string][]string{
 	"hub": {
 		"creation":   {"message", "market", "operator", "resolution", "signal"}, // what is signed becomes each of them
 		"grant":      {"caller"},
-		"caller":     {"operator"}, // a caller is an operator with scopes
-		"board":      {"operator"}, // a row shows an operator
-		"follow":     {"operator"}, // operators follow operators
-		"claim":      {"operator"}, // an operator claims
-		"signal":     {"operator"}, // a call is filed with an operator's credential
-		"resolution": {"market"},   // a native market is a market
+		"caller":     {"operator"},                     // a caller is an operator with scopes
+		"board":      {"operator"},                     // a row shows an operator
+		"follow":     {"operator"},                     // operators follow operators
+		"claim":      {"operator"},                     // an operator claims
+		"profile":    {"claim", "message", "operator"}, // the rules of a profile.update, and of an address
+		"signal":     {"operator"},                     // a call is filed with an operator's credential
+		"resolution": {"market"},                       // a native market is a market
 	},
 	"clock": {},
 }
@@ -91,14 +92,15 @@ var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true, "pr
 
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{
-	"web":     {"syntax"},                      // path and query words of the protocol
-	"testkit": {"localdb", "pg", "kv", "link"}, // sets up what the others connect to
+	"web":     {"syntax"},                                // path and query words of the protocol
+	"idp":     {"conf"},                                  // a provider's secret is one of the settings
+	"testkit": {"localdb", "pg", "kv", "link", "chrono"}, // sets up what the others connect to
 }
 
 // seesTime are the packages of pkg/ that run things and so read the time of
 // day. Everything else is told the time by its caller.
 var seesTime = map[string]bool{
-	"run": true, "obs": true, "web": true, "link": true, "kv": true,
+	"run": true, "chrono": true, "obs": true, "web": true, "link": true, "kv": true,
 	"limit": true, "pg": true, "localdb": true, "testkit": true,
 }
 

@@ -1,6 +1,6 @@
-// Package vectors checks the golden vectors with readers that share nothing with
-// the service: here the payloads with a complete reader of JSON Schema, in
-// check.sh the messages in another language.
+// Package vectors checks the golden payloads with a complete reader of JSON Schema,
+// which shares nothing with the service. The golden messages are checked in another
+// language by test/clients.
 package vectors
 
 import (

@@ -39,7 +39,6 @@ type Row struct {
 	Skill          float64                `protobuf:"fixed64,10,opt,name=skill,proto3" json:"skill,omitempty"`
 	Activity       float64                `protobuf:"fixed64,11,opt,name=activity,proto3" json:"activity,omitempty"`
 	Reach          float64                `protobuf:"fixed64,12,opt,name=reach,proto3" json:"reach,omitempty"`
-	Followers      int64                  `protobuf:"varint,13,opt,name=followers,proto3" json:"followers,omitempty"`
 	Live           bool                   `protobuf:"varint,14,opt,name=live,proto3" json:"live,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -155,13 +154,6 @@ func (x *Row) GetActivity() float64 {
 func (x *Row) GetReach() float64 {
 	if x != nil {
 		return x.Reach
-	}
-	return 0
-}
-
-func (x *Row) GetFollowers() int64 {
-	if x != nil {
-		return x.Followers
 	}
 	return 0
 }
@@ -529,7 +521,7 @@ var File_board_v1_board_proto protoreflect.FileDescriptor
 
 const file_board_v1_board_proto_rawDesc = "" +
 	"\n" +
-	"\x14board/v1/board.proto\x12\x13signalcast.board.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aoperator/v1/operator.proto\"\x82\x03\n" +
+	"\x14board/v1/board.proto\x12\x13signalcast.board.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aoperator/v1/operator.proto\"\xf5\x02\n" +
 	"\x03Row\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\x05R\x04rank\x12<\n" +
 	"\boperator\x18\x02 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\x12\x14\n" +
@@ -543,9 +535,8 @@ const file_board_v1_board_proto_rawDesc = "" +
 	"\x05skill\x18\n" +
 	" \x01(\x01R\x05skill\x12\x1a\n" +
 	"\bactivity\x18\v \x01(\x01R\bactivity\x12\x14\n" +
-	"\x05reach\x18\f \x01(\x01R\x05reach\x12\x1c\n" +
-	"\tfollowers\x18\r \x01(\x03R\tfollowers\x12\x12\n" +
-	"\x04live\x18\x0e \x01(\bR\x04live\"[\n" +
+	"\x05reach\x18\f \x01(\x01R\x05reach\x12\x12\n" +
+	"\x04live\x18\x0e \x01(\bR\x04liveJ\x04\b\r\x10\x0eR\tfollowers\"[\n" +
 	"\x11ListScoresRequest\x12\x1c\n" +
 	"\toperators\x18\x01 \x01(\tR\toperators\x12\x12\n" +
 	"\x04lane\x18\x02 \x01(\tR\x04lane\x12\x14\n" +

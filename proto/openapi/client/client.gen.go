@@ -3088,6 +3088,42 @@ type StreamBound struct {
 	Stream Stream `json:"stream"`
 }
 
+// StreamerProfile defines model for StreamerProfile.
+type StreamerProfile struct {
+	AvatarURL   *string  `json:"avatarUrl"`
+	Bio         *string  `json:"bio"`
+	DisplayName string   `json:"displayName"`
+	Followers   int      `json:"followers"`
+	Handle      Handle   `json:"handle"`
+	Lanes       []string `json:"lanes"`
+	Links       []string `json:"links"`
+	Live        bool     `json:"live"`
+	ProfileURL  string   `json:"profileUrl"`
+	Stats       struct {
+		Accuracy int `json:"accuracy"`
+		Calls    int `json:"calls"`
+		Lost     int `json:"lost"`
+		Score    int `json:"score"`
+		Won      int `json:"won"`
+	} `json:"stats"`
+}
+
+// StreamerProfileChange defines model for StreamerProfileChange.
+type StreamerProfileChange struct {
+	AvatarURL     *string   `json:"avatarUrl,omitempty"`
+	Bio           *string   `json:"bio,omitempty"`
+	DisplayName   *string   `json:"displayName,omitempty"`
+	Lanes         *[]string `json:"lanes,omitempty"`
+	Links         *[]string `json:"links,omitempty"`
+	PayoutAddress *string   `json:"payoutAddress,omitempty"`
+}
+
+// StreamerProfileChanged defines model for StreamerProfileChanged.
+type StreamerProfileChanged struct {
+	Ok      True            `json:"ok"`
+	Profile StreamerProfile `json:"profile"`
+}
+
 // SubmittedMessage defines model for SubmittedMessage.
 type SubmittedMessage struct {
 	ID       string        `json:"id"`
@@ -3711,6 +3747,12 @@ type ListSignalFeedParams struct {
 	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// AppendSignalEventParams defines parameters for AppendSignalEvent.
+type AppendSignalEventParams struct {
+	// IdempotencyKey The same key on the same signal is the same event, for as long as the signal stands.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListSituationsParams defines parameters for ListSituations.
 type ListSituationsParams struct {
 	// Window How far back; an unknown value is `24h`.
@@ -3719,6 +3761,11 @@ type ListSituationsParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
 	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetStreamerProfileParams defines parameters for GetStreamerProfile.
+type GetStreamerProfileParams struct {
+	Handle Handle `form:"handle" json:"handle"`
 }
 
 // UnfollowParams defines parameters for Unfollow.
@@ -3935,6 +3982,9 @@ type FinalizeMarketJSONRequestBody = Finalize
 
 // AppendSignalEventJSONRequestBody defines body for AppendSignalEvent for application/json ContentType.
 type AppendSignalEventJSONRequestBody = SignalEventWrite
+
+// ChangeStreamerProfileJSONRequestBody defines body for ChangeStreamerProfile for application/json ContentType.
+type ChangeStreamerProfileJSONRequestBody = StreamerProfileChange
 
 // FollowJSONRequestBody defines body for Follow for application/json ContentType.
 type FollowJSONRequestBody = FollowAsk
@@ -4978,7 +5028,7 @@ type ClientInterface interface {
 
 	// SubmitMessageWithBody Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4987,7 +5037,7 @@ type ClientInterface interface {
 
 	// SubmitMessage Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5263,7 +5313,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-	AppendSignalEventWithBody(ctx context.Context, id SignalPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	AppendSignalEventWithBody(ctx context.Context, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AppendSignalEvent Add to a signal's history
 	//
@@ -5273,7 +5323,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-	AppendSignalEvent(ctx context.Context, id SignalPath, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	AppendSignalEvent(ctx context.Context, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSituations The stories behind the moves
 	//
@@ -5282,6 +5332,33 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/situations (the `ListSituations` operationId).
 	ListSituations(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStreamerProfile What an operator says of itself
+	//
+	// `lanes` is empty and `live` false until there is something to be live with.
+	//
+	// Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
+	GetStreamerProfile(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeStreamerProfileWithBody Change what one says of oneself
+	//
+	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
+	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
+	ChangeStreamerProfileWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeStreamerProfile Change what one says of oneself
+	//
+	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
+	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
+	ChangeStreamerProfile(ctx context.Context, body ChangeStreamerProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Unfollow Follow an operator no more
 	//
@@ -6822,7 +6899,7 @@ func (c *Client) ListMessages(ctx context.Context, params *ListMessagesParams, r
 
 // SubmitMessageWithBody Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6841,7 +6918,7 @@ func (c *Client) SubmitMessageWithBody(ctx context.Context, contentType string, 
 
 // SubmitMessage Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7467,8 +7544,8 @@ func (c *Client) ListSignalEvents(ctx context.Context, id SignalPath, reqEditors
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-func (c *Client) AppendSignalEventWithBody(ctx context.Context, id SignalPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAppendSignalEventRequestWithBody(c.Server, id, contentType, body)
+func (c *Client) AppendSignalEventWithBody(ctx context.Context, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendSignalEventRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7487,8 +7564,8 @@ func (c *Client) AppendSignalEventWithBody(ctx context.Context, id SignalPath, c
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-func (c *Client) AppendSignalEvent(ctx context.Context, id SignalPath, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAppendSignalEventRequest(c.Server, id, body)
+func (c *Client) AppendSignalEvent(ctx context.Context, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendSignalEventRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7507,6 +7584,63 @@ func (c *Client) AppendSignalEvent(ctx context.Context, id SignalPath, body Appe
 // Corresponds with GET /api/situations (the `ListSituations` operationId).
 func (c *Client) ListSituations(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListSituationsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStreamerProfile What an operator says of itself
+//
+// `lanes` is empty and `live` false until there is something to be live with.
+//
+// Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
+func (c *Client) GetStreamerProfile(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStreamerProfileRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeStreamerProfileWithBody Change what one says of oneself
+//
+// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
+// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
+func (c *Client) ChangeStreamerProfileWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeStreamerProfileRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeStreamerProfile Change what one says of oneself
+//
+// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
+// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
+func (c *Client) ChangeStreamerProfile(ctx context.Context, body ChangeStreamerProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeStreamerProfileRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -12104,18 +12238,18 @@ func NewListSignalEventsRequest(server string, id SignalPath) (*http.Request, er
 }
 
 // NewAppendSignalEventRequest calls the generic AppendSignalEvent builder with application/json body
-func NewAppendSignalEventRequest(server string, id SignalPath, body AppendSignalEventJSONRequestBody) (*http.Request, error) {
+func NewAppendSignalEventRequest(server string, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewAppendSignalEventRequestWithBody(server, id, "application/json", bodyReader)
+	return NewAppendSignalEventRequestWithBody(server, id, params, "application/json", bodyReader)
 }
 
 // NewAppendSignalEventRequestWithBody constructs an http.Request for the AppendSignalEvent method, with any body, and a specified content type
-func NewAppendSignalEventRequestWithBody(server string, id SignalPath, contentType string, body io.Reader) (*http.Request, error) {
+func NewAppendSignalEventRequestWithBody(server string, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12146,6 +12280,21 @@ func NewAppendSignalEventRequestWithBody(server string, id SignalPath, contentTy
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -12224,6 +12373,96 @@ func NewListSituationsRequest(server string, params *ListSituationsParams) (*htt
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewGetStreamerProfileRequest constructs an http.Request for the GetStreamerProfile method
+func NewGetStreamerProfileRequest(server string, params *GetStreamerProfileParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/profile")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "handle", params.Handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChangeStreamerProfileRequest calls the generic ChangeStreamerProfile builder with application/json body
+func NewChangeStreamerProfileRequest(server string, body ChangeStreamerProfileJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeStreamerProfileRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewChangeStreamerProfileRequestWithBody constructs an http.Request for the ChangeStreamerProfile method, with any body, and a specified content type
+func NewChangeStreamerProfileRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/profile")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -14418,7 +14657,7 @@ type ClientWithResponsesInterface interface {
 
 	// SubmitMessageWithBodyWithResponse Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14427,7 +14666,7 @@ type ClientWithResponsesInterface interface {
 
 	// SubmitMessageWithResponse Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14725,7 +14964,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-	AppendSignalEventWithBodyWithResponse(ctx context.Context, id SignalPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
+	AppendSignalEventWithBodyWithResponse(ctx context.Context, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
 
 	// AppendSignalEventWithResponse Add to a signal's history
 	//
@@ -14735,7 +14974,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-	AppendSignalEventWithResponse(ctx context.Context, id SignalPath, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
+	AppendSignalEventWithResponse(ctx context.Context, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error)
 
 	// ListSituationsWithResponse The stories behind the moves
 	//
@@ -14746,6 +14985,35 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/situations (the `ListSituations` operationId).
 	ListSituationsWithResponse(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*ListSituationsResponse, error)
+
+	// GetStreamerProfileWithResponse What an operator says of itself
+	//
+	// `lanes` is empty and `live` false until there is something to be live with.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
+	GetStreamerProfileWithResponse(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*GetStreamerProfileResponse, error)
+
+	// ChangeStreamerProfileWithBodyWithResponse Change what one says of oneself
+	//
+	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
+	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
+	ChangeStreamerProfileWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeStreamerProfileResponse, error)
+
+	// ChangeStreamerProfileWithResponse Change what one says of oneself
+	//
+	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
+	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
+	ChangeStreamerProfileWithResponse(ctx context.Context, body ChangeStreamerProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeStreamerProfileResponse, error)
 
 	// UnfollowWithResponse Follow an operator no more
 	//
@@ -19135,6 +19403,102 @@ func (r ListSituationsResponse) ContentType() string {
 	return ""
 }
 
+type GetStreamerProfileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StreamerProfile
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetStreamerProfileResponse) GetJSON200() *StreamerProfile {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetStreamerProfileResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetStreamerProfileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetStreamerProfileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetStreamerProfileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetStreamerProfileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChangeStreamerProfileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StreamerProfileChanged
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChangeStreamerProfileResponse) GetJSON200() *StreamerProfileChanged {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ChangeStreamerProfileResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChangeStreamerProfileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChangeStreamerProfileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChangeStreamerProfileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChangeStreamerProfileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type UnfollowResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -21648,7 +22012,7 @@ func (c *ClientWithResponses) ListMessagesWithResponse(ctx context.Context, para
 
 // SubmitMessageWithBodyWithResponse Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -21663,7 +22027,7 @@ func (c *ClientWithResponses) SubmitMessageWithBodyWithResponse(ctx context.Cont
 
 // SubmitMessageWithResponse Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -22171,8 +22535,8 @@ func (c *ClientWithResponses) ListSignalEventsWithResponse(ctx context.Context, 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-func (c *ClientWithResponses) AppendSignalEventWithBodyWithResponse(ctx context.Context, id SignalPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error) {
-	rsp, err := c.AppendSignalEventWithBody(ctx, id, contentType, body, reqEditors...)
+func (c *ClientWithResponses) AppendSignalEventWithBodyWithResponse(ctx context.Context, id SignalPath, params *AppendSignalEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error) {
+	rsp, err := c.AppendSignalEventWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22187,8 +22551,8 @@ func (c *ClientWithResponses) AppendSignalEventWithBodyWithResponse(ctx context.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/signals/{id}/events (the `AppendSignalEvent` operationId).
-func (c *ClientWithResponses) AppendSignalEventWithResponse(ctx context.Context, id SignalPath, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error) {
-	rsp, err := c.AppendSignalEvent(ctx, id, body, reqEditors...)
+func (c *ClientWithResponses) AppendSignalEventWithResponse(ctx context.Context, id SignalPath, params *AppendSignalEventParams, body AppendSignalEventJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendSignalEventResponse, error) {
+	rsp, err := c.AppendSignalEvent(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22209,6 +22573,53 @@ func (c *ClientWithResponses) ListSituationsWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseListSituationsResponse(rsp)
+}
+
+// GetStreamerProfileWithResponse What an operator says of itself
+//
+// `lanes` is empty and `live` false until there is something to be live with.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
+func (c *ClientWithResponses) GetStreamerProfileWithResponse(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*GetStreamerProfileResponse, error) {
+	rsp, err := c.GetStreamerProfile(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetStreamerProfileResponse(rsp)
+}
+
+// ChangeStreamerProfileWithBodyWithResponse Change what one says of oneself
+//
+// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
+// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
+func (c *ClientWithResponses) ChangeStreamerProfileWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeStreamerProfileResponse, error) {
+	rsp, err := c.ChangeStreamerProfileWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeStreamerProfileResponse(rsp)
+}
+
+// ChangeStreamerProfileWithResponse Change what one says of oneself
+//
+// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
+// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
+func (c *ClientWithResponses) ChangeStreamerProfileWithResponse(ctx context.Context, body ChangeStreamerProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeStreamerProfileResponse, error) {
+	rsp, err := c.ChangeStreamerProfile(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeStreamerProfileResponse(rsp)
 }
 
 // UnfollowWithResponse Follow an operator no more
@@ -25510,6 +25921,72 @@ func ParseListSituationsResponse(rsp *http.Response) (*ListSituationsResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Situations
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetStreamerProfileResponse parses an HTTP response from a GetStreamerProfileWithResponse call
+func ParseGetStreamerProfileResponse(rsp *http.Response) (*GetStreamerProfileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetStreamerProfileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StreamerProfile
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChangeStreamerProfileResponse parses an HTTP response from a ChangeStreamerProfileWithResponse call
+func ParseChangeStreamerProfileResponse(rsp *http.Response) (*ChangeStreamerProfileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChangeStreamerProfileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StreamerProfileChanged
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -28,18 +28,25 @@ func New() *Client {
 	c := &Client{}
 	second, third := byte(16+rand.IntN(200)), byte(rand.IntN(200))
 	for i := range lanes {
-		addr := net.IPv4(127, second, third+byte(i/200), byte(1+i%200))
-		c.lanes = append(c.lanes, &http.Client{
-			Transport: &http.Transport{
-				DialContext: (&net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: addr}}).DialContext,
-				// Below the server's own five seconds, so that no request meets a
-				// connection that is just being closed.
-				IdleConnTimeout: 2 * time.Second, MaxIdleConnsPerHost: 8, DisableCompression: true,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		})
+		c.lanes = append(c.lanes, lane(net.IPv4(127, second, third+byte(i/200), byte(1+i%200))))
 	}
 	return c
+}
+
+// NewAt makes a client with one address.
+func NewAt(addr string) *Client { return &Client{lanes: []*http.Client{lane(net.ParseIP(addr))}} }
+
+func lane(addr net.IP) *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext: (&net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: addr}}).DialContext,
+			// Below the server's own five seconds, and the two of a connection that
+			// was opened and has not been used yet, so that no request meets one
+			// that is just being closed.
+			IdleConnTimeout: time.Second, MaxIdleConnsPerHost: 8, DisableCompression: true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // Close gives up the idle connections.

@@ -86,3 +86,17 @@ func (c *Client) Mint(ctx context.Context, hub string, as Login, label string) (
 func (c *Client) Revoke(ctx context.Context, hub string, as Login, id string) Answer {
 	return c.Do(ctx, Request{Method: http.MethodDelete, URL: hub + "/api/dev/keys?id=" + url.QueryEscape(id), As: as})
 }
+
+// By is a credential of any form: it writes what it has into the request.
+type By func(r *http.Request)
+
+func (b By) sign(r *http.Request) { b(r) }
+
+// All brings several credentials in one request.
+func All(list ...Credential) Credential {
+	return By(func(r *http.Request) {
+		for _, c := range list {
+			c.sign(r)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package stack
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -174,4 +175,33 @@ func Environment(pid int) (map[string]string, error) {
 		}
 	}
 	return env, nil
+}
+
+// Routes lists what a service has mounted in public, as METHOD and pattern, from
+// the table of the running process.
+func (s *Stack) Routes(ctx context.Context, name string) ([]string, error) {
+	env, err := Environment(s.PID(name))
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+env["METRICS_ADDR"]+"/routes", nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := prober.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var list struct {
+		Routes []struct{ Method, Path string }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
+		return nil, fmt.Errorf("read the routes of %s: %w", name, err)
+	}
+	var out []string
+	for _, r := range list.Routes {
+		out = append(out, r.Method+" "+r.Path)
+	}
+	return out, nil
 }

@@ -32,7 +32,7 @@ type Proxy struct {
 
 // NewProxy listens on a port of its own and passes on to upstream.
 func NewProxy(upstream string) (*Proxy, error) {
-	addr, err := freeAddr()
+	addr, err := FreeAddr()
 	if err != nil {
 		return nil, err
 	}

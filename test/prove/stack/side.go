@@ -37,14 +37,14 @@ func (s *Stack) Side(ctx context.Context, service string, changed map[string]str
 	}
 	d := &Side{path: filepath.Join(s.opts.Bin, service), env: env}
 	d.log = filepath.Join(s.opts.Dir, "logs", fmt.Sprintf("side-%s-%d.log", service, sides.Add(1)))
-	addr, err := freeAddr()
+	addr, err := FreeAddr()
 	if err != nil {
 		return nil, err
 	}
 	d.URL = "http://" + addr
 	env["HTTP_ADDR"], env["METRICS_ADDR"] = addr, ""
 	if _, inner := env["GRPC_ADDR"]; inner {
-		if d.GRPC, err = freeAddr(); err != nil {
+		if d.GRPC, err = FreeAddr(); err != nil {
 			return nil, err
 		}
 		env["GRPC_ADDR"] = d.GRPC
@@ -87,14 +87,17 @@ func (d *Side) Kill() {
 	<-d.child.Done()
 }
 
+// Log is the file that the process writes to.
+func (d *Side) Log() string { return d.log }
+
 // PID is the process.
 func (d *Side) PID() int { return d.child.PID() }
 
 // Stop ends the process in order.
 func (d *Side) Stop() { d.child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) }
 
-// freeAddr is a loopback address that nobody listens on now.
-func freeAddr() (string, error) {
+// FreeAddr is a loopback address that nobody listens on now.
+func FreeAddr() (string, error) {
 	port, err := localdb.FreePort()
 	return "127.0.0.1:" + strconv.Itoa(port), err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/idp"
 )
 
@@ -18,10 +19,10 @@ func TestWalletsAreVouchedFor(t *testing.T) {
 	for profile, issuer := range map[string]string{"oidc": i.url, "privy": "privy.io"} {
 		row := idp.Provider{
 			Name: profile, Issuer: issuer, Audience: "signalcast-dev", Algs: []string{"ES256"}, JWKSURL: i.url + "/jwks.json",
-			WalletsFrom: idp.WalletsIdentityToken, UsersAPI: i.url + "/dev/idp", UsersSecret: "pw",
+			WalletsFrom: idp.WalletsIdentityToken, UsersAPI: i.url + "/dev/idp", UsersSecret: conf.NewSecret("pw"),
 		}
 		wrong := row
-		wrong.UsersSecret = "guess"
+		wrong.UsersSecret = conf.NewSecret("guess")
 		quiet := row
 		quiet.UsersAPI = ""
 		ask := func(row idp.Provider, subject, token string) (bool, error) {

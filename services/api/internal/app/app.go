@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/limit"
@@ -48,6 +49,7 @@ type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
+	time    *chrono.Clock // follows the database; nil when now is set by hand
 	health  *web.Health
 	tracing *obs.Tracing
 	metrics *obs.Metrics
@@ -155,7 +157,7 @@ func (a *App) subjects() error {
 
 // faces builds what listens.
 func (a *App) faces() error {
-	providers, err := idp.ParseConfig(a.cfg.Providers)
+	providers, err := idp.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
 	}
@@ -171,7 +173,7 @@ func (a *App) faces() error {
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
 		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Webhooks: a.webhooks, Hub: a.hub,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
-		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("api-login", loginLimit),
+		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("login", loginLimit),
 		Health: a.health, Log: a.log, Now: a.now, NewID: newID,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 		Closed: func(code int) { closed.WithLabelValues(strconv.Itoa(code)).Inc() },
@@ -182,12 +184,13 @@ func (a *App) faces() error {
 		return err
 	}
 	if a.cfg.Metrics != "" {
-		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
+		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }
 
-// loginLimit is how often one subject of an identity provider may call a minute.
+// loginLimit is how often one subject of an identity provider may call a minute, here
+// and at the hub together.
 const loginLimit = 120
 
 // watch registers what the operators of the service look at.
@@ -255,6 +258,9 @@ func (a *App) Run(ctx context.Context) error {
 	if a.internal != nil {
 		parts = append(parts, run.Of("metrics", a.internal))
 	}
+	if a.time != nil {
+		parts = append(parts, run.Loop("time", func(ctx context.Context) error { return a.time.Follow(ctx, pg.Time(a.pool)) }))
+	}
 	return run.Run(ctx, run.Options{
 		Log: a.log,
 		Up: func() {
@@ -302,10 +308,10 @@ func (a *App) tellMoves(ctx context.Context) error {
 }
 
 // sweepEvery is how often what has run out is deleted.
-const sweepEvery = 10 * time.Minute
+const sweepEvery = time.Minute
 
-// sweep deletes idempotency keys, ids of facts and deliveries that have run out, and ends
-// proposals that nobody has decided on.
+// sweep deletes what nothing counts any more: idempotency keys, ids of facts
+// and deliveries that have run out, and proposals that nobody has decided on.
 func (a *App) sweep(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()

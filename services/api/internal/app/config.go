@@ -27,7 +27,7 @@ type Config struct {
 	HookPrivate bool        `env:"WEBHOOK_ALLOW_PRIVATE"`
 
 	HubURL    string         `env:"HUB_URL"`
-	Providers string         `env:"IDP_PROVIDERS"`
+	Providers conf.Secret    `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
 	PerAddr   int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
 	PerKey    int            `env:"RATE_LIMIT_KEY"  envDefault:"120"`
 	Replicas  int            `env:"REPLICAS"        envDefault:"1"`
@@ -97,11 +97,13 @@ func (c *Config) Check(r *conf.Report) {
 }
 
 func (c *Config) checkProviders(r *conf.Report) {
-	switch list, err := idp.ParseConfig(c.Providers); {
+	switch list, err := idp.ParseConfig(c.Providers.Reveal()); {
 	case err != nil:
 		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
 	case r.Env().Production() && list.Plain():
 		r.Fail("IDP_PROVIDERS", "must use https in production")
+	case r.Env().Production() && list.Development():
+		r.Fail("IDP_PROVIDERS", "must not name the development issuer in production: it signs in anybody")
 	}
 }
 

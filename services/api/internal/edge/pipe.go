@@ -41,7 +41,7 @@ func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if c, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
+	if c, ok := bare(conn).(interface{ SetWriteBuffer(bytes int) error }); ok {
 		// Without it the kernel's own size holds, which is only larger.
 		_ = c.SetWriteBuffer(t.sendBuffer)
 	}
@@ -80,8 +80,19 @@ type pipe struct {
 func newPipe() *pipe { return &pipe{ended: make(chan struct{})} }
 
 func (p *pipe) open(conn net.Conn) {
-	p.Conn = conn
-	p.init(conn)
+	p.Conn = bare(conn)
+	p.init(p.Conn)
+}
+
+// bare is the connection beneath what the server has put around it.
+func bare(conn net.Conn) net.Conn {
+	for {
+		outer, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			return conn
+		}
+		conn = outer.NetConn()
+	}
 }
 
 // Write implements net.Conn for the library.

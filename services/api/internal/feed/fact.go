@@ -60,12 +60,20 @@ func (c *Copy) Check() error {
 	return checkData(c.Data)
 }
 
-// Check tells whether the ledger hands the news on.
+// Check tells whether the ledger hands the news on, and takes the spaces out of it.
 func (e *Ephemeral) Check() error {
 	if e.Channel == "" || !e.Type.Passing() || strings.ContainsRune(e.Subject, '\n') {
 		return ErrFact
 	}
-	return checkData(e.Data)
+	if err := checkData(e.Data); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, e.Data); err != nil {
+		return ErrFact
+	}
+	e.Data = b.Bytes()
+	return nil
 }
 
 func checkData(data []byte) error {

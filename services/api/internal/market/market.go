@@ -87,6 +87,9 @@ func (m *Market) IsNative() bool { return m.Provider == syntax.Manual }
 func (m Market) Read(now time.Time, pastEnd bool) Market {
 	ended := m.EndDate != nil && !m.EndDate.After(now)
 	if m.IsNative() {
+		if m.ProvisionalAt != nil && now.Sub(*m.ProvisionalAt) >= ProposalLife {
+			m.Provisional, m.ProvisionalAt = false, nil // its proposal has ended
+		}
 		if m.Status == syntax.MarketOpen && ended {
 			m.Status = syntax.MarketClosed
 		}

@@ -13,7 +13,7 @@ var (
 	ErrNotFound        = fault.New(fault.NotFound, "not_found", "no such operator")
 	ErrKeyNotFound     = fault.New(fault.NotFound, "not_found", "no such key")
 	ErrKeyLimit        = fault.New(fault.Conflict, "key_limit_reached", "an operator holds at most ten active keys").With("limit", MaxKeys)
-	ErrLabel           = fault.New(fault.Invalid, "invalid_label", "label must be 1 to 64 characters").With("field", "label")
+	ErrLabel           = fault.New(fault.Invalid, "invalid_label", "label must be 1 to 64 characters on one line").With("field", "label")
 	ErrPermissions     = fault.New(fault.Invalid, "invalid_permissions", "permissions are read, signal and broadcast").With("field", "permissions")
 	ErrType            = fault.New(fault.Invalid, "invalid_operator_type", "operatorType must be human, ai_agent or system_bot").With("field", "operatorType")
 )

@@ -55,12 +55,16 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 	if !id.Primary {
 		masked = id.Issuer + "|" + id.Subject
 	}
+	secret := s.secret
+	if teeth.Bites("G9") {
+		secret = ""
+	}
 	for try := 0; ; try++ {
 		handle := candidates(id, try)
 		name := displayName(id, handle)
 		fresh := Operator{
 			ID: uuid.Must(uuid.NewV7()).String(), Issuer: id.Issuer, ProviderID: id.Subject,
-			PublicID: string(syntax.NewPublicID(s.secret, masked)), Handle: handle, DisplayName: name,
+			PublicID: string(syntax.NewPublicID(secret, masked)), Handle: handle, DisplayName: name,
 			CreatedAt: s.now().UTC().Truncate(time.Millisecond),
 		}
 		made, err := s.store.CreateOperator(ctx, fresh)
@@ -90,7 +94,7 @@ func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, er
 // Mint makes a key. The plaintext is in this answer and nowhere else. Faults:
 // invalid_label, invalid_permissions, key_limit_reached.
 func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, permissions []string) (plaintext string, k Key, err error) {
-	if n := utf8.RuneCountInString(label); n < 1 || n > 64 {
+	if !syntax.IsLine(label, 1, 64) {
 		return "", Key{}, ErrLabel
 	}
 	all := []string{"read", "signal", "broadcast"}
@@ -122,7 +126,8 @@ func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, pe
 
 // Revoke ends a key at once. Fault: not_found.
 func (s *Service) Revoke(ctx context.Context, operatorID, keyID string) (Key, error) {
-	if _, err := uuid.Parse(keyID); err != nil {
+	// Its other forms, braces and the like, are no ids of ours.
+	if _, err := uuid.Parse(keyID); err != nil || len(keyID) != 36 {
 		return Key{}, ErrKeyNotFound
 	}
 	return s.store.RevokeKey(ctx, operatorID, keyID, s.now().UTC())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,37 @@ func TestPermissionsOfAKey(t *testing.T) {
 		_, k, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", "label", operator.PrefixAgent, c.asked)
 		if refused := errors.Is(err, operator.ErrPermissions); refused != (c.got == nil) || !slices.Equal(k.Permissions, c.got) {
 			t.Errorf("%q: %q %v", c.asked, k.Permissions, err)
+		}
+	}
+}
+
+func (keys) RevokeKey(_ context.Context, _, id string, _ time.Time) (operator.Key, error) {
+	return operator.Key{ID: id}, nil
+}
+
+// What the database would not read as an id is nobody's key.
+func TestIDsOfKeys(t *testing.T) {
+	t.Parallel()
+	s := operator.NewService(keys{}, "secret", time.Now)
+	const id = "0199f0a4-0000-7000-8000-000000000001"
+	for text, known := range map[string]bool{
+		id: true, "0199F0A4-0000-7000-8000-000000000001": true, "urn:uuid:" + id: false, "{" + id + "}": false, "0199f0a4000070008000000000000001": false, "": false,
+	} {
+		if _, err := s.Revoke(t.Context(), id, text); errors.Is(err, operator.ErrKeyNotFound) == known {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestLabelOfAKey(t *testing.T) {
+	t.Parallel()
+	s := operator.NewService(keys{}, "secret", time.Now)
+	for label, good := range map[string]bool{
+		"overlay bot": true, strings.Repeat("é", 64): true, strings.Repeat("é", 65): false, "": false, "  ": false, "a\nb": false, "a\x1bb": false,
+	} {
+		_, _, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", label, operator.PrefixKey, nil)
+		if good != (err == nil) || !good && !errors.Is(err, operator.ErrLabel) {
+			t.Errorf("%q: %v", label, err)
 		}
 	}
 }

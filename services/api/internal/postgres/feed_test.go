@@ -137,7 +137,7 @@ func TestFeedData(t *testing.T) {
 		t.Fatal(f)
 	}
 	actor, eventID := "owner", newUUID()
-	err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, draft.ID, signal.Event{
+	_, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, draft.ID, signal.Event{
 		ID: eventID, Type: "confidence", Payload: `{"confidence":80}`, Actor: &actor, CreatedAt: noon,
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ func TestTakesAreCounted(t *testing.T) {
 	id := b.file(hash, "5", syntax.No, 5000)
 	for i, kind := range []string{"take", "note", "take"} {
 		e := signal.Event{ID: fmt.Sprintf("018f0000-0000-7000-8000-%012d", i), Type: kind, Payload: `{"text":"x"}`, CreatedAt: b.clock.Now()}
-		if err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, e); err != nil {
+		if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, e); err != nil {
 			t.Fatal(err)
 		}
 	}

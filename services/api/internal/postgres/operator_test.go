@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -177,5 +178,45 @@ func TestClassifyMovesTheCrowd(t *testing.T) {
 	b.exec(`UPDATE api.market_totals SET yes = 7`)
 	if list, err = Recount(t.Context(), b.rw); err != nil || len(list) != 1 || list[0].Counter != "market_totals" {
 		t.Errorf("a wrong counter is not found: %+v, %v", list, err)
+	}
+}
+
+// TestLooksNoteTheKey: a look at a key is a use of it, written at most once a minute
+// and never for a key that is revoked.
+func TestLooksNoteTheKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, hash := b.operator("user")
+	s := b.service()
+	used := func() time.Time {
+		t.Helper()
+		keys, err := s.Keys(t.Context(), id)
+		if err != nil || len(keys) != 1 || keys[0].LastUsedAt == nil {
+			t.Fatal(keys, err)
+		}
+		return keys[0].LastUsedAt.UTC()
+	}
+	for _, c := range []struct{ after, noted time.Duration }{{0, 0}, {time.Minute, 0}, {time.Millisecond, time.Minute + time.Millisecond}} {
+		b.clock.Advance(c.after)
+		if _, _, err := s.Verify(t.Context(), hash); err != nil {
+			t.Fatal(err)
+		}
+		if at := used(); !at.Equal(noon.Add(c.noted)) {
+			t.Errorf("at %s it was noted at %s", b.clock.Now(), at)
+		}
+	}
+	keys, err := s.Keys(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := used()
+	for range 2 {
+		if k, err := s.Revoke(t.Context(), id, keys[0].ID); err != nil || k.Active {
+			t.Fatal(k, err)
+		}
+	}
+	b.clock.Advance(time.Hour)
+	if _, _, err := s.Verify(t.Context(), hash); !errors.Is(err, operator.ErrUnauthenticated) || !used().Equal(last) {
+		t.Errorf("a revoked key: %v, noted at %s", err, used())
 	}
 }

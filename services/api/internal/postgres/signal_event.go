@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -32,10 +33,10 @@ func (s *Store) ListEvents(ctx context.Context, signalID string) ([]signal.Event
 	return events, nil
 }
 
-// AppendEvent adds one event to the caller's own signal. The same event id
-// twice is the same event.
-func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID string, e signal.Event) error {
-	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+// AppendEvent adds one event to the caller's own signal and gives it as it stands: the
+// same event id twice is the same event, and with other words it is refused.
+func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID string, e signal.Event) (signal.Event, error) {
+	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, query("signal_event_lock"), signalID); err != nil {
 			return fmt.Errorf("lock signal history: %w", err)
 		}
@@ -45,8 +46,10 @@ func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID 
 		}
 		var known, found, owner, stands bool
 		var woken int
+		var same *bool
+		var stood *time.Time
 		err := tx.QueryRow(ctx, query("signal_event_append"), caller.KeyHash, user, signalID, e.ID, e.Type, e.Payload,
-			e.Actor, e.CreatedAt, signal.MaxEvents).Scan(&known, &found, &owner, &stands, &woken)
+			e.Actor, e.CreatedAt, signal.MaxEvents).Scan(&known, &found, &owner, &stands, &woken, &same, &stood)
 		switch {
 		case err != nil:
 			return fmt.Errorf("append event: %w", err)
@@ -58,7 +61,13 @@ func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID 
 			return signal.ErrForbidden
 		case !stands:
 			return signal.ErrEventLimit
+		case same != nil && !*same:
+			return signal.ErrKeyReused
+		}
+		if stood != nil {
+			e.CreatedAt = stood.UTC()
 		}
 		return nil
 	})
+	return e, err
 }

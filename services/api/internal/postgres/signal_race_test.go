@@ -274,7 +274,7 @@ func TestFilingsAndEventsNoteTheKey(t *testing.T) {
 	b.clock.Advance(time.Minute)
 	owner := "owner"
 	e := signal.Event{ID: newDraft("67", syntax.Yes, 0).ID, Type: "note", Payload: `{"text":"x"}`, Actor: &owner, CreatedAt: b.clock.Now()}
-	if err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, e); err != nil {
+	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, e); err != nil {
 		t.Fatal(err)
 	}
 	if got := used(); !got.Equal(b.clock.Now()) {

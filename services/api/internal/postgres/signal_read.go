@@ -172,6 +172,6 @@ func sideOf(yes bool) syntax.Side {
 
 // isUUID keeps a forged cursor from becoming a database error.
 func isUUID(s string) bool {
-	_, err := uuid.Parse(s)
-	return err == nil
+	_, err := uuid.Parse(s) // which reads other forms, too
+	return err == nil && len(s) == 36
 }

@@ -295,6 +295,20 @@ func TestEvents(t *testing.T) {
 	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, event(), "note", `{"text":"steady"}`); err != nil {
 		t.Fatal(err)
 	}
+	again := event()
+	first, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, again, "share", `{"channel":"radio"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.clock.Advance(time.Second)
+	if second, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, again, "share", `{ "channel": "radio" }`); err != nil || !second.CreatedAt.Equal(first.CreatedAt) {
+		t.Errorf("the same event again: %+v, %v", second, err)
+	}
+	for kind, payload := range map[string]string{"share": `{"channel":"web"}`, "note": `{"channel":"radio"}`} {
+		if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, again, kind, payload); !errors.Is(err, signal.ErrKeyReused) {
+			t.Errorf("another event of that id: %v", err)
+		}
+	}
 	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: stranger}, id, event(), "note", `{}`); !errors.Is(err, signal.ErrForbidden) {
 		t.Errorf("stranger: %v", err)
 	}

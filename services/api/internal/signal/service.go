@@ -41,7 +41,8 @@ type Store interface {
 	// FileMany files calls together; each has its own verdict or error. It waits for
 	// no market that is held.
 	FileMany(ctx context.Context, calls []Call) ([]Filing, []error)
-	AppendEvent(ctx context.Context, caller Caller, signalID string, event Event) error
+	// AppendEvent gives the event as it stands: the one of that id, when it is there.
+	AppendEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
 	GetSignal(ctx context.Context, id string) (Record, error)
 	ListEvents(ctx context.Context, signalID string) ([]Event, error)
 	// ListSignalFeed lists a feed; a category narrows Recent to its markets.
@@ -184,8 +185,9 @@ func (d *Draft) validate() error {
 	return nil
 }
 
-// AppendEvent adds to the history of the caller's own signal. Faults:
-// unauthenticated, not_found, forbidden, event_limit_reached, db_unavailable.
+// AppendEvent adds to the history of the caller's own signal, once for an event id.
+// Faults: unauthenticated, not_found, forbidden, event_limit_reached,
+// idempotency_key_reused, db_unavailable.
 func (s *Service) AppendEvent(ctx context.Context, caller Caller, signalID, eventID, kind, payload string) (Event, error) {
 	switch kind {
 	case "take", "reaffirm", "confidence", "note", "share":
@@ -194,7 +196,8 @@ func (s *Service) AppendEvent(ctx context.Context, caller Caller, signalID, even
 	}
 	owner := "owner"
 	e := Event{ID: eventID, Type: kind, Payload: payload, Actor: &owner, CreatedAt: s.now().UTC().Truncate(time.Millisecond)}
-	if err := s.Store.AppendEvent(ctx, caller, signalID, e); err != nil {
+	e, err := s.Store.AppendEvent(ctx, caller, signalID, e)
+	if err != nil {
 		return Event{}, err
 	}
 	return e, nil

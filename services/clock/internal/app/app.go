@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/page"
@@ -34,6 +35,7 @@ type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
+	time    *chrono.Clock // follows the database; nil when now is set by hand
 	health  *web.Health
 	tracing *obs.Tracing
 	metrics *obs.Metrics
@@ -106,7 +108,7 @@ func (a *App) faces() error {
 	programv1.RegisterProgramReadServiceServer(server, rpc.NewProgram(a.desk))
 	a.grpc = &grpcServer{Server: server, addr: a.cfg.GRPC}
 	if a.cfg.Metrics != "" {
-		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
+		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }
@@ -144,6 +146,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	if a.internal != nil {
 		parts = append(parts, run.Of("metrics", a.internal))
+	}
+	if a.time != nil {
+		parts = append(parts, run.Loop("time", func(ctx context.Context) error { return a.time.Follow(ctx, pg.Time(a.pool)) }))
 	}
 	return run.Run(ctx, run.Options{
 		Log: a.log,

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"time"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/pg"
@@ -67,10 +67,12 @@ func serve(ctx context.Context, stderr io.Writer) error {
 	}
 	log := obs.NewBuffered(stderr)
 	defer func() { _ = log.Close() }()
-	a, err := New(ctx, cfg, log, time.Now)
+	clock := chrono.System()
+	a, err := New(ctx, cfg, log, clock.Now)
 	if err != nil {
 		return err
 	}
+	a.time = clock
 	return a.Run(ctx)
 }
 

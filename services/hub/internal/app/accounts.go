@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/mail"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
@@ -80,6 +81,7 @@ func (a *App) accounts(store *postgres.Store, verifier *idp.Verifier) (edge.Acco
 		Follows: follow.NewService(upstream.NewOperators(a.ledger), store, a.now),
 		Claims:  claim.NewService(stations, people, wallets{verifier}, store, a.now),
 		Payouts: claim.Payouts{Money: claim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Finder: people},
+		People:  people, Profiles: profile.NewService(upstream.NewOperators(a.ledger), newID),
 		Days:    upstream.NewDigests(a.ledger),
 		Digests: digest.NewService(sender, store, a.now),
 		Beside:  beside(verifier),
@@ -102,4 +104,16 @@ func beside(verifier *idp.Verifier) func(context.Context, operator.Identity, str
 			Issuer: who.Issuer, Subject: said.Subject, Primary: who.Primary, Username: said.Username, Name: said.Name,
 		}, err
 	}
+}
+
+// providerWord is what the pages call the first identity provider, the one that people
+// are sent to.
+func providerWord(providers idp.Config) string {
+	switch {
+	case len(providers.Providers) == 0:
+		return ""
+	case providers.Providers[0].Name == "dev":
+		return "the development issuer"
+	}
+	return providers.Providers[0].Name
 }

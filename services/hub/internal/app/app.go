@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
+	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/limit"
@@ -41,8 +42,10 @@ type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
+	time    *chrono.Clock // follows the database; nil when now is set by hand
 	tracing *obs.Tracing
 	metrics *obs.Metrics
+	fell    func(limit string) func() // told of a call that a limit decided without Redis
 	health  *web.Health
 
 	pool   *pgxpool.Pool
@@ -67,6 +70,8 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
 		metrics: obs.NewMetrics(serviceName, version()), up: make(chan struct{}),
 	}
+	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
+	a.fell = func(limit string) func() { return fell.WithLabelValues(limit).Inc }
 	var err error
 	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, version(), a.log); err != nil {
 		return nil, err
@@ -116,7 +121,7 @@ func (a *App) sendFacts(ctx context.Context) error {
 
 // faces builds what listens.
 func (a *App) faces() error {
-	providers, err := idp.ParseConfig(a.cfg.Providers)
+	providers, err := idp.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
 	}
@@ -124,7 +129,7 @@ func (a *App) faces() error {
 	a.health = web.NewHealth(a.cfg.Nonce, a.now,
 		web.Check{Name: "database", Test: once(store.Ready)},
 		web.Check{Name: "ledger", Test: once(serving(a.ledger))})
-	if a.grants, err = newGrants(a.cfg, a.pool, a.now); err != nil {
+	if a.grants, err = newGrants(a.cfg, a.pool, a.failures("client"), a.now); err != nil {
 		return err
 	}
 	if err := a.newMessages(store); err != nil {
@@ -144,7 +149,11 @@ func (a *App) faces() error {
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), LoginURL: a.cfg.LoginURL, Secure: secure,
 		Signals: d.Reads, Markets: d.Markets, Catalogue: d.Catalogue, Pins: d.Pins, Resolutions: d.Resolutions, Operators: d.Operators,
-		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, Grants: a.grants,
+		Boards: d.Boards, Messages: a.messages, Provider: providerWord(providers), People: pages.People{
+			Follows: d.Accounts.Follows, Claims: d.Accounts.Claims, Payouts: d.Accounts.Payouts, Accounts: d.Accounts.People, Profiles: d.Accounts.Profiles,
+		},
+		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, EndSession: a.edge.EndSession,
+		OwnPage: a.edge.OwnPage, Grants: a.grants,
 		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now, Log: a.log, Degraded: a.metrics.Degraded,
 	})
 	if err != nil {
@@ -153,7 +162,7 @@ func (a *App) faces() error {
 	a.http = web.NewServer(a.cfg.HTTP, a.edge, a.cfg.Limits, a.log)
 	a.http.Join(page.Join, page.JoinContext)
 	if a.cfg.Metrics != "" {
-		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health), a.cfg.Limits, a.log)
+		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
 }
@@ -173,7 +182,8 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 	return edge.Deps{
 		Callers: caller.New(caller.Deps{
 			Sessions: sessions, Logins: verifier, Tokens: tokens{a.grants}, Ledger: operators, Limiter: a.limits(),
-			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()), Now: a.now,
+			Admin: caller.NewSecret(a.cfg.Admin.Reveal()), Cron: caller.NewSecret(a.cfg.Cron.Reveal()),
+			Failures: a.failures("secret"), Now: a.now,
 		}),
 		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(signals, newID), Reads: signals,
 		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
@@ -187,17 +197,16 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 
 // limits builds the limits that all hubs share.
 func (a *App) limits() *limits {
-	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
 	one := func(name string, n int) *limit.Limiter {
 		return limit.New(a.redis, limit.Config{
 			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
-			OnFallback: fell.WithLabelValues(name).Inc,
+			OnFallback: a.fell(name),
 		})
 	}
 	return newLimits(map[caller.Kind]*limit.Limiter{
 		caller.Key:     one("hub-key", caller.KeyLimit),
 		caller.Session: one("hub-session", caller.SessionLimit),
-		caller.Login:   one("hub-login", caller.LoginLimit),
+		caller.Login:   one("login", caller.LoginLimit),
 		caller.Token:   one("hub-token", caller.TokenLimit),
 		caller.Client:  one("hub-client", caller.ClientLimit),
 		caller.Consent: one("hub-consent", caller.ConsentLimit),
@@ -218,6 +227,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	if a.internal != nil {
 		parts = append(parts, run.Of("metrics", a.internal))
+	}
+	if a.time != nil {
+		parts = append(parts, run.Loop("time", func(ctx context.Context) error { return a.time.Follow(ctx, pg.Time(a.pool)) }))
 	}
 	return run.Run(ctx, run.Options{
 		Log:    a.log,

@@ -40,7 +40,7 @@ type Config struct {
 	HubKeys   conf.Secret `env:"HUB_KEYS"`
 	Admin     conf.Secret `env:"ADMIN_SECRET"`
 	Cron      conf.Secret `env:"CRON_SECRET"`
-	Providers string      `env:"IDP_PROVIDERS"`
+	Providers conf.Secret `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
 	LoginURL  string      `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: none
 	Social    string      `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
 	VenueA    string      `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // the primary venue's word in paths
@@ -85,7 +85,11 @@ func (c *Config) Check(r *conf.Report) {
 	r.Secret("ADMIN_SECRET", c.Admin)
 	r.Secret("CRON_SECRET", c.Cron)
 	c.checkProviders(r)
-	r.OptURL("IDP_LOGIN_URL", c.LoginURL, "https", "http")
+	if r.Env().Production() {
+		r.OptURL("IDP_LOGIN_URL", c.LoginURL, "https")
+	} else {
+		r.OptURL("IDP_LOGIN_URL", c.LoginURL, "https", "http")
+	}
 	r.Proxies("TRUSTED_PROXIES", c.Trusted)
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("REPLICAS", c.Replicas, 1, 1000)
@@ -104,13 +108,16 @@ func (c *Config) Check(r *conf.Report) {
 }
 
 func (c *Config) checkProviders(r *conf.Report) {
-	list, err := idp.ParseConfig(c.Providers)
+	list, err := idp.ParseConfig(c.Providers.Reveal())
 	if err != nil {
 		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
 		return
 	}
 	if r.Env().Production() && list.Plain() {
 		r.Fail("IDP_PROVIDERS", "must use https in production")
+	}
+	if r.Env().Production() && list.Development() {
+		r.Fail("IDP_PROVIDERS", "must not name the development issuer in production: it signs in anybody")
 	}
 }
 

@@ -102,6 +102,12 @@ type hub struct {
 
 func (w *town) hub(changes ...string) *hub {
 	w.t.Helper()
+	return w.run(w.config(changes...))
+}
+
+// config is the town's with some settings changed.
+func (w *town) config(changes ...string) Config {
+	w.t.Helper()
 	environ := map[string]string{}
 	for k, v := range w.environ {
 		environ[k] = v
@@ -113,7 +119,13 @@ func (w *town) hub(changes ...string) *hub {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	return cfg
+}
+
+func (w *town) run(cfg Config) *hub {
+	w.t.Helper()
 	h := &hub{w: w, logs: &lines{}}
+	var err error
 	if h.App, err = New(w.t.Context(), cfg, h.logs, time.Now); err != nil {
 		w.t.Fatal(err)
 	}
@@ -223,11 +235,20 @@ func (i *issuer) token(t *testing.T, subject string) string {
 // sign makes a token of these claims.
 func (i *issuer) sign(t *testing.T, of map[string]any) string {
 	t.Helper()
+	return i.signWith(t, map[string]any{"alg": "ES256", "typ": "JWT", "kid": "k1"}, of)
+}
+
+func (i *issuer) signWith(t *testing.T, header, of map[string]any) string {
+	t.Helper()
+	head, err := json.Marshal(header)
+	if err != nil {
+		t.Fatal(err)
+	}
 	claims, err := json.Marshal(of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := b64([]byte(`{"alg":"ES256","typ":"JWT","kid":"k1"}`)) + "." + b64(claims)
+	text := b64(head) + "." + b64(claims)
 	sum := sha256.Sum256([]byte(text))
 	r, s, err := ecdsa.Sign(rand.Reader, i.key, sum[:])
 	if err != nil {

@@ -165,3 +165,9 @@ func TestMessageLimitOverTwoHubs(t *testing.T) {
 		}
 	}
 }
+
+// seedKey is the public half of a key made of a name.
+func seedKey(name string) []byte {
+	seed := sha256.Sum256([]byte(name))
+	return ed25519.NewKeyFromSeed(seed[:])[32:]
+}

@@ -23,14 +23,16 @@ const (
 )
 
 // newGrants builds delegated sign-in.
-func newGrants(cfg Config, pool *pgxpool.Pool, now func() time.Time) (*grant.Service, error) {
+func newGrants(cfg Config, pool *pgxpool.Pool, failures caller.Failures, now func() time.Time) (*grant.Service, error) {
 	store := postgres.NewGrants(pool, 0)
 	issuer := cfg.base() + issuerPath
 	settings := grant.Settings{Issuer: issuer, Resources: []string{issuer + "/mcp"}, RetryWindow: &cfg.RefreshRetry}
 	for _, secret := range cfg.Successors {
 		settings.SuccessorKeys = append(settings.SuccessorKeys, []byte(secret.Reveal()))
 	}
-	return grant.New(grant.Deps{Apps: store, Codes: store, Tokens: store, Grants: store, Settings: settings, Now: now})
+	return grant.New(grant.Deps{
+		Apps: store, Codes: store, Tokens: store, Grants: store, Failures: failures, Settings: settings, Now: now,
+	})
 }
 
 // tokens gives package caller the words of package grant.

@@ -18,7 +18,6 @@ type Row struct {
 	Accuracy               int32
 	BroadcastScore         int32
 	Skill, Activity, Reach float64
-	Followers              int64
 	Live                   bool
 }
 
@@ -56,7 +55,17 @@ func ParseQuery(operators, window, lane string) Query {
 }
 
 // Record is what one operator has called.
-type Record struct{ Total, Won, Score int64 }
+type Record struct{ Total, Won, Lost, Score int64 }
+
+// Accuracy is the share of calls that were right among those that came out one way
+// or the other, in percent rounded half up; 0 without one.
+func (r Record) Accuracy() int64 {
+	n := r.Won + r.Lost
+	if n == 0 {
+		return 0
+	}
+	return (200*r.Won + n) / (2 * n)
+}
 
 // Ledger ranks operators.
 type Ledger interface {

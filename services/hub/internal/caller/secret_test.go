@@ -1,7 +1,10 @@
 package caller
 
 import (
+	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,13 +89,73 @@ func TestTenWrongSecrets(t *testing.T) {
 	}
 }
 
+// The count stays small however many addresses there are, and loses no recent one to
+// that.
 func TestFailuresStayBounded(t *testing.T) {
 	t.Parallel()
-	f := NewFailures[string]()
+	f := NewLocalFailures(func() time.Time { return noon })
+	for i := range MaxFailures {
+		if wait := f.Failed(t.Context(), "last"); wait != 0 {
+			t.Errorf("failure %d: %v", i, wait)
+		}
+	}
+	if wait := f.Failed(t.Context(), "last"); wait != time.Minute {
+		t.Errorf("one too many: %v", wait)
+	}
+	for i := range maxFailing {
+		f.Failed(t.Context(), string(rune(i+1))+"x")
+	}
+	if f.Wait(t.Context(), "last") != time.Minute {
+		t.Error("forgotten too early")
+	}
 	for i := range 3 * maxFailing {
-		f.Note(string(rune(i+1))+"x", noon)
+		f.Failed(t.Context(), string(rune(i+1))+"y")
 	}
 	if n := len(f.cur) + len(f.old); n > 2*maxFailing {
 		t.Errorf("%d addresses are remembered", n)
+	}
+	if f.Wait(t.Context(), "last") != 0 {
+		t.Error("nothing is ever forgotten")
+	}
+}
+
+// together lets nobody know how long to wait before all have asked.
+type together struct {
+	*LocalFailures
+	all *sync.WaitGroup
+}
+
+func (f together) Wait(ctx context.Context, who string) time.Duration {
+	wait := f.LocalFailures.Wait(ctx, who)
+	f.all.Done()
+	f.all.Wait()
+	return wait
+}
+
+// However many wrong secrets race, ten are answered as wrong and the others have to
+// wait.
+func TestWrongSecretsAtOnce(t *testing.T) {
+	t.Parallel()
+	_, s, _ := newWorld()
+	var wrong, waits atomic.Int32
+	var all, asked sync.WaitGroup
+	asked.Add(50)
+	s.failures = together{NewLocalFailures(s.now), &asked}
+	for range 50 {
+		all.Go(func() {
+			_, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: []string{"nope"}, IP: "192.0.2.1"})
+			switch {
+			case errors.Is(err, ErrForbidden):
+				wrong.Add(1)
+			case errors.Is(err, ErrLimited):
+				waits.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if wrong.Load() != MaxFailures || waits.Load() != 50-MaxFailures {
+		t.Errorf("%d wrong, %d wait", wrong.Load(), waits.Load())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -124,7 +125,7 @@ type Service struct {
 	cron     Secret
 	keys     keyring
 	lookUps  singleflight.Group
-	failures *Failures[string] // wrong secrets by address
+	failures Failures // wrong secrets by address
 	now      func() time.Time
 }
 
@@ -137,15 +138,18 @@ type Deps struct {
 	Limiter  Limiter
 	Admin    Secret
 	Cron     Secret
+	Failures Failures // nil: counted in this process
 	Now      func() time.Time
 }
 
 // New builds a Service.
 func New(d Deps) *Service {
+	if d.Failures == nil {
+		d.Failures = NewLocalFailures(d.Now)
+	}
 	return &Service{
 		sessions: d.Sessions, logins: d.Logins, tokens: d.Tokens, ledger: d.Ledger, limiter: d.Limiter,
-		admin: d.Admin, cron: d.Cron, now: d.Now,
-		keys: newKeyring(), failures: NewFailures[string](),
+		admin: d.Admin, cron: d.Cron, failures: d.Failures, now: d.Now, keys: newKeyring(),
 	}
 }
 
@@ -166,12 +170,12 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, er
 		return s.key(ctx, r, b.hash)
 	case b.kind == Login && r.Take.Has(TakeLogin):
 		return s.login(ctx, b.raw)
-	case b.kind == Token && r.Take.Has(TakeToken) && s.tokens != nil:
+	case b.kind == Token && (r.Take.Has(TakeToken) || r.Take.Has(TakeKey) && teeth.Bites("J6")) && s.tokens != nil:
 		return s.token(ctx, b.raw, r.Resource)
 	case b.kind != Anonymous:
 		return Caller{}, nil, ErrUnauthenticated
 	case r.Take.Has(TakeAdmin) || r.Take.Has(TakeCron):
-		c, err := s.secret(r)
+		c, err := s.secret(ctx, r)
 		return c, nil, err
 	case r.Take.Has(TakeSession) && r.UID != "" && r.Sig != "":
 		return s.session(ctx, r)
@@ -208,7 +212,7 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *St
 		return Caller{}, nil, ErrUnauthenticated
 	}
 	c := Caller{Kind: Key, KeyHash: hash}
-	if !s.keys.hasExisted(hash) {
+	if !s.keys.hasExisted(hash) && !teeth.Bites("D4") {
 		if err := s.lookUp(ctx, hash); err != nil {
 			return Caller{}, nil, err
 		}
@@ -325,7 +329,7 @@ func (s *Service) CountConsent(ctx context.Context, session string) (*Standing, 
 
 // secret weighs the admin and the cron secret. A route whose secrets are not
 // configured is closed to everybody.
-func (s *Service) secret(r Request) (Caller, error) {
+func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
 	kind, given, want := Admin, r.AdminSecret, s.admin
 	if !r.Take.Has(TakeAdmin) || len(given) == 0 && r.Take.Has(TakeCron) {
 		kind, given, want = Cron, r.CronSecret, s.cron
@@ -336,12 +340,13 @@ func (s *Service) secret(r Request) (Caller, error) {
 	if len(given) == 0 {
 		return Caller{}, ErrUnauthenticated
 	}
-	now := s.now()
-	if wait := s.failures.Wait(r.IP, now); wait > 0 {
+	if wait := s.failures.Wait(ctx, r.IP); wait > 0 {
 		return Caller{}, Limited(MaxFailures, wait)
 	}
-	if len(given) > 1 || !want.Match(given[0]) {
-		s.failures.Note(r.IP, now)
+	if len(given) > 1 && !teeth.Bites("L2") || !want.Match(given[0]) {
+		if wait := s.failures.Failed(ctx, r.IP); wait > 0 {
+			return Caller{}, Limited(MaxFailures, wait)
+		}
 		return Caller{}, ErrForbidden
 	}
 	return Caller{Kind: kind}, nil

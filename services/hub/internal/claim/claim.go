@@ -33,6 +33,7 @@ type Account struct {
 	operator.Operator
 	Issuer, Subject string // at its identity provider
 	PayoutAddress   string // empty: none
+	Links           []string
 }
 
 // Accounts finds accounts. Fault: not_found.

@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
@@ -50,7 +51,8 @@ func wirePeople(deps *edge.Deps, conn grpc.ClientConnInterface, now func() time.
 		Follows: follow.NewService(upstream.NewOperators(conn), p, now),
 		Claims:  claim.NewService([]claim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, p, p, now),
 		Payouts: claim.Payouts{Money: claim.Money{ChainID: 31337, Label: "devnet", USDC: usdc}, Finder: accounts},
-		Days:    upstream.NewDigests(conn), Digests: digest.NewService(p, p, now), Beside: p.beside,
+		People:  accounts, Profiles: profile.NewService(upstream.NewOperators(conn), (&sequence{}).next),
+		Days: upstream.NewDigests(conn), Digests: digest.NewService(p, p, now), Beside: p.beside,
 	}
 	return p
 }
@@ -97,6 +99,18 @@ func (p *people) FollowTotals(_ context.Context, of operator.ID) (out follow.Tot
 			}
 			if pair[1] == of {
 				out.Followers++
+			}
+		}
+	})
+	return out, err
+}
+
+func (p *people) Followers(_ context.Context, of []operator.ID) (out map[operator.ID]int64, err error) {
+	err = p.do(func() {
+		out = map[operator.ID]int64{}
+		for pair := range p.follows {
+			if slices.Contains(of, pair[1]) {
+				out[pair[1]]++
 			}
 		}
 	})

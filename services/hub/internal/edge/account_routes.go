@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -14,6 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
 
 // Accounts is what the routes about people ask.
@@ -21,8 +23,12 @@ type Accounts struct {
 	Follows *follow.Service
 	Claims  *claim.Service
 	Payouts claim.Payouts
-	Days    digest.Ledger
-	Digests *digest.Service
+	// People and Profiles are the accounts behind sessions and keys, and the one write
+	// of what they say of themselves.
+	People   claim.Accounts
+	Profiles *profile.Service
+	Days     digest.Ledger
+	Digests  *digest.Service
 	// Beside reads an identity token that came with a credential of (issuer,
 	// subject): what it adds to the identity. Faults: unauthenticated for a token
 	// of anybody else, identity_provider_unavailable.
@@ -31,8 +37,8 @@ type Accounts struct {
 
 const session = caller.TakeSession
 
-// accountRoutes are those of follows, identity claims and payouts, and of the
-// letter about the day.
+// accountRoutes are those of follows, identity claims, payouts and profiles, and of
+// the letter about the day.
 func (s *server) accountRoutes() []route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 	return []route{
@@ -46,6 +52,9 @@ func (s *server) accountRoutes() []route {
 
 		{method: get, path: "/api/network/identity/:handle", who: public, cors: web.Open, cache: cacheBoard, handler: s.networkIdentity},
 		{method: get, path: "/api/network/payout/:handle", who: public, cors: web.Open, cache: cacheBoard, handler: s.networkPayout},
+
+		{method: get, path: "/api/streamer/profile", who: public, cache: cacheShort, handler: s.profile},
+		{method: post, path: "/api/streamer/profile", who: author, handler: s.changeProfile},
 
 		{method: post, path: "/api/admin/daily-digest", who: scheduler, handler: s.dailyDigest, timeout: longAct},
 	}
@@ -113,4 +122,13 @@ func handleQuery(c echo.Context) (syntax.Handle, error) {
 		return "", errInvalidHandle
 	}
 	return h, nil
+}
+
+// readHandle reads ?handle= of a read: what cannot be a handle is not found.
+func readHandle(c echo.Context) (syntax.Handle, error) {
+	h, err := handleQuery(c)
+	if errors.Is(err, errInvalidHandle) {
+		err = operator.ErrUnknown
+	}
+	return h, err
 }

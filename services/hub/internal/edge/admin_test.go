@@ -3,6 +3,7 @@ package edge_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,12 @@ func TestTenWrongSecretsFromOneAddress(t *testing.T) {
 	}
 	b.clock.Advance(time.Minute)
 	want(t, b.send("POST", "/api/admin/resolve-signals", "", byAdmin()), 200, "")
+	from := func(address string) header { return func(r *http.Request) { r.RemoteAddr = "[" + address + "]:4711" } }
+	for i := range 10 { // a household has a network of 64 bits
+		want(t, b.send("POST", "/api/admin/resolve-signals", "", with("X-Admin-Secret", "guess"), from(fmt.Sprintf("2001:db8::%x", i))), 403, "forbidden")
+	}
+	want(t, b.send("POST", "/api/admin/resolve-signals", "", byAdmin(), from("2001:db8::ffff")), 429, "rate_limited")
+	want(t, b.send("POST", "/api/admin/resolve-signals", "", byAdmin(), from("2001:db8:0:1::1")), 200, "")
 }
 
 func TestCreateMarket(t *testing.T) {

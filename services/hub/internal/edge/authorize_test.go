@@ -21,8 +21,9 @@ func TestConsentPage(t *testing.T) {
 	w := b.send("GET", a.asking(), "", b.bySession())
 	page := w.Body.String()
 	for _, part := range []string{
-		"Connect &lt;script&gt;alert(1)&lt;/script&gt;?", "@mara_k", "weather.example", "File calls as you", "See who you are", "Stay connected",
-		"You can disconnect an app at any time", "app.example.com",
+		"For at most 14 days, until 2 October 2026", "make or see your keys", "Neither the app nor you can take one back", "Not you?",
+		"&lt;script&gt;alert(1)&lt;/script&gt;</bdi>?", "@mara_k", "weather.example", "File calls as you", "See who you are", "Stay connected",
+		"You can end this at any time", "app.example.com",
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page does not say %q", part)
@@ -56,12 +57,16 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 	other := b.ledger.AddOperator("tide")
 	uid, sig := b.deps.Sessions.Issue(operator.ID(other.GetId()), other.GetSessionVersion())
 	another := with("Cookie", "db_uid="+uid+"; db_sig="+sig)
+	b.clock.Advance(time.Second)
+	uid, sig = b.deps.Sessions.Issue(operator.ID(b.mara.GetId()), b.mara.GetSessionVersion())
+	second := with("Cookie", "db_uid="+uid+"; db_sig="+sig) // of the same user
 	for name, c := range map[string]struct {
 		form    url.Values
 		headers []header
 		status  int
 	}{
 		"another user":    {form, []header{another, own}, 403},
+		"another session": {form, []header{second, own}, 403},
 		"nobody":          {form, []header{own}, 401},
 		"another site":    {form, []header{with("Cookie", b.cookie), with("Origin", "https://evil.example")}, 403},
 		"no origin":       {form, []header{with("Cookie", b.cookie)}, 403},
@@ -91,6 +96,34 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 	}
 }
 
+// TestDecisionsAreNotSwapped (S9): what a user approved is what the page of that
+// request showed, whatever stands in the address beside it.
+func TestDecisionsAreNotSwapped(t *testing.T) {
+	t.Parallel()
+	b, _ := withDatabase(t)
+	small, large := b.register("public", "scopes", `["profile:read"]`), b.register("public", "redirectUris", `["https://evil.example/cb"]`)
+	shown := b.consent(small.asking("scope", "profile:read"))
+	pending := b.consent(large.asking("redirect_uri", "https://evil.example/cb"))
+	target := large.asking("redirect_uri", "https://evil.example/cb")
+	w := b.post(target, url.Values{"request": {shown}, "decision": {"approve"}, "client_id": {large.ID}, "scope": {"signal:create"}, "redirect_uri": {"https://evil.example/cb"}}, b.bySession())
+	to, err := url.Parse(w.Header().Get("Location"))
+	if w.Code != http.StatusSeeOther || err != nil || to.Host != "app.example.com" {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	want(t, b.redeem(large, to.Query().Get("code"), "redirect_uri", "https://evil.example/cb"), 400, "invalid_grant")
+	got := b.redeem(small, to.Query().Get("code"))
+	if want(t, got, 200, ""); field(got, "scope") != "profile:read" {
+		t.Errorf("%s", got.Body)
+	}
+	for name, form := range map[string]url.Values{
+		"two requests": {"request": {pending, shown}, "decision": {"approve"}}, "a used one": {"request": {shown}, "decision": {"approve"}},
+	} {
+		if w := b.post(authorizePath, form, b.bySession()); w.Code != http.StatusForbidden || w.Header().Get("Location") != "" {
+			t.Errorf("%s: %d %v", name, w.Code, w.Header())
+		}
+	}
+}
+
 // TestStrangersGetAPage (S1): an app or an address that nobody registered is never
 // redirected to; every other mistake is told to the app.
 func TestStrangersGetAPage(t *testing.T) {
@@ -109,6 +142,11 @@ func TestStrangersGetAPage(t *testing.T) {
 		{"redirect_uri", "https://app.example.com:444/cb"},
 		{"redirect_uri", "https://APP.example.com/cb"},
 		{"redirect_uri", callback + "#x"},
+		{"redirect_uri", callback + "/../evil"},
+		{"redirect_uri", callback + "back"},
+		{"redirect_uri", "https://app.example.com:443/cb"},
+		{"redirect_uri", "https://localhost/cb"},
+		{"redirect_uri", "https://app.example.com@evil.example/cb"},
 		{"redirect_uri", "javascript:alert(1)"},
 	} {
 		for name, who := range map[string]header{"signed in": b.bySession(), "nobody": with("X-Nothing", "x")} {

@@ -2,7 +2,9 @@ package edge
 
 import (
 	"context"
+	"errors"
 	"math"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 type boardJSON struct {
@@ -68,20 +71,47 @@ func (q boardQuery) key() string {
 // board is GET /api/operator/leaderboard.
 func (s *server) board(c echo.Context) error {
 	q := readBoard(c.Request().URL.RawQuery)
-	return s.boardPages.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
+	err := s.boardPages.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
 		b, err := s.boards.Broadcast(ctx, q.Query, q.limit)
 		if err != nil {
 			return nil, err
 		}
-		return web.Marshal(s.showBoard(q, b))
+		return s.boardPage(ctx, q, b)
 	})
+	var part *passing
+	if !errors.As(err, &part) {
+		return err
+	}
+	s.markDegraded(c, part.source)
+	part.page.WriteTo(c.Response(), c.Request())
+	return nil
+}
+
+// followTime bounds the read of followers: a board that has to do without them is
+// shown, and not kept.
+const followTime = 300 * time.Millisecond
+
+// boardPage adds to the ledger's board what this host knows: who is followed.
+func (s *server) boardPage(ctx context.Context, q boardQuery, b board.Board) ([]byte, error) {
+	ids := make([]operator.ID, 0, len(b.Rows))
+	for i := range b.Rows {
+		ids = append(ids, b.Rows[i].Operator.ID)
+	}
+	brief, cancel := context.WithTimeout(ctx, followTime)
+	defer cancel()
+	followers, away := s.accounts.Follows.Followers(brief, ids)
+	body, err := web.Marshal(s.showBoard(q, b, followers))
+	if err != nil || away == nil {
+		return body, err
+	}
+	return nil, &passing{page: page.Make(body, s.now()), source: "follows"}
 }
 
 func (s *server) emptyBoard(c echo.Context) any {
-	return s.showBoard(readBoard(c.Request().URL.RawQuery), board.Board{UpdatedAt: s.now()})
+	return s.showBoard(readBoard(c.Request().URL.RawQuery), board.Board{UpdatedAt: s.now()}, nil)
 }
 
-func (s *server) showBoard(q boardQuery, b board.Board) boardJSON {
+func (s *server) showBoard(q boardQuery, b board.Board, followers map[operator.ID]int64) boardJSON {
 	out := boardJSON{
 		Leaderboard: make([]boardRowJSON, 0, len(b.Rows)), Count: len(b.Rows),
 		Operators: q.Operators, Window: q.Window, UpdatedAt: syntax.Stamp(b.UpdatedAt),
@@ -94,7 +124,7 @@ func (s *server) showBoard(q boardQuery, b board.Board) boardJSON {
 			BroadcastScore: r.BroadcastScore,
 			Components:     componentsJSON{Skill: hundredths(r.Skill), Activity: hundredths(r.Activity), Reach: hundredths(r.Reach)},
 			Score:          r.Score, Accuracy: r.Accuracy, Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending,
-			Followers: r.Followers, Live: r.Live, Href: s.hubURL + "/u/" + string(o.Handle),
+			Followers: followers[o.ID], Live: r.Live, Href: s.hubURL + "/u/" + string(o.Handle),
 		})
 	}
 	return out

@@ -78,6 +78,7 @@ func TestRoutesMatchDescription(t *testing.T) {
 		_, path, _ := strings.Cut(name, " ")
 		page := path == "/" || strings.HasPrefix(path, "/dev") || strings.HasPrefix(path, "/m/") || path == "/markets" ||
 			path == "/protocol/authorize" || path == "/apps" || path == "/apps/revoke" ||
+			strings.HasPrefix(path, "/sign-") || strings.HasPrefix(path, "/profile") || strings.HasPrefix(path, "/u/") ||
 			strings.HasPrefix(path, "/receipts/") || strings.HasPrefix(path, "/static/")
 		health := path == "/healthz" || path == "/readyz" // mounted with the edge when it has a Health
 		if !seen[name] && !page && !health {

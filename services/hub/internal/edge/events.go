@@ -36,6 +36,10 @@ type payloadJSON struct {
 
 // appendEvent is POST /api/signals/{id}/events.
 func (s *server) appendEvent(c echo.Context) error {
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return err
+	}
 	o, err := web.Decode(c, web.BodyLimit)
 	if err != nil {
 		return err
@@ -57,7 +61,7 @@ func (s *server) appendEvent(c echo.Context) error {
 		return signal.ErrUnknown
 	}
 	event, err := s.signals.Append(c.Request().Context(), callerOf(c).Actor(), signal.EventDraft{
-		SignalID: id, Type: kind, Payload: payload,
+		SignalID: id, Type: kind, Payload: payload, IdempotencyKey: key,
 	})
 	if err != nil {
 		return err

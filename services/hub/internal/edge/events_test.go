@@ -37,6 +37,27 @@ func TestAppendEvent(t *testing.T) {
 	}
 }
 
+// A key stands for one event of one signal.
+func TestAppendEventAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	path := "/api/signals/" + b.file("YES", 3150, b.byKey()) + "/events"
+	k := with("Idempotency-Key", "event-1")
+	note := `{"type":"note","payload":{"text":"rain"}}`
+	first := b.send("POST", path, note, b.byKey(), k)
+	want(t, first, 201, "")
+	again := b.send("POST", path, note, b.bySession(), k)
+	if again.Code != 201 || again.Body.String() != first.Body.String() || len(b.ledger.Signals[0].Events) != 1 {
+		t.Errorf("again: %s, first: %s, %d events", again.Body, first.Body, len(b.ledger.Signals[0].Events))
+	}
+	want(t, b.send("POST", path, strings.Replace(note, "rain", "wind", 1), b.byKey(), k), 409, "idempotency_key_reused")
+	want(t, b.send("POST", path, note, b.byKey(), with("Idempotency-Key", "event-2")), 201, "")
+	want(t, b.send("POST", path, note, b.byKey(), with("Idempotency-Key", "a b")), 400, "invalid_idempotency_key")
+	if n := len(b.ledger.Signals[0].Events); n != 2 {
+		t.Errorf("%d events", n)
+	}
+}
+
 func TestAppendEventRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

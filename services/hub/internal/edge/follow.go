@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"errors"
 
 	"github.com/labstack/echo/v4"
 
@@ -26,11 +25,8 @@ type followedJSON struct {
 
 // followCounts is GET /api/user/follow. Following is the caller's own number.
 func (s *server) followCounts(c echo.Context) error {
-	handle, err := handleQuery(c)
+	handle, err := readHandle(c)
 	if err != nil {
-		if errors.Is(err, errInvalidHandle) { // a read of what cannot be there
-			err = operator.ErrUnknown
-		}
 		return err
 	}
 	var viewer operator.ID

@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
@@ -73,18 +74,25 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 		InCall:        r.inCall && r.scope == "", // a scope wants the permissions before the call
 		Resource:      s.hubURL + protocolBase,
 		Authorization: req.Header["Authorization"],
-		IP:            c.RealIP(),
+		IP:            addressKey(c.RealIP()),
 	}
 	if r.resource != "" {
 		out.Resource = r.resource
 	}
+	if teeth.Bites("H3") && r.cors == web.Protocol {
+		r.who |= caller.TakeSession
+		out.Take = r.who
+	}
 	if r.who.Has(caller.TakeSession) {
 		out.UID, out.Sig = cookie(req, cookieUID), cookie(req, cookieSig)
 		out.Unsafe = req.Method != http.MethodGet && req.Method != http.MethodHead
-		out.SameOrigin = web.SameOrigin(req, s.origin)
+		out.SameOrigin = web.SameOrigin(req, s.origin) || teeth.Bites("H2")
 	}
 	if r.who.Has(caller.TakeAdmin) {
 		out.AdminSecret = req.Header["X-Admin-Secret"]
+		if teeth.Bites("G7") && len(out.AdminSecret) == 0 {
+			out.AdminSecret = req.URL.Query()["x-admin-secret"]
+		}
 	}
 	if r.who.Has(caller.TakeCron) {
 		if req.ContentLength != 0 { // a body takes the admin secret

@@ -51,6 +51,13 @@ func (m *messageStore) List(ctx context.Context, q message.Query, after syntax.C
 	return m.Messages.List(ctx, q, after)
 }
 
+func (m *signerStore) List(ctx context.Context, denpaID string) ([]message.Signer, error) {
+	if m.Signers == nil {
+		return nil, nil
+	}
+	return m.Signers.List(ctx, denpaID)
+}
+
 func (m *messageStore) Attest(ctx context.Context, r message.Record) (message.Record, error) {
 	if m.Messages == nil {
 		return r, nil

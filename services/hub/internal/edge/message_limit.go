@@ -27,6 +27,7 @@ const maxSubmissions = 1 << 14
 type submissions struct {
 	keys   KeyLimiter
 	asking singleflight.Group
+	taking singleflight.Group
 
 	mu       sync.Mutex
 	cur, old map[message.ID]struct{}
@@ -58,6 +59,39 @@ func (s *submissions) allow(ctx context.Context, m message.Message, taken func(c
 		return d, nil
 	})
 	return answer.(limit.Decision)
+}
+
+// together lets those who send the very same message at the same moment share one
+// taking of it: a storm of copies costs what one message costs. All but the first
+// hear that it came before.
+func (s *submissions) together(
+	ctx context.Context, m message.Message, by *message.Bearer, take func(context.Context) (message.Submitted, error),
+) (message.Submitted, error) {
+	key := string(m.ID) + string(m.Signature)
+	if by != nil {
+		key += by.DenpaID + "|" + by.AppID
+	}
+	first := false
+	answer, err, _ := s.taking.Do(key, func() (any, error) {
+		first = true
+		// The others wait for it, too, when the first one leaves.
+		ctx, cancel := detached(ctx)
+		defer cancel()
+		return take(ctx)
+	})
+	done := answer.(message.Submitted)
+	done.Replayed = done.Replayed || !first
+	return done, err
+}
+
+// detached outlives the caller and not his time.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	until, bounded := ctx.Deadline()
+	ctx = context.WithoutCancel(ctx)
+	if !bounded {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, until)
 }
 
 func (s *submissions) has(id message.ID) bool {

@@ -126,9 +126,21 @@ func TestProofOfPossession(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, code)
 		}
 	}
+	// A signature that was good as a message proves nothing, here or for the same key.
+	real := b.signer("writer", "signal:create").write("signal.create", call(marketID))
+	want(t, b.send("POST", messagesPath, real), 201, "")
+	writer := b.newPen("writer")
+	body := writer.registration(writer.challenge(b.byKey()), "signal:create")
+	if status, code := post(strings.Replace(body, member(body, "proof"), member(real, "signature"), 1)); status != 400 || code != "invalid_proof" {
+		t.Errorf("a message's own signature as a proof: %d %s", status, code)
+	}
 	if status, code := post(good); status != 201 {
 		t.Errorf("a failed proof used up the challenge: %d %s", status, code)
 	}
+	// And a proof that was good signs no message.
+	forged := p.write("signal.create", call(nativeID))
+	forged = strings.Replace(forged, member(forged, "signature"), member(good, "proof"), 1)
+	reason(t, b.send("POST", messagesPath, forged), 401, "unauthenticated", message.ReasonSignature)
 	// The challenge of one key, used, old or somebody else's, serves no other.
 	used := other.registration(p.challengeUsed(t, good), "signal:create")
 	if status, code := post(used); status != 400 || code != "challenge_expired" {
@@ -142,6 +154,13 @@ func TestProofOfPossession(t *testing.T) {
 	// The reverse: a signature over a proof is no message.
 	m := p.unsigned("signal.create", call(marketID))
 	reason(t, b.send("POST", messagesPath, p.sign(m, message.SignerPrefix, issuer)), 401, "unauthenticated", message.ReasonSignature)
+}
+
+// member is a text of a JSON object as it is written.
+func member(object, name string) string {
+	_, rest, _ := strings.Cut(object, `"`+name+`":"`)
+	text, _, _ := strings.Cut(rest, `"`)
+	return text
 }
 
 // withProof replaces the proof by a signature over the same members under another

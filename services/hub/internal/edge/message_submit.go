@@ -39,7 +39,8 @@ func (s *server) submitMessage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx := c.Request().Context()
+	ctx, by := c.Request().Context(), bearerOf(c)
+	take := func(ctx context.Context) (message.Submitted, error) { return s.messages.Submit(ctx, raw, by) }
 	if m.Authentic() { // nobody can use up the limit of a key that is not his
 		d := s.submissions.allow(ctx, m, func(ctx context.Context) bool {
 			_, missing := s.messages.Get(ctx, string(m.ID))
@@ -48,8 +49,10 @@ func (s *server) submitMessage(c echo.Context) error {
 		if d.SetHeaders(c.Response().Header()); !d.Allowed {
 			return d.Fault()
 		}
+		alone := take
+		take = func(ctx context.Context) (message.Submitted, error) { return s.submissions.together(ctx, m, by, alone) }
 	}
-	done, err := s.messages.Submit(ctx, raw, bearerOf(c))
+	done, err := take(ctx)
 	if err != nil {
 		s.submissions.forget(m.ID)
 		return s.explainEffect(err)

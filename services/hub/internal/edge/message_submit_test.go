@@ -180,8 +180,9 @@ func TestMessageWindow(t *testing.T) {
 	}
 }
 
-// S43 over real HTTP: one message from fifty senders at once is one call.
-func TestFiftySendersOfOneMessage(t *testing.T) {
+// S43 over real HTTP: one message from many senders at once is one call.
+// A storm of copies costs what one message costs: nobody hears of a busy database.
+func TestManySendersOfOneMessage(t *testing.T) {
 	t.Parallel()
 	b, db := withMessages(t)
 	p := b.signer("one", "signal:create")
@@ -190,21 +191,19 @@ func TestFiftySendersOfOneMessage(t *testing.T) {
 	raw := p.write("signal.create", call(marketID))
 	var made, again atomic.Int32
 	var wg sync.WaitGroup
-	for range 50 {
+	for range 200 {
 		wg.Go(func() {
-			status, body := 503, struct{ Replayed bool }{}
-			for try := 0; status == 503 && try < 20; try++ { // a busy database leaves it open
-				resp, err := server.Client().Post(server.URL+messagesPath, "application/json", strings.NewReader(raw))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
-					t.Error(err)
-				}
-				_ = resp.Body.Close()
-				status = resp.StatusCode
+			body := struct{ Replayed bool }{}
+			resp, err := server.Client().Post(server.URL+messagesPath, "application/json", strings.NewReader(raw))
+			if err != nil {
+				t.Error(err)
+				return
 			}
+			if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
+				t.Error(err)
+			}
+			_ = resp.Body.Close()
+			status := resp.StatusCode
 			switch {
 			case status == http.StatusCreated && !body.Replayed:
 				made.Add(1)
@@ -216,7 +215,7 @@ func TestFiftySendersOfOneMessage(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if made.Load() != 1 || again.Load() != 49 || len(b.ledger.Signals) != 1 || count(t, db, `SELECT count(*) FROM hub.messages`) != 1 {
+	if made.Load() != 1 || again.Load() != 199 || len(b.ledger.Signals) != 1 || count(t, db, `SELECT count(*) FROM hub.messages`) != 1 {
 		t.Errorf("%d made, %d again, %d signals", made.Load(), again.Load(), len(b.ledger.Signals))
 	}
 	other := p.unsigned("signal.create", call(nativeID))

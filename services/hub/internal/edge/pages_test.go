@@ -31,7 +31,12 @@ func (b *bench) mountPages() {
 	err := pages.Mount(b.server.Edge(), pages.Deps{
 		HubURL: hubURL, Origin: hubURL, LoginURL: idpURL, Secure: true,
 		Signals: b.deps.Reads, Markets: b.deps.Markets, Catalogue: b.deps.Catalogue, Pins: b.deps.Pins, Resolutions: b.deps.Resolutions, Operators: b.deps.Operators,
-		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, Grants: b.deps.Grants,
+		Boards: b.deps.Boards, Messages: b.deps.Messages, Provider: "the test issuer", People: pages.People{
+			Follows: b.deps.Accounts.Follows, Claims: b.deps.Accounts.Claims, Payouts: b.deps.Accounts.Payouts,
+			Accounts: b.deps.Accounts.People, Profiles: b.deps.Accounts.Profiles,
+		},
+		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, EndSession: b.server.EndSession,
+		OwnPage: b.server.OwnPage, Grants: b.deps.Grants,
 		Login: b.server.Login, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log, Degraded: b.deps.Degraded,
 	})
 	if err != nil {
@@ -82,7 +87,7 @@ func (w *browser) step(foreign bool, method, target, form string) *httptest.Resp
 	out := httptest.NewRecorder()
 	w.b.server.ServeHTTP(out, r)
 	for _, c := range out.Result().Cookies() {
-		if !c.HttpOnly || !c.Secure || !strings.HasPrefix(c.Path, "/dev") {
+		if session := c.Name == "db_uid" || c.Name == "db_sig"; !c.HttpOnly || !c.Secure || !session && !strings.HasPrefix(c.Path, "/dev") {
 			w.b.t.Errorf("cookie %v", c)
 		}
 		if w.jar[c.Name] = c; c.MaxAge < 0 {
@@ -120,7 +125,7 @@ func TestDeveloperSignInFromAnotherSite(t *testing.T) {
 	if page.Code != 200 || !strings.Contains(page.Body.String(), "Signed in as <b>@tidewatch</b>") {
 		t.Fatalf("%d %s", page.Code, page.Body)
 	}
-	if names := slices.Sorted(maps.Keys(w.jar)); fmt.Sprint(names) != "[db_dev]" {
+	if names := slices.Sorted(maps.Keys(w.jar)); fmt.Sprint(names) != "[db_dev db_sig db_uid]" {
 		t.Errorf("cookies %v", names)
 	}
 	if minted := w.visit(false, http.MethodPost, "/dev/keys", "label=bot&permission=read"); minted.Code != 200 || !strings.Contains(minted.Body.String(), "dk_") {
@@ -172,7 +177,7 @@ func TestNobodyIsSignedInByAnotherSite(t *testing.T) {
 		},
 		"the end of the session from there": func(w *browser) *httptest.ResponseRecorder {
 			w.visit(true, http.MethodPost, "/dev/session", back(aPerson, w.begin()))
-			return w.visit(true, http.MethodPost, "/dev/session/end", "")
+			return w.visit(true, http.MethodPost, "/sign-out", "")
 		},
 	} {
 		w := newBrowser(b)

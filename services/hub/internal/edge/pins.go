@@ -74,7 +74,11 @@ func (p pinned) over(t tileJSON) tileJSON {
 
 // listPins is GET /api/admin/pins.
 func (s *server) listPins(c echo.Context) error {
-	pins, err := s.pins.Pins(c.Request().Context(), market.MaxPins)
+	var pins []market.Pin
+	err := s.audited(c, act{}, func(ctx context.Context) (err error) {
+		pins, err = s.pins.Pins(ctx, market.MaxPins)
+		return err
+	})
 	if err != nil {
 		return err
 	}

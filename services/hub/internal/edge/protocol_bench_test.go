@@ -43,6 +43,13 @@ func (g *grantStore) FindApp(ctx context.Context, id string) (*grant.App, error)
 	return g.Apps.FindApp(ctx, id)
 }
 
+func (g *grantStore) ListApps(ctx context.Context, ownerID string) ([]grant.App, error) {
+	if g.Apps == nil {
+		return nil, nil
+	}
+	return g.Apps.ListApps(ctx, ownerID)
+}
+
 func (g *grantStore) UseAccess(ctx context.Context, hash grant.Hash, now time.Time) (*grant.TokenState, error) {
 	if g.Tokens == nil {
 		return nil, nil

@@ -82,7 +82,7 @@ func (s *server) issuerDocument() echo.HandlerFunc {
 			Keys: issuer + "/keys",
 			Limits: map[string]int{
 				"keyPerMinute": caller.KeyLimit, "grantPerMinute": caller.TokenLimit, "tokenEndpointPerMinute": caller.ClientLimit,
-				"messageBytes": 32 << 10,
+				"messageBytes": message.MaxSize, "messagesPerMinute": MessageLimit,
 			},
 		},
 	}

@@ -99,6 +99,9 @@ func TestPreflights(t *testing.T) {
 		"/.well-known/oauth-authorization-server/api/protocol/v1": true,
 		"/protocol/authorize": false, "/apps": false, "/apps/revoke": false, "/api/user/grants": false, "/api/user/grants/x": false,
 		"/api/dev/apps": false, "/api/dev/apps/x": false, "/api/dev/apps/x/secret": false, "/api/dev/keys": false, "/api/predictions": false,
+		"/api/mcp": false, "/api/user/follow": false, "/api/user/signers/x": false, "/api/identity/claim": false, "/api/auth/privy": false, "/api/dev/whoami": false,
+		"/dev": false, "/dev/session": false, "/dev/keys": false, "/": false, "/api/admin/markets": false,
+		"/api/protocol/v1/messages": true, "/api/protocol/v1/signers": true, "/api/protocol/v1/signals": true, "/api/protocol/v1/predictions": true,
 	} {
 		for _, method := range []string{"GET", "POST", "DELETE"} {
 			w := b.send("OPTIONS", path, "", with("Origin", "https://app.example.com"), with("Access-Control-Request-Method", method),
@@ -110,6 +113,13 @@ func TestPreflights(t *testing.T) {
 			if strings.HasPrefix(path, "/api/protocol/") && (!strings.Contains(h.Get("Access-Control-Allow-Headers"), "authorization") ||
 				!strings.Contains(h.Get("Access-Control-Expose-Headers"), "WWW-Authenticate") || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "DELETE")) {
 				t.Errorf("%s: %v", path, h)
+			}
+		}
+	}
+	for _, path := range []string{"/protocol/authorize", "/api/user/grants", "/api/dev/apps", "/api/mcp"} { // the answers too
+		for _, method := range []string{"GET", "POST", "DELETE"} {
+			if h := b.send(method, path, "", b.bySession(), with("Origin", "https://app.example.com")).Header(); h.Get("Access-Control-Allow-Origin") != "" || h.Get("Access-Control-Allow-Credentials") != "" {
+				t.Errorf("%s %s: %v", method, path, h)
 			}
 		}
 	}

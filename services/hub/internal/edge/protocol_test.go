@@ -174,6 +174,11 @@ func TestScopesAndResources(t *testing.T) {
 	}
 	elsewhere, refresh, _ := b.connect(a, "resource", issuer+"/mcp")
 	want(t, b.send("GET", mePath, "", bearer(elsewhere)), 401, "unauthenticated")
+	for _, path := range []string{"/predictions", "/signals", "/signers/challenge"} {
+		w := b.send("POST", "/api/protocol/v1"+path, `{}`, bearer(elsewhere))
+		want(t, w, 401, "unauthenticated")
+		says(t, w, `Bearer error="invalid_token"`)
+	}
 	want(t, b.send("GET", mePath, "", bearer(refresh)), 401, "unauthenticated")
 	named, _, _ := b.connect(a, "resource", issuer)
 	want(t, b.send("GET", mePath, "", bearer(named)), 200, "")

@@ -54,6 +54,7 @@ func TestReads(t *testing.T) {
 	b, open, won := published(t)
 	b.ledger.Lock()
 	b.ledger.Board = board(b)
+	b.followed(11, b.mara.GetId())
 	b.ledger.Program = programme()
 	b.ledger.Unlock()
 	for name, target := range map[string]string{
@@ -118,7 +119,7 @@ func board(b *bench) []*boardv1.Row {
 	op.AvatarUrl = proto.String("https://img.example/m.png")
 	return []*boardv1.Row{{
 		Rank: 1, Operator: op, Score: 48, Total: 24, Won: 12, Lost: 6, Pending: 5, Accuracy: 67,
-		BroadcastScore: 515, Skill: 0.53, Activity: 0.46, Reach: 0.55, Followers: 11, Live: true,
+		BroadcastScore: 515, Skill: 0.53, Activity: 0.46, Reach: 0.55, Live: true,
 	}}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -47,12 +48,16 @@ type whoAmIJSON struct {
 // signIn is POST /api/auth/privy. A body may be there; nothing in it is used. An
 // identity token beside the login lends its names.
 func (s *server) signIn(c echo.Context) error {
-	if _, _, err := web.DecodeOptional(c, web.BodyLimit); err != nil {
+	said, given, err := web.DecodeOptional(c, web.BodyLimit)
+	if err != nil {
 		return err
 	}
 	who, err := s.named(c, callerOf(c).Identity)
 	if err != nil {
 		return err
+	}
+	if given && teeth.Bites("G8") {
+		who.Username = optional(said, "handle")
 	}
 	op, isNew, err := s.operators.SignIn(c.Request().Context(), who)
 	if err != nil {
@@ -79,9 +84,13 @@ func (s *server) signOut(c echo.Context) error {
 	if signed && !web.SameOrigin(r, s.origin) {
 		return caller.ErrForbidden.Say("a session acts from its own origin only")
 	}
+	s.endSession(c)
+	return web.OK(c, okJSON{OK: true})
+}
+
+func (s *server) endSession(c echo.Context) {
 	s.setCookie(c, cookieUID, "", -time.Second)
 	s.setCookie(c, cookieSig, "", -time.Second)
-	return web.OK(c, okJSON{OK: true})
 }
 
 // whoAmI is GET /api/dev/whoami.

@@ -146,7 +146,7 @@ func TestBodies(t *testing.T) {
 	for _, target := range []string{
 		"/api/predictions", "/api/signals/0199f0a4-0000-7000-8000-00000000ffff/events", "/api/dev/keys", "/api/auth/privy",
 		"/api/m/701122/streams", "/api/admin/pins", "/api/resolution/finalize", "/api/resolution/dispute", "/api/admin/resolve-signals", "/api/admin/markets", "/api/admin/operators",
-		"/api/user/follow", "/api/identity/claim", "/api/admin/daily-digest",
+		"/api/user/follow", "/api/identity/claim", "/api/streamer/profile", "/api/admin/daily-digest",
 	} {
 		who := byAdmin()
 		switch {
@@ -154,7 +154,7 @@ func TestBodies(t *testing.T) {
 			who = byLogin("mara_k")
 		case strings.HasPrefix(target, "/api/user"), strings.HasPrefix(target, "/api/identity"):
 			who = b.bySession()
-		case strings.HasPrefix(target, "/api/predictions"), strings.HasPrefix(target, "/api/signals"), strings.HasPrefix(target, "/api/m/"):
+		case strings.HasPrefix(target, "/api/predictions"), strings.HasPrefix(target, "/api/signals"), strings.HasPrefix(target, "/api/m/"), strings.HasPrefix(target, "/api/streamer"):
 			who = b.byKey()
 		}
 		plain := func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }

@@ -44,6 +44,9 @@ func ownPage(r *http.Request, origin string) bool {
 	return web.SameOrigin(r, origin)
 }
 
+// OwnPage reports a request that a page of ours sent.
+func (s *Server) OwnPage(c echo.Context) bool { return ownPage(c.Request(), s.inner.origin) }
+
 // CountConsent counts a look at the page that asks for a grant. Fault: rate_limited.
 func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
 	standing, err := s.inner.callers.CountConsent(c.Request().Context(), who.Session)
@@ -53,3 +56,6 @@ func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
 
 // StartSession signs an operator in with the cookie pair.
 func (s *Server) StartSession(c echo.Context, op operator.Operator) { s.inner.startSession(c, op) }
+
+// EndSession takes the cookie pair away.
+func (s *Server) EndSession(c echo.Context) { s.inner.endSession(c) }

@@ -35,6 +35,8 @@ type Store interface {
 	// FollowCounts gives zeros for a viewer of nobody (empty).
 	FollowCounts(ctx context.Context, viewer, followed operator.ID) (Counts, error)
 	FollowTotals(ctx context.Context, of operator.ID) (Totals, error)
+	// Followers leaves out those whom nobody follows.
+	Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error)
 }
 
 // Service follows.
@@ -90,6 +92,15 @@ func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle syntax.
 		return Counts{}, err
 	}
 	return s.store.FollowCounts(ctx, viewer, other.ID)
+}
+
+// Followers tells how many follow each of many operators; those whom nobody
+// follows are left out. Fault: db_unavailable.
+func (s *Service) Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	return s.store.Followers(ctx, of)
 }
 
 // Totals tells both numbers of one operator. Fault: db_unavailable.

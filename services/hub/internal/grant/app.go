@@ -74,6 +74,12 @@ type AppChange struct {
 	AllowedResources *[]string
 }
 
+// GrantLife is how long a grant to the app holds at most.
+func (a App) GrantLife() time.Duration {
+	absolute, _ := lifeOf(a.Kind)
+	return absolute
+}
+
 func (a App) matches(redirectURI string) bool {
 	return slices.ContainsFunc(a.RedirectURIs, func(r string) bool { return matchRedirectURI(r, redirectURI) })
 }

@@ -11,6 +11,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
+// MaxFailures is how many failed client authentications in any minute are taken
+// from one address for one client. Both count together: who knows a client's id
+// cannot lock that client out from elsewhere.
+const MaxFailures = caller.MaxFailures
+
 // Form is a request to the token, revocation or introspection endpoint, with the
 // names of RFC 6749 whatever the body was written in.
 type Form struct {
@@ -98,7 +103,7 @@ func (s *Service) client(ctx context.Context, f Form) (App, error) {
 	}
 	// What is counted is never longer than this, however long the id is.
 	sum := sha256.Sum256([]byte(c.id))
-	who := Attempt{Client: base64.RawURLEncoding.EncodeToString(sum[:]), IP: f.IP}
+	who := base64.RawURLEncoding.EncodeToString(sum[:]) + " " + f.IP
 	if wait := s.failures.Wait(ctx, who); wait > 0 {
 		return App{}, caller.Limited(MaxFailures, wait)
 	}
@@ -109,7 +114,9 @@ func (s *Service) client(ctx context.Context, f Form) (App, error) {
 		}
 	}
 	if app == nil || !app.Active() || !app.admits(c.secret, s.now()) {
-		s.failures.Failed(ctx, who)
+		if wait := s.failures.Failed(ctx, who); wait > 0 {
+			return App{}, caller.Limited(MaxFailures, wait)
+		}
 		return App{}, ErrInvalidClient
 	}
 	return *app, nil

@@ -1,7 +1,6 @@
 package grant_test
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"net/url"
@@ -155,27 +154,4 @@ func TestFailedAuthenticationsAreCounted(t *testing.T) {
 		want(t, "unknown clients", try(client{App: grant.App{ID: "nobody"}}, "192.0.2.3", "x"), "invalid_client")
 	}
 	want(t, "unknown clients", try(client{App: grant.App{ID: "nobody"}}, "192.0.2.3", "x"), "rate_limited")
-}
-
-// The count of failures stays small however many addresses there are, and loses no
-// recent one to that.
-func TestLocalFailuresAreBounded(t *testing.T) {
-	t.Parallel()
-	f := grant.NewLocalFailures(func() time.Time { return noon })
-	ctx := context.Background()
-	for range grant.MaxFailures {
-		f.Failed(ctx, grant.Attempt{Client: "c", IP: "last"})
-	}
-	for i := range 20_000 {
-		f.Failed(ctx, grant.Attempt{Client: "c", IP: string(rune(i + 0x4e00))})
-	}
-	if f.Wait(ctx, grant.Attempt{Client: "c", IP: "last"}) != time.Minute {
-		t.Error("forgotten too early")
-	}
-	for i := range 40_000 {
-		f.Failed(ctx, grant.Attempt{Client: "d", IP: string(rune(i + 0x4e00))})
-	}
-	if f.Wait(ctx, grant.Attempt{Client: "c", IP: "last"}) != 0 {
-		t.Error("nothing is ever forgotten")
-	}
 }

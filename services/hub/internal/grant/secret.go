@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // What secrets begin with. A prefix names the one place that a secret is for.
@@ -27,7 +29,12 @@ type Hash [sha256.Size]byte
 func hashOf(plaintext string) Hash { return sha256.Sum256([]byte(plaintext)) }
 
 // equal compares in constant time.
-func (h Hash) equal(other Hash) bool { return subtle.ConstantTimeCompare(h[:], other[:]) == 1 }
+func (h Hash) equal(other Hash) bool {
+	if teeth.Bites("G2") {
+		return teeth.Plain(h[:], other[:])
+	}
+	return subtle.ConstantTimeCompare(h[:], other[:]) == 1
+}
 
 // mint makes a secret.
 func mint(prefix string) (plaintext string, hash Hash) {

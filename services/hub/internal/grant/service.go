@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
 // How long things live.
@@ -102,7 +104,7 @@ type Deps struct {
 	Codes    Codes
 	Tokens   Tokens
 	Grants   Grants
-	Failures Failures // nil: counted in this process
+	Failures caller.Failures // nil: counted in this process
 	Settings Settings
 	Now      func() time.Time
 }
@@ -113,7 +115,7 @@ type Service struct {
 	codes    Codes
 	tokens   Tokens
 	grants   Grants
-	failures Failures
+	failures caller.Failures
 	issuer   string
 	others   []string
 	keys     [][]byte
@@ -144,7 +146,7 @@ func New(d Deps) (*Service, error) {
 		s.retry = *d.Settings.RetryWindow
 	}
 	if s.failures == nil {
-		s.failures = NewLocalFailures(d.Now)
+		s.failures = caller.NewLocalFailures(d.Now)
 	}
 	return s, nil
 }

@@ -63,6 +63,32 @@ func TestVerifier(t *testing.T) {
 	}
 }
 
+// S3: a client that proves itself by a secret proves its code as well.
+func TestProofIsMandatoryForAllClients(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, kind := range []grant.Kind{grant.Public, grant.Confidential} {
+		c := r.app(kind)
+		for name, pairs := range map[string][]string{
+			"absent": {"code_challenge", "", "code_challenge_method", ""}, "no method": {"code_challenge_method", ""},
+			"plain": {"code_challenge", verifier, "code_challenge_method", "plain"},
+		} {
+			a, err := r.Authorize(t.Context(), c.query(pairs...), r.user)
+			wantRefusal(t, string(kind)+": "+name, a, err, "invalid_request")
+		}
+		for name, v := range map[string]struct{ verifier, code string }{
+			"absent": {"", "invalid_request"}, "42": {strings.Repeat("a", 42), "invalid_request"}, "129": {strings.Repeat("a", 129), "invalid_request"},
+			"wrong": {strings.Repeat("a", 43), "invalid_grant"},
+		} {
+			_, err := r.Token(t.Context(), c.redemption(r.code(c.query()), "code_verifier", v.verifier))
+			want(t, string(kind)+": "+name, err, v.code)
+		}
+		if _, err := r.Token(t.Context(), c.redemption(r.code(c.query()))); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
 // S4: a code is good once, for a minute, for its client, redirect URI and resource.
 func TestCodeIsBound(t *testing.T) {
 	t.Parallel()

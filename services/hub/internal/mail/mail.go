@@ -10,6 +10,7 @@ import (
 	"net/mail"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -35,7 +36,7 @@ type Server struct {
 	port           int
 	implicit       bool // TLS from the first byte
 	user, password string
-	from           string
+	from, domain   string // the sender, and its part behind the @
 	to             []string
 	plain          bool
 }
@@ -64,10 +65,15 @@ func Parse(address, from string, to []string, plain bool) (*Server, error) {
 	if len(to) == 0 {
 		return nil, errors.New("nobody is written to")
 	}
-	for _, a := range append([]string{from}, to...) {
-		if _, err := mail.ParseAddress(a); err != nil {
-			return nil, fmt.Errorf("%q is no mail address", a)
+	for i, a := range append(to[:len(to):len(to)], from) {
+		parsed, err := mail.ParseAddress(a)
+		switch {
+		case err != nil && i == len(to):
+			return nil, errors.New("the sender is no mail address")
+		case err != nil:
+			return nil, fmt.Errorf("recipient %d is no mail address", i+1)
 		}
+		s.domain = parsed.Address[strings.LastIndexByte(parsed.Address, '@')+1:] // the sender's is the last
 	}
 	return s, nil
 }
@@ -86,7 +92,7 @@ func (s *Server) Send(ctx context.Context, d digest.Letter) (int, error) {
 	}
 	m.Subject(d.Subject)
 	m.SetDate()
-	m.SetMessageID()
+	m.SetMessageIDWithValue("digest-" + d.Date + "@" + s.domain) // a letter that comes twice is known by it
 	m.SetBodyString(gomail.TypeTextPlain, d.Text)
 	var conn net.Conn
 	defer func() { // also where the talk broke off

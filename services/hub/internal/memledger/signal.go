@@ -99,6 +99,9 @@ func (l *Ledger) AppendEvent(ctx context.Context, r *signalv1.AppendEventRequest
 		}
 		for _, e := range f.Events {
 			if e.GetId() == r.GetEventId() {
+				if e.GetType() != r.GetType() || e.GetPayload() != r.GetPayload() {
+					return nil, ErrReused
+				}
 				return &signalv1.AppendEventResponse{Event: e}, nil
 			}
 		}

@@ -16,14 +16,7 @@ const maxLink = 500
 // line is a text of low to high characters without control characters, and not
 // only of spaces.
 func line(low, high int) func(string) bool {
-	return func(s string) bool {
-		n := utf8.RuneCountInString(s)
-		if n < low || n > high {
-			return false
-		}
-		control := strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
-		return !control && (low == 0 || strings.Trim(s, " ") != "")
-	}
+	return func(s string) bool { return syntax.IsLine(s, low, high) }
 }
 
 // prose is a text of at most high characters without NUL, which no database of

@@ -2,9 +2,9 @@ package operator
 
 import (
 	"time"
-	"unicode/utf8"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
 // KeyPrefix is what the front door's keys begin with.
@@ -17,7 +17,7 @@ const MaxPermissions = 3
 
 // Faults of a key request.
 var (
-	ErrLabel       = fault.New(fault.Invalid, "invalid_label", "label must be 1 to 64 characters").With("field", "label")
+	ErrLabel       = fault.New(fault.Invalid, "invalid_label", "label must be 1 to 64 characters on one line").With("field", "label")
 	ErrPermissions = fault.New(fault.Invalid, "invalid_permissions",
 		"permissions are read, signal and broadcast, each at most once and at least one").With("field", "permissions")
 )
@@ -45,7 +45,7 @@ type KeyDraft struct {
 // are, and that each comes once, is the ledger's rule: one for both doors.
 // Faults: ErrLabel, ErrPermissions.
 func NewKeyDraft(label string, permissions []string) (KeyDraft, error) {
-	if n := utf8.RuneCountInString(label); n < 1 || n > maxLabel {
+	if !syntax.IsLine(label, 1, maxLabel) {
 		return KeyDraft{}, ErrLabel
 	}
 	if permissions != nil && len(permissions) == 0 {

@@ -45,3 +45,18 @@ func (s *Store) FollowTotals(ctx context.Context, of operator.ID) (t follow.Tota
 	}
 	return t, nil
 }
+
+// Followers implements follow.Store.
+func (s *Store) Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error) {
+	rows, err := s.read.Query(ctx, query("follow_many"), of)
+	if err != nil {
+		return nil, fmt.Errorf("read followers: %w", err)
+	}
+	out := make(map[operator.ID]int64, len(of))
+	var id operator.ID
+	var n int64
+	if _, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error { out[id] = n; return nil }); err != nil {
+		return nil, fmt.Errorf("read followers: %w", err)
+	}
+	return out, nil
+}

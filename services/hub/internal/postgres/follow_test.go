@@ -66,6 +66,16 @@ func TestFollows(t *testing.T) {
 			t.Errorf("totals of %d: %+v %v", of, got, err)
 		}
 	}
+	many, err := store.Followers(t.Context(), []operator.ID{person(1), person(3), person(9)})
+	if err != nil || len(many) != 2 || many[person(1)] != 1 || many[person(3)] != 1 {
+		t.Errorf("followers of many: %v %v", many, err)
+	}
+	if err := store.Unfollow(t.Context(), person(1), person(3)); err != nil {
+		t.Fatal(err)
+	}
+	if many, err = store.Followers(t.Context(), []operator.ID{person(3)}); err != nil || len(many) != 0 {
+		t.Errorf("followers of nobody: %v %v", many, err)
+	}
 }
 
 // TestFollowsAtOnce: people who follow and unfollow one another at the same time

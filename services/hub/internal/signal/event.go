@@ -1,6 +1,8 @@
 package signal
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -49,8 +51,19 @@ type Event struct {
 
 // EventDraft is what the owner wants to append.
 type EventDraft struct {
-	ID       string // uuid v7 made here
+	ID       string // made here: a uuid v7, or what follows from the idempotency key
 	SignalID string
 	Type     EventType
 	Payload  []byte // a JSON object of the members that the type knows
+
+	IdempotencyKey string // empty: none
+}
+
+// eventID is the id of the event that an idempotency key stands for: a uuid v8, the same
+// at every try. A history is its owner's alone, so its id and the key are enough.
+func eventID(signalID, key string) string {
+	sum := sha256.Sum256([]byte("event\n" + signalID + "\n" + key))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
+	h := hex.EncodeToString(sum[:16])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }

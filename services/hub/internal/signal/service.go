@@ -67,11 +67,14 @@ func (s *Service) File(ctx context.Context, by operator.Actor, d Draft) (string,
 	return id, err
 }
 
-// Append gives the event its id and appends it, twice if need be as in File.
-// Faults: unauthenticated, not_found, forbidden, event_limit_reached,
+// Append gives the event its id and appends it, twice if need be as in File. The same
+// idempotency key on the same signal is the same event. Faults: unauthenticated,
+// not_found, forbidden, event_limit_reached, idempotency_key_reused,
 // signal_service_unavailable, db_unavailable.
 func (s *Service) Append(ctx context.Context, by operator.Actor, d EventDraft) (Event, error) {
-	d.ID = s.newID()
+	if d.ID = eventID(d.SignalID, d.IdempotencyKey); d.IdempotencyKey == "" {
+		d.ID = s.newID()
+	}
 	var event Event
 	err := twice(ctx, func(ctx context.Context) (err error) {
 		event, err = s.ledger.Append(ctx, by, d)

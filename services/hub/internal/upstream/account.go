@@ -45,7 +45,7 @@ func (a *Accounts) get(ctx context.Context, r *operatorv1.GetOperatorRequest) (c
 	}
 	o := answer.GetOperator()
 	return claim.Account{
-		Operator: operatorOf(o), Issuer: o.GetIssuer(), Subject: o.GetProviderId(), PayoutAddress: o.GetPayoutAddress(),
+		Operator: operatorOf(o), Issuer: o.GetIssuer(), Subject: o.GetProviderId(), PayoutAddress: o.GetPayoutAddress(), Links: o.GetLinks(),
 	}, nil
 }
 

@@ -38,7 +38,7 @@ func (b *Boards) Broadcast(ctx context.Context, q board.Query, limit int) (board
 			Total: row.GetTotal(), Won: row.GetWon(), Lost: row.GetLost(), Pending: row.GetPending(),
 			Accuracy: row.GetAccuracy(), BroadcastScore: row.GetBroadcastScore(),
 			Skill: row.GetSkill(), Activity: row.GetActivity(), Reach: row.GetReach(),
-			Followers: row.GetFollowers(), Live: row.GetLive(),
+			Live: row.GetLive(),
 		})
 	}
 	return board.Board{Rows: rows, UpdatedAt: at(r.GetUpdatedAt())}, nil
@@ -52,5 +52,5 @@ func (b *Boards) Record(ctx context.Context, of operator.ID) (board.Record, erro
 	if err != nil {
 		return board.Record{}, err
 	}
-	return board.Record{Total: r.GetTotal(), Won: r.GetWon(), Score: r.GetScore()}, nil
+	return board.Record{Total: r.GetTotal(), Won: r.GetWon(), Lost: r.GetLost(), Score: r.GetScore()}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -158,4 +159,17 @@ func (o *Operation) Check(ctx context.Context, url string, status int, header ht
 	}
 	input.SetBodyBytes(body)
 	return openapi3filter.ValidateResponse(ctx, input)
+}
+
+// Schemes names every way to be let in; one that needs several credentials, as a
+// session does, is named by each.
+func (o *Operation) Schemes() []string {
+	var out []string
+	if o.op.Security != nil {
+		for _, r := range *o.op.Security {
+			out = append(out, slices.Collect(maps.Keys(r))...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

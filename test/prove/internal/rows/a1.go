@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
@@ -60,6 +61,7 @@ func raceOne(ctx context.Context, env *frame.Env, seen *frame.Seen, p person, ma
 			id, side = a.Text("id"), i%3 == 0
 		case a.Err != nil:
 			codes["no answer"]++
+			seen.Wrong("market %s: no answer after %v: %v", market, a.Took().Round(time.Millisecond), a.Err)
 		default:
 			codes[a.Code()]++
 		}

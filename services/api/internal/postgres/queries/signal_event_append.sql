@@ -6,10 +6,12 @@ WITH caller AS (
 ), used AS (
     UPDATE operator_keys SET last_used_at = $8
     WHERE hash = $1 AND revoked_at IS NULL AND (last_used_at IS NULL OR last_used_at < $8::timestamptz - interval '1 minute')
+), stood AS (
+    SELECT signal_id = $3 AND type = $5 AND payload = $6::jsonb AS same, created_at FROM signal_events WHERE id = $4
 ), target AS (
     SELECT s.id, s.market_id, s.user_id, c.id AS actor,
         (SELECT count(*) FROM signal_events e WHERE e.signal_id = s.id) AS events,
-        EXISTS (SELECT FROM signal_events e WHERE e.id = $4) AS stands
+        EXISTS (SELECT FROM stood) AS stands
     FROM signals s LEFT JOIN caller c ON true
     WHERE s.id = $3
 ), added AS (
@@ -25,4 +27,4 @@ WITH caller AS (
 )
 SELECT EXISTS (SELECT FROM caller), EXISTS (SELECT FROM target),
     coalesce((SELECT user_id = actor FROM target), false), EXISTS (SELECT FROM added) OR coalesce((SELECT stands FROM target), false),
-    (SELECT count(*) FROM woken)
+    (SELECT count(*) FROM woken), (SELECT same FROM stood), (SELECT created_at FROM stood)

@@ -22,7 +22,9 @@ WITH judged AS MATERIALIZED (
             -- end keys
             WHEN m.market_id IS NULL THEN 'unknown'
             WHEN m.status = 'resolved' THEN 'settled'
-            WHEN m.provisional OR m.disputed THEN 'provisional'
+            -- A native market is provisional by a proposal, which lives for seven days.
+            WHEN m.disputed OR m.provisional AND (m.provider <> 'manual'
+                OR coalesce(m.provisional_at > $19::timestamptz - interval '7 days', true)) THEN 'provisional'
             WHEN m.status = 'unknown' AND m.fetched_at IS NULL THEN
                 CASE i.venue WHEN 1 THEN 'file' WHEN 2 THEN 'absent' ELSE 'stub' END
             WHEN m.status <> 'open' THEN 'provisional'
@@ -45,7 +47,7 @@ WITH judged AS MATERIALIZED (
     LEFT JOIN users u ON u.id = i.user_id
     CROSS JOIN LATERAL (SELECT coalesce(k.user_id, u.id) AS id) a
     LEFT JOIN LATERAL (
-        SELECT market_id, provider, title, status, provisional, disputed, end_date, fetched_at
+        SELECT market_id, provider, title, status, provisional, provisional_at, disputed, end_date, fetched_at
         FROM markets WHERE market_id = i.market_id
         FOR SHARE
         -- only quick

@@ -7,11 +7,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
 type appsPage struct {
 	frame
-	Handle        string
+	Handle, Never string
 	Active, Ended []connection
 }
 
@@ -19,7 +20,7 @@ type appsPage struct {
 type connection struct {
 	GrantID, Name         string
 	Wants                 []want
-	Signers               int
+	Signers               []signerRow
 	Made, Used, Until, By string
 }
 
@@ -30,9 +31,9 @@ var endings = map[grant.Reason]string{
 	grant.ByAppDisabled: "the app was shut down",
 }
 
-func (p *appsPage) add(g grant.Listed, now time.Time) {
+func (p *appsPage) add(g grant.Listed, signers []signerRow, now time.Time) {
 	row := connection{
-		GrantID: g.ID, Name: g.App.Name, Wants: wantsOf(g.Scopes), Signers: len(g.Signers),
+		GrantID: g.ID, Name: g.App.Name, Wants: wantsOf(g.Scopes), Signers: signers,
 		Made: when(g.CreatedAt), Used: "never", Until: when(g.ExpiresAt), By: "it ran out",
 	}
 	if !g.LastUsedAt.IsZero() {
@@ -50,42 +51,44 @@ func (p *appsPage) add(g grant.Listed, now time.Time) {
 
 // connected is GET /apps.
 func (s *site) connected(c echo.Context) error {
-	private(c)
-	who, handle, err := s.Visitor(c)
+	v, ok, err := s.needed(c, appsPath)
+	if !ok {
+		return err
+	}
+	list, err := s.Grants.ListGrants(c.Request().Context(), v.who.UserID)
 	if err != nil {
 		return err
 	}
-	if who.UserID == "" {
-		return s.signInFirst(c, appsPath)
-	}
-	list, err := s.Grants.ListGrants(c.Request().Context(), who.UserID)
+	signers, err := s.Messages.ListSigners(c.Request().Context(), v.who.UserID)
 	if err != nil {
 		return err
 	}
-	p := appsPage{frame: s.frame("Connected apps", "", ""), Handle: handle}
+	under := map[string][]signerRow{}
+	for _, one := range signers {
+		if one.Status(s.Now()) == message.Active {
+			under[one.GrantID] = append(under[one.GrantID], s.signerRow(one))
+		}
+	}
+	p := appsPage{frame: s.frame(c, "Connected apps", "", ""), Handle: v.handle, Never: never}
 	p.Unlisted = true
 	for _, g := range list {
-		p.add(g, s.Now())
+		p.add(g, under[g.ID], s.Now())
 	}
 	return s.render(c, http.StatusOK, "apps", p)
 }
 
 // disconnect is POST /apps/revoke.
 func (s *site) disconnect(c echo.Context) error {
-	private(c)
-	who, _, err := s.Visitor(c)
+	v, err := s.actor(c)
 	if err != nil {
 		return err
-	}
-	if who.UserID == "" {
-		return errSignedOut
 	}
 	form, err := s.form(c)
 	if err != nil {
 		return err
 	}
-	if err := s.Grants.RevokeGrant(c.Request().Context(), who.UserID, form.Get("grant"), grant.ByUser); err != nil {
+	if err := s.Grants.RevokeGrant(c.Request().Context(), v.who.UserID, form.Get("grant"), grant.ByUser); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, appsPath)
+	return done(c, appsPath)
 }

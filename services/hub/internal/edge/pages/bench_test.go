@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labstack/echo/v4"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/memledger"
 	"github.com/signalcast/signalcast/services/hub/internal/upstream"
@@ -85,7 +87,8 @@ func setup(t testing.TB) *bench {
 	err := pages.Mount(b.edge, pages.Deps{
 		HubURL: hubURL, Origin: hubURL, Signals: upstream.NewSignals(conn), Markets: upstream.NewMarkets(conn),
 		Catalogue: b.found, Pins: b.pins, Resolutions: upstream.NewResolutions(conn), Operators: upstream.NewOperators(conn),
-		Now: b.clock.Now, Log: log, Degraded: func(path, source string) {
+		Visitor: func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
+		Now:     b.clock.Now, Log: log, Degraded: func(path, source string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.degraded = append(b.degraded, path+" "+source)

@@ -1,10 +1,10 @@
 package pages
 
 import (
-	"crypto/rand"
 	"crypto/subtle"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -30,7 +31,8 @@ const (
 	tokenLife   = time.Hour
 	stateLife   = 15 * time.Minute
 	nextLife    = time.Minute
-	maxToken    = 3500 // what fits a cookie
+	ended       = -time.Second // of a cookie that is taken away
+	maxToken    = 3500         // what fits a cookie
 	maxState    = 64
 
 	devPath     = "/dev"
@@ -44,11 +46,30 @@ type devPage struct {
 	Handle           string
 	Notice, Fresh    string
 	Keys             []keyRow
+	Key              keyForm
+	Apps             []appRow
+	NewApp           appForm
+	NewAppOpen       bool
+	FreshApp         freshApp
+	Signers          []signerRow
 }
 
 type keyRow struct {
-	ID, Label, Permissions, Made, Used string
-	Active                             bool
+	ID, Label, Tier, Permissions, Made, Used string
+	Active                                   bool
+}
+
+// keyForm asks for a key.
+type keyForm struct {
+	Label                   string
+	Read, Signal, Broadcast bool
+	Errors                  map[string]string // by field
+}
+
+// freshApp is what is told of an app once.
+type freshApp struct {
+	ID, Name, Secret string
+	Renewed, AtOnce  bool
 }
 
 var errForeign = fault.New(fault.Forbidden, "forbidden", "This form was not sent from this site. Open the page again.")
@@ -60,16 +81,15 @@ func (s *site) dev(c echo.Context) error {
 	}
 	op, err := s.developer(c)
 	if err == nil {
-		return s.showKeys(c, http.StatusOK, op, "", "")
+		return s.showDev(c, http.StatusOK, op, func(*devPage) {})
 	}
 	if fault.Of(err).Kind != fault.Unauthenticated {
 		return err
 	}
-	p := s.devPage()
+	p := s.devPage(c)
+	p.Handle = s.visit(c).handle
 	if s.LoginURL != "" {
-		state := rand.Text()
-		s.setCookie(c, devPath, cookieState, state, stateLife)
-		p.LoginURL = s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + devPath}, "state": {state}}.Encode()
+		p.LoginURL = s.begin(c, devPath)
 	}
 	return s.render(c, http.StatusOK, "dev", p)
 }
@@ -82,22 +102,47 @@ func (s *site) otherName(r *http.Request) bool {
 	return ok && !s.Secure && s.Origin == "http://127.0.0.1:"+port
 }
 
-func (s *site) devPage() devPage {
-	p := devPage{frame: s.frame("Operator keys", "Mint and revoke operator keys.", devPath), HubURL: s.HubURL}
+func (s *site) devPage(c echo.Context) devPage {
+	p := devPage{
+		frame: s.frame(c, "Developers", "Operator keys, apps and signing keys.", devPath), HubURL: s.HubURL,
+		Key:    keyForm{Read: true, Signal: true, Broadcast: true},
+		NewApp: appForm{Scopes: ticks(func(scope grant.Scope) bool { return scope == grant.ProfileRead })},
+	}
 	p.Here = "dev"
 	return p
 }
 
-// showKeys is the page of somebody who is signed in.
-func (s *site) showKeys(c echo.Context, status int, op operator.Operator, notice, fresh string) error {
+// showDev is the page of somebody who is signed in; set changes it before it is shown.
+func (s *site) showDev(c echo.Context, status int, op operator.Operator, set func(*devPage)) error {
 	keys, err := s.Operators.ListKeys(c.Request().Context(), op.ID)
 	if err != nil {
 		return err
 	}
-	p := s.devPage()
-	p.Notice, p.Fresh = notice, fresh
+	apps, err := s.Grants.ListApps(c.Request().Context(), string(op.ID))
+	if err != nil {
+		return err
+	}
+	p := s.devPage(c)
 	p.SignedIn, p.Handle, p.Keys = true, string(op.Handle), keysOf(keys)
+	p.Account = account{Handle: p.Handle, Face: face(p.Handle)}
+	for _, a := range apps {
+		p.Apps = append(p.Apps, rowOfApp(a))
+	}
+	if p.Signers, err = s.signersOf(c.Request().Context(), op); err != nil {
+		return err
+	}
+	set(&p)
 	return s.render(c, status, "dev", p)
+}
+
+// refused shows the page again with what was wrong, when the person can do something
+// about it.
+func (s *site) refused(c echo.Context, op operator.Operator, err error) error {
+	f := fault.Of(err)
+	if f.Kind != fault.Conflict && f.Kind != fault.Invalid {
+		return err
+	}
+	return s.showDev(c, web.Status(f.Kind), op, func(p *devPage) { p.Notice = f.Message })
 }
 
 // developer is the operator of the token in the page's cookie.
@@ -111,6 +156,9 @@ func (s *site) developer(c echo.Context) (operator.Operator, error) {
 		return operator.Operator{}, err
 	}
 	op, _, err := s.Operators.SignIn(c.Request().Context(), who)
+	if v := s.visit(c); err == nil && v.who.UserID != "" && v.who.UserID != string(op.ID) {
+		err = web.ErrUnauthenticated // somebody else has signed in since
+	}
 	return op, err
 }
 
@@ -155,27 +203,18 @@ func (s *site) startSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.setCookie(c, devPath, cookieState, "", -time.Second)
-	s.setCookie(c, sessionPath, cookieNext, "", -time.Second)
-	if back := c.QueryParam("return_to"); leadsBack(back) {
-		op, _, err := s.Operators.SignIn(c.Request().Context(), who)
-		if err != nil {
-			return err
-		}
-		s.StartSession(c, op)
-		return c.Redirect(http.StatusSeeOther, back)
+	s.setCookie(c, devPath, cookieState, "", ended)
+	s.setCookie(c, sessionPath, cookieNext, "", ended)
+	op, _, err := s.Operators.SignIn(c.Request().Context(), who)
+	if err != nil {
+		return err
+	}
+	s.StartSession(c, op)
+	if back := c.QueryParam("return_to"); leadsBack(back) && back != devPath {
+		return done(c, back)
 	}
 	s.setCookie(c, devPath, cookieToken, token.Value, tokenLife)
-	return c.Redirect(http.StatusSeeOther, devPath)
-}
-
-// endSession is POST /dev/session/end.
-func (s *site) endSession(c echo.Context) error {
-	if !web.SameOrigin(c.Request(), s.Origin) {
-		return errForeign
-	}
-	s.setCookie(c, devPath, cookieToken, "", -time.Second)
-	return c.Redirect(http.StatusSeeOther, devPath)
+	return done(c, devPath)
 }
 
 // mint is POST /dev/keys: the one answer that shows the key.
@@ -186,18 +225,28 @@ func (s *site) mint(c echo.Context) error {
 	}
 	// Nothing ticked is an empty list, which is refused; nil would mean everything.
 	permissions := append([]string{}, form["permission"]...)
-	draft, err := operator.NewKeyDraft(strings.TrimSpace(form.Get("label")), permissions)
+	typed := keyForm{
+		Label: strings.TrimSpace(form.Get("label")), Read: slices.Contains(permissions, "read"),
+		Signal: slices.Contains(permissions, "signal"), Broadcast: slices.Contains(permissions, "broadcast"),
+	}
+	var plaintext string
+	draft, err := operator.NewKeyDraft(typed.Label, permissions)
+	if err == nil {
+		plaintext, _, err = s.Operators.MintKey(c.Request().Context(), op.ID, draft)
+	}
+	if said := keyMistakes[fieldOf(err)]; said != "" {
+		typed.Errors = map[string]string{fieldOf(err): said}
+		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) { p.Key = typed })
+	}
 	if err != nil {
-		return s.showKeys(c, http.StatusBadRequest, op, fault.Of(err).Message, "")
+		return s.refused(c, op, err)
 	}
-	plaintext, _, err := s.Operators.MintKey(c.Request().Context(), op.ID, draft)
-	if f := fault.Of(err); f != nil && (f.Kind == fault.Conflict || f.Kind == fault.Invalid) {
-		return s.showKeys(c, web.Status(f.Kind), op, f.Message, "")
-	}
-	if err != nil {
-		return err
-	}
-	return s.showKeys(c, http.StatusOK, op, "", plaintext)
+	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.Fresh = plaintext })
+}
+
+// keyMistakes says what is wrong with a field to who typed it.
+var keyMistakes = map[string]string{
+	"label": "A label has 1 to 64 characters on one line.", "permissions": "Choose at least one, each once.",
 }
 
 // revoke is POST /dev/keys/revoke.
@@ -209,7 +258,7 @@ func (s *site) revoke(c echo.Context) error {
 	if _, err := s.Operators.RevokeKey(c.Request().Context(), op.ID, form.Get("id")); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, devPath)
+	return done(c, devPath)
 }
 
 // act admits a form of our own page from somebody who is signed in. Who asks is
@@ -256,7 +305,7 @@ func (s *site) setCookie(c echo.Context, path, name, value string, life time.Dur
 func keysOf(keys []operator.Key) []keyRow {
 	rows := make([]keyRow, 0, len(keys))
 	for _, k := range keys {
-		r := keyRow{ID: k.ID, Label: k.Label, Permissions: strings.Join(k.Permissions, ", "), Made: when(k.CreatedAt), Used: "never", Active: k.Active}
+		r := keyRow{ID: k.ID, Label: k.Label, Tier: k.Tier, Permissions: strings.Join(k.Permissions, ", "), Made: when(k.CreatedAt), Used: "never", Active: k.Active}
 		if !k.LastUsedAt.IsZero() {
 			r.Used = when(k.LastUsedAt)
 		}

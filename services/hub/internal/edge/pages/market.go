@@ -109,7 +109,7 @@ func (s *site) market(c echo.Context) error {
 	ask(g, partRelated, &related, func(ctx context.Context) (market.Related, error) { return s.Catalogue.Related(ctx, id) })
 	g.done()
 
-	p := s.marketOf(&m)
+	p := s.marketOf(c, &m)
 	p.HubURL = s.HubURL
 	p.ChartAway, p.LedgerAway, p.CrowdAway = g.missing(partHistory), g.missing(partLedger), g.missing(partCrowd)
 	p.OutcomeAway, p.MoodAway, p.RelatedAway = g.missing(partOutcome), g.missing(partMood), g.missing(partRelated)
@@ -153,9 +153,9 @@ func tabsOf(here market.Interval) []tab {
 	return names
 }
 
-func (s *site) marketOf(m *market.Market) marketPage {
+func (s *site) marketOf(c echo.Context, m *market.Market) marketPage {
 	p := marketPage{
-		frame: s.frame(m.Title, "", "/m/"+string(m.ID)),
+		frame: s.frame(c, m.Title, "", "/m/"+string(m.ID)),
 		ID:    string(m.ID), Question: m.Title, About: m.Description, Venue: venueWord(m.Provider), Lane: laneWord(m.Lane),
 		YesLabel: "YES", NoLabel: "NO", CallAt: wholePrice / 2, Volume: amount(m.Volume, m.VolumeUnit), Volume24h: amount(m.Volume24h, "usd"),
 		Liquidity: amount(m.Liquidity, m.VolumeUnit),

@@ -21,9 +21,9 @@ type outcomePart struct {
 }
 
 type callRow struct {
-	ID, Who, Side, Class, Price, Take string
-	Status, StatusClass, Score        string
-	At, AtISO                         string
+	ID, Who, Handle, Side, Class, Price, Take string
+	Status, StatusClass, Score                string
+	At, AtISO                                 string
 }
 
 // crowdPart is the crowd beside the market.
@@ -104,7 +104,7 @@ func callsOf(list []signal.Signal) []callRow {
 	for i := range list {
 		call := &list[i]
 		r := callRow{
-			ID: call.ID, Who: callerOf(call), Side: string(call.Direction), Class: sideClass(call.Direction), Price: cents(int(call.Price)),
+			ID: call.ID, Who: callerOf(call), Handle: call.Handle, Side: string(call.Direction), Class: sideClass(call.Direction), Price: cents(int(call.Price)),
 			Status: statusWord(call.Status), StatusClass: string(call.Status),
 			At: call.CreatedAt.UTC().Format("2 Jan, 15:04"), AtISO: syntax.Stamp(call.CreatedAt),
 		}

@@ -141,7 +141,7 @@ func (s *site) markets(c echo.Context) error {
 	}
 	g.done()
 	p := marketsPage{
-		frame: s.frame(l.title(), "Prediction markets of four venues, what they cost and who called what.", l.canonical()),
+		frame: s.frame(c, l.title(), "Prediction markets of four venues, what they cost and who called what.", l.canonical()),
 		Query: l, Lanes: l.lanes(), States: l.states(), Sorts: l.sorts(),
 		Tiles: tilesOf(tiles), TilesAway: g.missing(partTiles), RowsAway: g.missing(partRows),
 		Clear: l.with(func(l *listing) { l.Text = "" }), Advice: l.advice(),

@@ -17,9 +17,14 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -42,6 +47,10 @@ type Deps struct {
 	Pins        market.Pins
 	Resolutions resolution.Ledger
 	Operators   operator.Ledger
+	Boards      board.Ledger
+	People      People
+	Messages    *message.Service
+	Provider    string // what the identity provider is called
 	// Login tells whose an identity token is and counts the call against its subject.
 	Login func(c echo.Context, token string) (operator.Identity, error)
 	// Visitor tells who has a session and how this operator is called; nobody is no
@@ -49,11 +58,22 @@ type Deps struct {
 	Visitor      func(c echo.Context) (grant.Visitor, string, error)
 	CountConsent func(c echo.Context, who grant.Visitor) error
 	StartSession func(c echo.Context, op operator.Operator)
+	EndSession   func(c echo.Context)
+	OwnPage      func(c echo.Context) bool // the request comes from a page of ours
 	Grants       *grant.Service
 	ReceiptJSON  echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
 	Now          func() time.Time
 	Log          *slog.Logger
 	Degraded     func(path, source string) // counts pages that lack a part
+}
+
+// People is what the pages about people ask.
+type People struct {
+	Follows  *follow.Service
+	Claims   *claim.Service
+	Payouts  claim.Payouts // finds accounts by handle, too
+	Accounts claim.Accounts
+	Profiles *profile.Service
 }
 
 type site struct {
@@ -65,8 +85,8 @@ type site struct {
 // Mount adds the pages to the hub's edge.
 func Mount(e *web.Edge, d Deps) error {
 	s := &site{Deps: d, templates: map[string]*template.Template{}}
-	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "error"} {
-		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/"+name+".html")
+	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "error"} {
+		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/passport.html", "templates/"+name+".html")
 		if err != nil {
 			return fmt.Errorf("read page %s: %w", name, err)
 		}
@@ -82,6 +102,11 @@ func Mount(e *web.Edge, d Deps) error {
 	return nil
 }
 
+const (
+	receiptPath = "/receipts/"
+	marketPath  = "/m/"
+)
+
 // cacheShort lets shared caches keep a page that everybody sees alike.
 const cacheShort = "public, s-maxage=10"
 
@@ -90,20 +115,33 @@ func (s *site) routes() []web.Route {
 		return web.Route{Method: method, Path: path, Who: []string{who}, Cache: cache, Handler: s.shown(web.Anonymous(h))}
 	}
 	return []web.Route{
-		page(http.MethodGet, "/receipts/:id", "public", cacheShort, s.receipt),
-		page(http.MethodGet, "/m/:marketId", "public", cacheShort, s.market),
+		page(http.MethodGet, receiptPath+":id", "public", cacheShort, s.receipt),
+		page(http.MethodGet, marketPath+":marketId", "public", cacheShort, s.market),
 		page(http.MethodGet, marketsPath, "public", cacheShort, s.markets),
 		page(http.MethodGet, "/", "public", "no-store", s.front),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.handOver),
 		page(http.MethodGet, "/dev/session", "login", "no-store", s.startSession),
-		page(http.MethodPost, "/dev/session/end", "login", "no-store", s.endSession),
 		page(http.MethodPost, "/dev/keys", "login", "no-store", s.mint),
 		page(http.MethodPost, "/dev/keys/revoke", "login", "no-store", s.revoke),
+		page(http.MethodPost, "/dev/apps", "login", "no-store", s.registerApp),
+		page(http.MethodPost, "/dev/apps/change", "login", "no-store", s.changeApp),
+		page(http.MethodPost, "/dev/apps/secret", "login", "no-store", s.renewSecret),
+		page(http.MethodPost, "/dev/apps/disable", "login", "no-store", s.disableApp),
+		page(http.MethodPost, "/dev/signers/revoke", "login", "no-store", s.revokeSigner),
+		page(http.MethodGet, signInPath, "public", "no-store", s.signIn),
+		page(http.MethodPost, signOutPath, "public", "no-store", s.signOut),
 		page(http.MethodGet, authorizePath, "session", "no-store", s.authorize),
 		page(http.MethodPost, authorizePath, "session", "no-store", s.decide),
 		page(http.MethodGet, appsPath, "session", "no-store", s.connected),
 		page(http.MethodPost, appsPath+"/revoke", "session", "no-store", s.disconnect),
+		page(http.MethodGet, profilePath, "session", "no-store", s.profile),
+		page(http.MethodPost, profilePath, "session", "no-store", s.changeProfile),
+		page(http.MethodPost, profilePath+"/claims", "session", "no-store", s.claimWallet),
+		page(http.MethodPost, profilePath+"/claims/drop", "session", "no-store", s.dropClaim),
+		page(http.MethodGet, personPath+":handle", "public", cacheShort, s.person),
+		page(http.MethodPost, personPath+":handle/follow", "session", "no-store", s.follow),
+		page(http.MethodPost, personPath+":handle/unfollow", "session", "no-store", s.unfollow),
 		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: web.Anonymous(s.static)},
 	}
 }
@@ -120,6 +158,9 @@ func (s *site) shown(h echo.HandlerFunc) echo.HandlerFunc {
 		header.Set("X-Frame-Options", "DENY")
 		header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
 		header.Add("Vary", "Accept")
+		if !wantsJSON(c.Request()) {
+			s.headed(c)
+		}
 		err := h(c)
 		if err == nil || wantsJSON(c.Request()) {
 			return err
@@ -132,7 +173,7 @@ func (s *site) shown(h echo.HandlerFunc) echo.HandlerFunc {
 		if f.Kind == fault.Unavailable {
 			header.Set("Retry-After", "1")
 		}
-		return s.render(c, web.Status(f.Kind), "error", failure(s.frame("", "", ""), f))
+		return s.render(c, web.Status(f.Kind), "error", failure(s.frame(c, "", "", ""), f))
 	}
 }
 
@@ -143,10 +184,11 @@ type frame struct {
 	Here                           string // the entry of the navigation that this page belongs to
 	Wide                           bool   // more than one column on a desk
 	Unlisted                       bool   // not for search engines
+	Account                        account
 }
 
-func (s *site) frame(title, description, path string) frame {
-	f := frame{Title: "Signalcast", Description: description, Style: s.style}
+func (s *site) frame(c echo.Context, title, description, path string) frame {
+	f := frame{Title: "Signalcast", Description: description, Style: s.style, Account: s.accountOf(c)}
 	if title != "" {
 		f.Title = title + " · Signalcast"
 	}

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -72,7 +73,7 @@ func (g *gather) missing(name string) bool { return g.failed[name] != nil }
 // lessThanWhole marks a page of which parts are missing: no cache keeps it, and
 // those who run the service see why.
 func (s *site) lessThanWhole(c echo.Context, g *gather) {
-	if len(g.failed) == 0 || c.Request().Context().Err() != nil {
+	if len(g.failed) == 0 || errors.Is(c.Request().Context().Err(), context.Canceled) { // nobody waits any more
 		return
 	}
 	source := ""

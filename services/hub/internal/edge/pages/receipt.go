@@ -61,7 +61,7 @@ func (s *site) receipt(c echo.Context) error {
 		return err
 	}
 	sig.MarketTitle = s.titleOf(ctx, sig)
-	p := s.receiptOf(sig)
+	p := s.receiptOf(c, sig)
 	p.settle(sig, s.outcome(ctx, sig.MarketID))
 	for _, e := range events {
 		if e.Type != signal.Resolved {
@@ -87,11 +87,11 @@ func (s *site) titleOf(ctx context.Context, sig signal.Signal) string {
 	return m.Title
 }
 
-func (s *site) receiptOf(sig signal.Signal) receiptPage {
+func (s *site) receiptOf(c echo.Context, sig signal.Signal) receiptPage {
 	who := callerOf(&sig)
 	price := int(sig.Price)
 	p := receiptPage{
-		frame: s.frame(string(sig.Direction)+" at "+cents(price)+": "+sig.MarketTitle,
+		frame: s.frame(c, string(sig.Direction)+" at "+cents(price)+": "+sig.MarketTitle,
 			who+" called "+string(sig.Direction)+" at "+cents(price)+", locked "+when(sig.CreatedAt)+".", "/receipts/"+sig.ID),
 		ID: sig.ID, MarketID: string(sig.MarketID), MarketTitle: sig.MarketTitle,
 		Side: string(sig.Direction), SideClass: sideClass(sig.Direction), Price: cents(price),

@@ -2,9 +2,8 @@
 // the error and the reason of a refusal, or an empty text; payloads are judged by
 // their schemas elsewhere.
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
-import { verifyAsync, etc } from '@noble/ed25519';
-import { read } from './json.mjs';
+import { authentic, covered } from './signed.mjs';
+import { read } from './strict.mjs';
 
 const names = ['appId', 'denpaId', 'nonce', 'payload', 'signature', 'signer', 'timestamp', 'type', 'version'];
 const types = [
@@ -13,20 +12,9 @@ const types = [
 ];
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-// signed gives the canonical text without the signature, and all that is signed.
-export function signed(file, message) {
-  const { signature: _, ...rest } = message;
-  const canonical = canonicalize(rest);
-  return { canonical, data: new TextEncoder().encode(`${file.prefix}\n${file.issuer}\n${canonical}`) };
-}
-
 export const idOf = (data) => 'msg_' + createHash('sha256').update(data).digest('hex');
 
 export const uriOf = (message, id) => `denpa:${message.denpaId}/${message.type}/${id}`;
-
-// authentic verifies as RFC 8032 does, without the cofactor's leniency.
-export const authentic = (message, data) =>
-  verifyAsync(etc.hexToBytes(message.signature), data, etc.hexToBytes(message.signer.publicKey), { zip215: false }).catch(() => false);
 
 function form(m) {
   const is = (ok) => (ok ? '' : 'invalid_request schema');
@@ -50,7 +38,7 @@ export async function judge(file, bytes) {
   const signer = file.signers.find((s) => s.publicKey === m.signer.publicKey && s.denpaId === m.denpaId && s.appId === m.appId);
   const known = file.signers.some((s) => s.publicKey === m.signer.publicKey);
   if (!known || !signer) return 'unauthenticated unknown_signer';
-  if (!(await authentic(m, signed(file, m).data))) return 'unauthenticated bad_signature';
+  if (!(await authentic(m, covered(file, m).data))) return 'unauthenticated bad_signature';
   const age = file.now - m.timestamp;
   if (age > 300000 || age < -60000) return 'invalid_request timestamp_out_of_window';
   if (signer.status !== 'active') return 'unauthenticated signer_' + signer.status;

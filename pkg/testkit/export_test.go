@@ -1,0 +1,4 @@
+package testkit
+
+// UnderRace tells the tests what ConstantTime goes by.
+const UnderRace = underRace

@@ -1,0 +1,206 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// stand is one native market of mara's with somebody who calls on it.
+type stand struct {
+	*bundle
+	mara, market string
+	caller       []byte
+	resolves     *resolve.Service
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	b := setup(t)
+	st := &stand{bundle: b, market: "native-0000000001", resolves: resolve.NewService(b.Store, b.clock.Now)}
+	st.mara, _ = b.operator("mara_k")
+	_, st.caller = b.operator("joe")
+	b.nativeMarket(st.market, 5000)
+	b.exec(`UPDATE api.markets SET created_by = $2, end_date = $3 WHERE market_id = $1`, st.market, st.mara, noon.AddDate(1, 0, 0))
+	return st
+}
+
+func (s *stand) propose(message int, verdict syntax.Verdict) error {
+	return s.resolves.Propose(s.t.Context(), resolve.Proposal{
+		MarketID: s.market, OperatorID: s.mara, MessageID: messageID(message), Verdict: verdict,
+	})
+}
+
+// takes tells whether the market takes a call now, without leaving one.
+func (s *stand) takes(name string) bool {
+	s.t.Helper()
+	_, hash := s.operator(name)
+	f := s.try(signal.Caller{KeyHash: hash}, newDraft(s.market, syntax.Yes, 5000))
+	if f.Verdict != signal.VerdictFiled && f.Verdict != signal.VerdictProvisional && f.Verdict != signal.VerdictSettled {
+		s.t.Fatalf("verdict %s", f.Verdict)
+	}
+	return f.Verdict == signal.VerdictFiled
+}
+
+// read is the market as it is served.
+func (s *stand) read() market.Market {
+	s.t.Helper()
+	m, err := market.NewService(s.Store, nil, lanes(), true, s.clock.Now).Get(s.t.Context(), syntax.MarketID(s.market))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return m
+}
+
+// TestLineAfterAProposalThatRanOut: it closes at the claim, as if nothing had been
+// proposed, also before anybody has cleared away.
+func TestLineAfterAProposalThatRanOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wait time.Duration
+		line time.Duration // when it closed, since the proposal
+	}{
+		"alive":   {market.ProposalLife - time.Second, 0},
+		"run out": {market.ProposalLife, market.ProposalLife},
+	} {
+		s := newStand(t)
+		at := s.clock.Now()
+		if err := s.propose(1, syntax.VerdictYes); err != nil {
+			t.Fatal(err)
+		}
+		s.clock.Advance(c.wait)
+		if _, err := s.resolves.Finalize(t.Context(), resolve.Claim{MarketID: s.market, Verdict: syntax.VerdictNo}); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.count(`SELECT count(*) FROM api.market_resolutions WHERE close_at = $1`, at.Add(c.line)); n != 1 {
+			t.Errorf("%s: the line closed at another time", name)
+		}
+	}
+}
+
+func TestProposalHoldsCallsUntilItEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(s *stand) (open bool, err error){
+		"it lapses after seven days": func(s *stand) (bool, error) {
+			s.clock.Advance(market.ProposalLife - time.Millisecond)
+			if err := s.LapseProposals(s.t.Context()); err != nil || s.takes("early") {
+				return true, errors.Join(errors.New("it ended too soon"), err)
+			}
+			s.clock.Advance(time.Millisecond)
+			if !s.takes("at the end") { // nobody has cleared away yet
+				return true, errors.New("it goes on after seven days")
+			}
+			if m := s.read(); m.Provisional || m.ProvisionalAt != nil || m.Status != syntax.MarketOpen {
+				return true, fmt.Errorf("it is read as provisional: %+v", m)
+			}
+			return true, s.LapseProposals(s.t.Context())
+		},
+		"a newer one has seven days of its own": func(s *stand) (bool, error) {
+			s.clock.Advance(6 * 24 * time.Hour)
+			if err := s.propose(2, syntax.VerdictNo); err != nil {
+				return true, err
+			}
+			s.clock.Advance(market.ProposalLife - time.Millisecond)
+			if s.takes("early") || !s.read().Provisional {
+				return true, errors.New("it ended with the older one")
+			}
+			s.clock.Advance(time.Millisecond)
+			if !s.takes("at the end") {
+				return true, errors.New("it goes on after seven days")
+			}
+			return true, s.LapseProposals(s.t.Context())
+		},
+		"a dispute is cleared": func(s *stand) (bool, error) {
+			if _, _, err := s.resolves.Dispute(s.t.Context(), s.market, true, nil); err != nil || s.takes("disputed") {
+				return true, errors.Join(errors.New("a dispute takes calls"), err)
+			}
+			_, _, err := s.resolves.Dispute(s.t.Context(), s.market, false, nil)
+			return true, err
+		},
+		"the market is finalized": func(s *stand) (bool, error) {
+			_, err := s.resolves.Finalize(s.t.Context(), resolve.Claim{MarketID: s.market, Verdict: syntax.VerdictNo})
+			return false, err
+		},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			if !s.takes("first") {
+				t.Fatal("an open market takes no call")
+			}
+			if err := s.propose(1, syntax.VerdictYes); err != nil {
+				t.Fatal(err)
+			}
+			if s.takes("second") {
+				t.Error("a market with a proposal takes calls")
+			}
+			open, err := end(s)
+			if err != nil || s.takes("third") != open {
+				t.Errorf("afterwards open is not %v: %v", open, err)
+			}
+			if n := s.count(`SELECT count(*) FROM api.resolution_proposals`); n != 0 {
+				t.Errorf("%d proposals are left", n)
+			}
+			if n := s.count(`SELECT count(*) FROM api.markets WHERE provisional_at IS NOT NULL`); open && n != 0 {
+				t.Error("the line stays closed at a proposal that came to nothing")
+			}
+			if err := s.propose(1, syntax.VerdictYes); err != nil || s.takes("fourth") != open {
+				t.Errorf("the old message has an effect again: %v", err)
+			}
+		})
+	}
+}
+
+func TestWhoMayPropose(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.venueMarket("1", 5000)
+	joe, _ := s.operator("joe_x")
+	n := 0
+	for name, c := range map[string]struct {
+		p    resolve.Proposal
+		want error
+	}{
+		"somebody else":  {resolve.Proposal{MarketID: s.market, OperatorID: joe, Verdict: syntax.VerdictYes}, resolve.ErrCreator},
+		"no market":      {resolve.Proposal{MarketID: "native-00000000zz", OperatorID: s.mara, Verdict: syntax.VerdictYes}, resolve.ErrNotFound},
+		"a venue's":      {resolve.Proposal{MarketID: "1", OperatorID: s.mara, Verdict: syntax.VerdictYes}, resolve.ErrNative},
+		"another word":   {resolve.Proposal{MarketID: s.market, OperatorID: s.mara, Verdict: "MAYBE"}, resolve.ErrVerdict},
+		"nobody's, then": {resolve.Proposal{MarketID: s.market, OperatorID: "0199f0a4-0000-7000-8000-00000000dead", Verdict: syntax.VerdictYes}, errNobody},
+	} {
+		n++
+		c.p.MessageID = messageID(n)
+		if err := s.resolves.Propose(t.Context(), c.p); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := s.count(`SELECT count(*) FROM api.message_effects`); n != 0 {
+		t.Errorf("%d refused proposals are kept as done", n)
+	}
+	for n := range resolve.MaxDaily {
+		if err := s.propose(100+n, syntax.VerdictYes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.propose(500, syntax.VerdictNo); !limited(err) {
+		t.Errorf("the 21st of a day: %v", err)
+	}
+	s.exec(`UPDATE api.markets SET disputed = true WHERE market_id = $1`, s.market)
+	s.clock.Advance(25 * time.Hour)
+	if err := s.propose(501, syntax.VerdictNo); !errors.Is(err, resolve.ErrDisputed) {
+		t.Errorf("a disputed market: %v", err)
+	}
+	s.exec(`UPDATE api.markets SET disputed = false WHERE market_id = $1`, s.market)
+	if _, err := s.resolves.Finalize(t.Context(), resolve.Claim{MarketID: s.market, Verdict: syntax.VerdictNo}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.propose(502, syntax.VerdictNo); !errors.Is(err, resolve.ErrResolved) {
+		t.Errorf("a resolved market: %v", err)
+	}
+}

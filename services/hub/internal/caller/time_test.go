@@ -1,0 +1,56 @@
+package caller
+
+import (
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+func TestTimeDoesNotFool(t *testing.T) {
+	testkit.Tricks(t, "session", noon, func(t *testing.T, m *testkit.Machine) {
+		s := NewSessions([]string{secretA}, m.Now)
+		uid, sig := s.Issue("u1", 3)
+		m.Trick()
+		if _, ok := s.Read(uid, sig); !ok {
+			t.Error("a new session is void")
+		}
+		m.Pass(SessionLife - time.Second)
+		if _, ok := s.Read(uid, sig); !ok {
+			t.Error("a session ends early")
+		}
+		m.Pass(2 * time.Second)
+		if _, ok := s.Read(uid, sig); ok {
+			t.Error("a session does not end")
+		}
+	})
+	testkit.Tricks(t, "wrong secrets", noon, func(t *testing.T, m *testkit.Machine) {
+		f := NewLocalFailures(m.Now)
+		for range MaxFailures {
+			f.Failed(t.Context(), "a")
+		}
+		m.Pass(59 * time.Second)
+		m.Trick()
+		if wait := f.Wait(t.Context(), "a"); wait != time.Second {
+			t.Errorf("after 59 s: come back in %v", wait)
+		}
+		m.Pass(time.Second)
+		if wait := f.Wait(t.Context(), "a"); wait != 0 {
+			t.Errorf("after a minute: come back in %v", wait)
+		}
+	})
+	testkit.Tricks(t, "refused key", noon, func(t *testing.T, m *testkit.Machine) {
+		k, hash := newKeyring(), KeyHash(sha256.Sum256([]byte("x")))
+		k.refuse(hash, m.Now())
+		m.Pass(refusalLife - time.Second)
+		m.Trick()
+		if !k.isRefused(hash, m.Now()) {
+			t.Error("a refusal is forgotten early")
+		}
+		m.Pass(time.Second)
+		if k.isRefused(hash, m.Now()) {
+			t.Error("a refusal is not forgotten")
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package pages
+
+import (
+	"crypto/rand"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+)
+
+const (
+	signInPath  = "/sign-in"
+	signOutPath = "/sign-out"
+	maxReturn   = 6 << 10 // of an address that a sign-in leads back to
+)
+
+type signInPage struct {
+	frame
+	Handle, Provider string
+	Login            string // where the provider signs people in; empty: sign-in is not configured
+	Back, BackWord   string
+}
+
+// signInAt is the page that leads to a provider and back to an address of ours.
+func signInAt(back string) string {
+	if !leadsBack(back) {
+		return signInPath
+	}
+	return signInPath + "?" + url.Values{"return_to": {back}}.Encode()
+}
+
+// signIn is GET /sign-in.
+func (s *site) signIn(c echo.Context) error {
+	private(c)
+	back := c.QueryParam("return_to")
+	if !leadsBack(back) {
+		back = profilePath
+	}
+	if s.otherName(c.Request()) {
+		return c.Redirect(http.StatusFound, s.HubURL+signInAt(back))
+	}
+	v := s.visit(c)
+	if v.err != nil {
+		return v.err
+	}
+	p := signInPage{frame: s.frame(c, "Sign in", "", ""), Handle: v.handle, Provider: s.Provider, Back: back, BackWord: backWord(back)}
+	p.Unlisted, p.Account.SignIn = true, "" // this is it
+	if s.LoginURL != "" {
+		p.Login = s.begin(c, back)
+	}
+	return s.render(c, http.StatusOK, "signin", p)
+}
+
+// backWord says what is behind an address in what people know of it.
+func backWord(back string) string {
+	path, _, _ := strings.Cut(back, "?")
+	switch {
+	case path == authorizePath:
+		return "the app that asked to connect"
+	case path == appsPath:
+		return "your connected apps"
+	case path == devPath:
+		return "the developer page"
+	case strings.HasPrefix(path, personPath):
+		return "the profile of @" + strings.TrimPrefix(path, personPath)
+	case strings.HasPrefix(path, marketPath):
+		return "the market you were looking at"
+	case strings.HasPrefix(path, receiptPath):
+		return "the receipt you were looking at"
+	case path == marketsPath:
+		return "the markets"
+	}
+	return "your profile"
+}
+
+// signOut is POST /sign-out: everything that a sign-in gave ends, and another one may
+// begin. It works for nobody too.
+func (s *site) signOut(c echo.Context) error {
+	private(c)
+	if !s.OwnPage(c) {
+		return errForeign
+	}
+	form, err := s.form(c)
+	if err != nil {
+		return err
+	}
+	s.EndSession(c)
+	s.setCookie(c, devPath, cookieToken, "", ended)
+	return done(c, signInAt(form.Get("return_to")))
+}
+
+// begin marks the browser as one that began a sign-in, and gives the address at which
+// it goes on.
+func (s *site) begin(c echo.Context, back string) string {
+	state := rand.Text()
+	s.setCookie(c, devPath, cookieState, state, stateLife)
+	return s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + back}, "state": {state}}.Encode()
+}
+
+// signInFirst leads to the provider and from there back to an address of ours.
+func (s *site) signInFirst(c echo.Context, back string) error {
+	if s.LoginURL == "" {
+		return errNoLogin
+	}
+	if s.otherName(c.Request()) {
+		return c.Redirect(http.StatusFound, s.HubURL+back)
+	}
+	if len(back) > maxReturn {
+		back = appsPath
+	}
+	return done(c, s.begin(c, back))
+}
+
+var (
+	errNoLogin   = fault.New(fault.Unauthenticated, "unauthenticated", "Sign-in is not configured here.")
+	errSignedOut = fault.New(fault.Unauthenticated, "unauthenticated", "")
+)
+
+// leadsBack tells whether a sign-in may lead to an address: a page of ours, and no
+// form or route for programs.
+func leadsBack(address string) bool {
+	odd := strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' })
+	path, query, _ := strings.Cut(address, "?")
+	if odd || len(address) > maxReturn || strings.Contains(path, "..") {
+		return false
+	}
+	switch path {
+	case appsPath, profilePath, devPath, marketsPath:
+		return true
+	case authorizePath:
+		return query != ""
+	}
+	for _, below := range [...]string{personPath, marketPath, receiptPath} {
+		if rest, ok := strings.CutPrefix(path, below); ok && rest != "" && !strings.Contains(rest, "/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package edge
+
+import (
+	"context"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// profileJSON is what an operator shows of itself.
+type profileJSON struct {
+	Handle      string           `json:"handle"`
+	DisplayName string           `json:"displayName"`
+	Bio         *string          `json:"bio"`
+	AvatarURL   *string          `json:"avatarUrl"`
+	Links       []string         `json:"links"`
+	Lanes       []string         `json:"lanes"`
+	Live        bool             `json:"live"`
+	Followers   int64            `json:"followers"`
+	Stats       profileStatsJSON `json:"stats"`
+	ProfileURL  string           `json:"profileUrl"`
+}
+
+type profileStatsJSON struct {
+	Calls    int64 `json:"calls"`
+	Won      int64 `json:"won"`
+	Lost     int64 `json:"lost"`
+	Accuracy int64 `json:"accuracy"`
+	Score    int64 `json:"score"`
+}
+
+type profileChangedJSON struct {
+	OK      bool        `json:"ok"`
+	Profile profileJSON `json:"profile"`
+}
+
+// errLanes refuses lanes, which nobody keeps yet; an empty list is what there is.
+var errLanes = fault.New(fault.Invalid, "invalid_lanes", "lanes cannot be chosen yet").With("field", "lanes")
+
+// profile is GET /api/streamer/profile?handle=.
+func (s *server) profile(c echo.Context) error {
+	handle, err := readHandle(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	account, err := s.accounts.Payouts.Finder.AccountByHandle(ctx, handle)
+	if err != nil {
+		return err
+	}
+	p, err := s.profileOf(ctx, account)
+	if err != nil {
+		return err
+	}
+	return tagged(c, p)
+}
+
+// changeProfile is POST /api/streamer/profile: the write of profile.update, without a
+// message. What is left out stays; null takes a picture or a payout address away.
+func (s *server) changeProfile(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	change := operator.Profile{DisplayName: o.OptString("displayName", web.BodyLimit), Bio: o.OptString("bio", web.BodyLimit)}
+	for name, to := range map[string]*operator.Change{"avatarUrl": &change.Avatar, "payoutAddress": &change.PayoutAddress} {
+		if slices.Contains(o.Names(), name) {
+			*to = operator.Change{Given: true, Text: optText(o, name, web.BodyLimit)}
+		}
+	}
+	if o.Has("links") {
+		change.Links = append([]string{}, o.Strings("links", maxListed, maxWord)...)
+	}
+	lanes := o.Strings("lanes", maxListed, maxWord)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	if len(lanes) > 0 {
+		return errLanes
+	}
+	ctx, me := c.Request().Context(), callerOf(c).Operator.ID
+	if err := s.accounts.Profiles.Update(ctx, me, change); err != nil {
+		return err
+	}
+	account, err := s.accounts.People.AccountByID(ctx, me)
+	if err != nil {
+		return err
+	}
+	p, err := s.profileOf(ctx, account)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, profileChangedJSON{OK: true, Profile: p})
+}
+
+func (s *server) profileOf(ctx context.Context, of claim.Account) (profileJSON, error) {
+	var record board.Record
+	var follows follow.Totals
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { record, err = s.boards.Record(ctx, of.ID); return err })
+	g.Go(func() (err error) { follows, err = s.accounts.Follows.Totals(ctx, of.ID); return err })
+	if err := g.Wait(); err != nil {
+		return profileJSON{}, err
+	}
+	return profileJSON{
+		Handle: string(of.Handle), DisplayName: of.DisplayName, Bio: orNull(of.Bio), AvatarURL: orNull(of.AvatarURL),
+		Links: append([]string{}, of.Links...), Lanes: []string{}, Followers: follows.Followers,
+		Stats: profileStatsJSON{
+			Calls: record.Total, Won: record.Won, Lost: record.Lost, Accuracy: record.Accuracy(), Score: record.Score,
+		},
+		ProfileURL: s.hubURL + "/u/" + string(of.Handle),
+	}, nil
+}

@@ -1,0 +1,42 @@
+package follow_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// noted keeps when somebody was followed.
+type noted struct {
+	follow.Store
+	at time.Time
+}
+
+func (n *noted) Follow(_ context.Context, _, _ operator.Operator, at time.Time) error {
+	n.at = at
+	return nil
+}
+
+func (n *noted) FollowCounts(context.Context, operator.ID, operator.ID) (follow.Counts, error) {
+	return follow.Counts{}, nil
+}
+
+func TestTimeDoesNotFool(t *testing.T) {
+	at := time.Date(2026, 10, 25, 0, 59, 50, 0, time.UTC)
+	testkit.Tricks(t, "time of a follow", at, func(t *testing.T, m *testkit.Machine) {
+		n := &noted{}
+		s := follow.NewService(renamed("other"), n, m.Now)
+		m.Pass(time.Minute)
+		m.Trick()
+		if _, err := s.Follow(t.Context(), operator.Operator{ID: "me", Handle: "me"}, "other"); err != nil {
+			t.Fatal(err)
+		}
+		if !n.at.Equal(at.Add(time.Minute)) {
+			t.Errorf("put on record at %v", n.at.UTC())
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package grant_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+)
+
+// on makes a rig whose server runs on the machine, over the database of another.
+func (r rig) on(t *testing.T, m *testkit.Machine) *rig {
+	t.Helper()
+	r.t, r.owner = t, newUser()
+	store := postgres.NewGrants(testkit.Pool(t, r.db.URL("hub_rw")), patience)
+	var err error
+	r.Service, err = grant.New(grant.Deps{
+		Apps: store, Codes: store, Tokens: store, Grants: store, Now: m.Now,
+		Settings: grant.Settings{Issuer: issuer, Resources: []string{mcp}, SuccessorKeys: [][]byte{[]byte(serverKey)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+func TestTimeDoesNotFool(t *testing.T) {
+	r := newRig(t)
+	testkit.Tricks(t, "code", noon, func(t *testing.T, m *testkit.Machine) {
+		r := r.on(t, m)
+		c := r.app(grant.Public)
+		good, late := r.code(c.query()), r.code(c.query())
+		m.Pass(59 * time.Second)
+		m.Trick()
+		if _, err := r.Token(t.Context(), c.redemption(good)); err != nil {
+			t.Errorf("after 59 s: %v", err)
+		}
+		m.Pass(time.Second)
+		_, err := r.Token(t.Context(), c.redemption(late))
+		want(t, "after a minute", err, "invalid_grant")
+	})
+	testkit.Tricks(t, "app token", noon, func(t *testing.T, m *testkit.Machine) {
+		r := r.on(t, m)
+		got := r.tokens(r.app(grant.Public))
+		m.Pass(got.ExpiresIn - time.Second)
+		m.Trick()
+		if !r.lives(got.AccessToken) {
+			t.Error("a token ends early")
+		}
+		m.Pass(time.Second)
+		if r.lives(got.AccessToken) {
+			t.Error("a token does not end")
+		}
+	})
+	testkit.Tricks(t, "refresh again", noon, func(t *testing.T, m *testkit.Machine) {
+		r := r.on(t, m)
+		c := r.app(grant.Public)
+		first := r.tokens(c)
+		second, err := r.Token(t.Context(), c.refreshing(first.RefreshToken))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Pass(9 * time.Second)
+		m.Trick()
+		again, err := r.Token(t.Context(), c.refreshing(first.RefreshToken))
+		if err != nil || again.RefreshToken != second.RefreshToken {
+			t.Errorf("after 9 s: %v", err)
+		}
+		m.Pass(2 * time.Second)
+		_, err = r.Token(t.Context(), c.refreshing(first.RefreshToken))
+		want(t, "after 11 s", err, "invalid_grant")
+	})
+}

@@ -1,0 +1,24 @@
+package grant
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+// TestConstantTime: how much of a wrong client secret is right cannot be told from
+// the time that its refusal takes. Both classes are wrong, one in the first byte that
+// is compared and one in the last.
+func TestConstantTime(t *testing.T) {
+	secret, want := mint(secretPrefix)
+	kept, now, accepted := want, time.Unix(1_789_732_800, 0), false
+	app := App{Kind: Confidential, Secret: &kept}
+	testkit.ConstantTime(t, "client", func(class int) {
+		kept = want
+		kept[class*(len(kept)-1)]++
+	}, func() { accepted = app.proves(secret, now) || accepted })
+	if accepted {
+		t.Error("a wrong secret was accepted")
+	}
+}

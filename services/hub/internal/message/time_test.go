@@ -1,0 +1,43 @@
+package message
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+)
+
+func TestTimeDoesNotFool(t *testing.T) {
+	at := time.Date(2026, 10, 25, 0, 59, 50, 0, time.UTC)
+	testkit.Tricks(t, "message window", at, func(t *testing.T, m *testkit.Machine) {
+		old, early := Message{Timestamp: at.UnixMilli()}, Message{Timestamp: at.Add(WindowPast + WindowFuture).UnixMilli()}
+		m.Pass(WindowPast - time.Second)
+		m.Trick()
+		if err := checkWindow(old, m.Now()); err != nil {
+			t.Errorf("within the window: %v", err)
+		}
+		if checkWindow(early, m.Now()) == nil {
+			t.Error("a message from more than a minute ahead is taken")
+		}
+		m.Pass(2 * time.Second)
+		if checkWindow(old, m.Now()) == nil {
+			t.Error("a message of more than five minutes is taken")
+		}
+		if err := checkWindow(early, m.Now()); err != nil {
+			t.Errorf("a minute ahead: %v", err)
+		}
+	})
+	testkit.Tricks(t, "signer", at, func(t *testing.T, m *testkit.Machine) {
+		ends := at.Add(time.Hour)
+		s := Signer{ExpiresAt: ends}
+		m.Pass(59 * time.Minute)
+		m.Trick()
+		if err := s.Usable(m.Now()); err != nil {
+			t.Errorf("a minute before the end: %v", err)
+		}
+		m.Pass(time.Minute)
+		if s.Usable(m.Now()) == nil {
+			t.Error("a signer does not end")
+		}
+	})
+}

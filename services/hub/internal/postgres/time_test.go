@@ -1,0 +1,31 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+)
+
+func TestTimeDoesNotFool(t *testing.T) {
+	testkit.Tricks(t, "challenge", midday, func(t *testing.T, m *testkit.Machine) {
+		d := newDesk(t)
+		d.Service = message.NewService(message.Config{
+			Issuer: issuer, Now: m.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
+			Keys: d.Keys, Messages: d.store.Messages(), Signers: d.store.Signers(), Effects: d.ledger,
+		})
+		good, late := newPen("alice", alice), newPen("late", alice)
+		asked, tooLate := good.ask(t, d, nil), late.ask(t, d, nil)
+		m.Pass(message.ChallengeAge - time.Second)
+		m.Trick()
+		if _, err := d.RegisterSigner(t.Context(), good.owner, asked); err != nil {
+			t.Errorf("a second before its end: %v", err)
+		}
+		m.Pass(time.Second)
+		_, err := d.RegisterSigner(t.Context(), late.owner, tooLate)
+		must(t, err, "challenge_expired")
+	})
+}

@@ -1,0 +1,112 @@
+package profile
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Faults of a profile, each with the member that is wrong.
+var (
+	ErrDisplayName = fault.New(fault.Invalid, "invalid_display_name", "displayName is 1 to 64 characters on one line").With("field", "displayName")
+	ErrBio         = fault.New(fault.Invalid, "invalid_bio", "bio has at most 280 characters").With("field", "bio")
+	ErrAvatar      = fault.New(fault.Invalid, "invalid_avatar_url", "avatarUrl is an https address of at most 500 characters, or null").With("field", "avatarUrl")
+	ErrLinks       = fault.New(fault.Invalid, "invalid_links", "links are at most 5 https addresses of at most 500 characters").With("field", "links")
+	ErrPayout      = fault.New(fault.Invalid, "invalid_payout_address",
+		"payoutAddress is 0x and 40 hex digits, with the checksum of EIP-55 where it has both cases, or null").With("field", "payoutAddress")
+)
+
+// ofMember is the fault of each member of a profile.update.
+var ofMember = map[string]*fault.Fault{
+	"displayName": ErrDisplayName, "bio": ErrBio, "avatar": ErrAvatar, "links": ErrLinks, "payoutAddress": ErrPayout,
+}
+
+// Writer keeps profiles, once for a message. Faults: forbidden for an operator that
+// is not there, those of the ledger.
+type Writer interface {
+	UpdateProfile(ctx context.Context, who operator.ID, messageID string, p operator.Profile) error
+}
+
+// Service changes profiles.
+type Service struct {
+	writer Writer
+	newID  func() string
+}
+
+// NewService builds a Service; newID gives an id that was never given before.
+func NewService(writer Writer, newID func() string) *Service {
+	return &Service{writer: writer, newID: newID}
+}
+
+// Update changes what is given of the caller's own profile; nothing given changes
+// nothing. Faults: those of Check and of the port.
+func (s *Service) Update(ctx context.Context, me operator.ID, p operator.Profile) error {
+	p, err := Check(p)
+	if err != nil || empty(p) {
+		return err
+	}
+	// No message stands behind this one, so its id is of another kind than any has.
+	sum := sha256.Sum256([]byte("profile\n" + s.newID()))
+	return s.writer.UpdateProfile(ctx, me, "msg_"+hex.EncodeToString(sum[:]), p)
+}
+
+// Check holds a profile to the rules of profile.update, and a payout address with both
+// cases to its checksum besides: who types one may slip. It gives the profile with
+// the address in its one spelling. Faults: those of this package.
+func Check(p operator.Profile) (operator.Profile, error) {
+	if empty(p) {
+		return p, nil
+	}
+	payload, err := json.Marshal(members(p))
+	if err != nil {
+		return p, err
+	}
+	if _, err := message.ReadPayload(message.ProfileUpdate, payload, false); err != nil {
+		field, _ := fault.Of(err).Extra["field"].(string)
+		if known, ok := ofMember[field]; ok {
+			return p, known
+		}
+		return p, err
+	}
+	if p.PayoutAddress.Text == nil {
+		return p, nil
+	}
+	address, err := claim.ParseAddress(*p.PayoutAddress.Text)
+	if err != nil || address.Chain() != claim.Ethereum {
+		return p, ErrPayout
+	}
+	spelled := address.String()
+	p.PayoutAddress.Text = &spelled
+	return p, nil
+}
+
+func empty(p operator.Profile) bool {
+	return p.DisplayName == nil && p.Bio == nil && !p.Avatar.Given && p.Links == nil && !p.PayoutAddress.Given
+}
+
+// members are those of the payload.
+func members(p operator.Profile) map[string]any {
+	out := map[string]any{}
+	if p.DisplayName != nil {
+		out["displayName"] = *p.DisplayName
+	}
+	if p.Bio != nil {
+		out["bio"] = *p.Bio
+	}
+	if p.Avatar.Given {
+		out["avatar"] = p.Avatar.Text
+	}
+	if p.Links != nil {
+		out["links"] = p.Links
+	}
+	if p.PayoutAddress.Given {
+		out["payoutAddress"] = p.PayoutAddress.Text
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package profile_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
+)
+
+func text(s string) *string { return &s }
+
+func set(s string) operator.Change { return operator.Change{Given: true, Text: &s} }
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	link := "https://a.example/" + strings.Repeat("x", 482)
+	for name, c := range map[string]struct {
+		p    operator.Profile
+		want *fault.Fault
+	}{
+		"nothing":               {operator.Profile{}, nil},
+		"all":                   {operator.Profile{DisplayName: text("Mara K"), Bio: text("a\nb"), Avatar: set(link), Links: []string{link}, PayoutAddress: set("0x" + strings.Repeat("2", 40))}, nil},
+		"cleared":               {operator.Profile{Bio: text(""), Avatar: operator.Change{Given: true}, Links: []string{}, PayoutAddress: operator.Change{Given: true}}, nil},
+		"64":                    {operator.Profile{DisplayName: text(strings.Repeat("語", 64))}, nil},
+		"65":                    {operator.Profile{DisplayName: text(strings.Repeat("a", 65))}, profile.ErrDisplayName},
+		"no name":               {operator.Profile{DisplayName: text("")}, profile.ErrDisplayName},
+		"blank name":            {operator.Profile{DisplayName: text("  ")}, profile.ErrDisplayName},
+		"two lines":             {operator.Profile{DisplayName: text("a\nb")}, profile.ErrDisplayName},
+		"not UTF-8":             {operator.Profile{DisplayName: text("a"), Bio: text("a\x00")}, profile.ErrBio},
+		"280":                   {operator.Profile{Bio: text(strings.Repeat("é", 280))}, nil},
+		"281":                   {operator.Profile{Bio: text(strings.Repeat("a", 281))}, profile.ErrBio},
+		"http avatar":           {operator.Profile{Avatar: set("http://a.example/x.png")}, profile.ErrAvatar},
+		"script avatar":         {operator.Profile{Avatar: set("javascript:alert(1)")}, profile.ErrAvatar},
+		"empty avatar":          {operator.Profile{Avatar: set("")}, profile.ErrAvatar},
+		"a long link":           {operator.Profile{Links: []string{link + "x"}}, profile.ErrLinks},
+		"six links":             {operator.Profile{Links: strings.Split(strings.Repeat("https://a.example ", 6)[:6*18-1], " ")}, profile.ErrLinks},
+		"a link with a user":    {operator.Profile{Links: []string{"https://a@b.example"}}, profile.ErrLinks},
+		"payout of 39":          {operator.Profile{PayoutAddress: set("0x" + strings.Repeat("2", 39))}, profile.ErrPayout},
+		"payout with checksum":  {operator.Profile{PayoutAddress: set("0x52908400098527886E0F7030069857D2E4169EE7")}, nil},
+		"payout with a slip":    {operator.Profile{PayoutAddress: set("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"[:41] + "d")}, nil},
+		"payout of other cases": {operator.Profile{PayoutAddress: set("0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")}, profile.ErrPayout},
+	} {
+		_, err := profile.Check(c.p)
+		if c.want == nil && err != nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	p, err := profile.Check(operator.Profile{PayoutAddress: set("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed")})
+	if err != nil || *p.PayoutAddress.Text != "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" {
+		t.Errorf("%v %v", p.PayoutAddress.Text, err)
+	}
+}
+
+// writer keeps what it was told.
+type writer struct {
+	ids []string
+	got []operator.Profile
+}
+
+func (w *writer) UpdateProfile(_ context.Context, _ operator.ID, messageID string, p operator.Profile) error {
+	w.ids, w.got = append(w.ids, messageID), append(w.got, p)
+	return nil
+}
+
+// TestUpdate: each write is one of its own, and nothing is written for nothing.
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	w, n := &writer{}, 0
+	s := profile.NewService(w, func() string { n++; return strconv.Itoa(n) })
+	for range 2 {
+		if err := s.Update(t.Context(), "me", operator.Profile{Bio: text("x")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Update(t.Context(), "me", operator.Profile{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Update(t.Context(), "me", operator.Profile{Links: []string{"x"}}); !errors.Is(err, profile.ErrLinks) {
+		t.Errorf("%v", err)
+	}
+	if len(w.ids) != 2 || w.ids[0] == w.ids[1] || len(w.ids[0]) != 68 || *w.got[1].Bio != "x" {
+		t.Errorf("%v %v", w.ids, w.got)
+	}
+}

@@ -1,0 +1,61 @@
+// What the hub attests can be verified by anybody with P/keys alone, for ever: also
+// after the hub has taken another key.
+import { check, equal, need, taken, truth } from './lib.mjs';
+import { authentic, covered, messagePrefix } from './signed.mjs';
+
+const issuer = need('ISSUER');
+const rotated = need('ROTATED') + '/api/protocol/v1';
+const [market, other] = need('MARKETS').split(',');
+const bearer = need('OPERATOR_KEY');
+
+const verifies = (message, at = issuer) => authentic(message, covered({ prefix: messagePrefix, issuer: at }, message).data);
+const keysAt = async (base) => (await taken(200, 'GET', `${base}/keys`)).keys;
+const readAt = async (base, id) => (await taken(200, 'GET', `${base}/messages/${id}`));
+const attest = async (base, marketId) => {
+  const { messageId } = await taken(200, 'POST', `${base}/predictions`, { bearer, body: { marketId, position: 'YES', priceBps: 4200 } });
+  return readAt(base, messageId);
+};
+
+// vouched verifies a message with the keys of a hub, the time of the key included,
+// and gives the key.
+async function vouched(message, keys) {
+  const key = keys.find((k) => k.publicKey === message.signer.publicKey && k.kind === message.signer.kind);
+  truth(key, 'no key of the hub has signed it');
+  const from = Date.parse(key.notBefore);
+  const to = key.notAfter ? Date.parse(key.notAfter) : Infinity;
+  truth(message.timestamp >= from && message.timestamp < to, `signed at ${message.timestamp}, the key is of ${key.notBefore} to ${key.notAfter}`);
+  truth(await verifies(message), 'the signature does not verify');
+  return key;
+}
+
+const keys = await keysAt(issuer);
+const before = await readAt(issuer, need('BEFORE'));
+await check('a call filed with a key is attested by the hub', async () => {
+  const { message, attested } = await attest(issuer, market);
+  equal([attested, message.type, message.appId, message.payload.marketId], [true, 'prediction.create', null, market]);
+  equal([message.payload.credential, message.payload.priceAtPrediction], ['operator_key', 4200]);
+  await vouched(message, keys);
+});
+await check('what was changed in it does not verify', async () => {
+  const { message } = before;
+  for (const changed of [{ timestamp: message.timestamp + 1 }, { payload: { ...message.payload, priceAtPrediction: 1 } }, { denpaId: crypto.randomUUID() }]) {
+    truth(!(await verifies({ ...message, ...changed })), JSON.stringify(changed));
+  }
+  truth(!(await verifies(message, 'https://other.example/api/protocol/v1')), 'it verifies for another issuer');
+});
+const newer = await keysAt(rotated);
+await check('a hub with a newer key lists both, the older with its end', () => {
+  equal([keys.length, newer.length], [1, 2], 'the number of keys');
+  equal([newer[1].publicKey, newer[1].kid], [keys[0].publicKey, keys[0].kid]);
+  truth(newer[1].notAfter && !newer[0].notAfter, JSON.stringify(newer));
+});
+await check('what was attested before verifies with its keys', async () => {
+  const { message } = await readAt(rotated, need('BEFORE'));
+  equal(message, before.message);
+  equal((await vouched(message, newer)).kid, keys[0].kid);
+});
+await check('what is attested since is signed with the newer key', async () => {
+  const { message } = await attest(rotated, other);
+  equal((await vouched(message, newer)).kid, newer[0].kid);
+  await vouched((await readAt(rotated, need('BEFORE'))).message, newer);
+});

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// described is one entry of package.json and of the lock.
+type described struct {
+	Version      string            `json:"version"`
+	Resolved     string            `json:"resolved"`
+	Integrity    string            `json:"integrity"`
+	Dependencies map[string]string `json:"dependencies"`
+	Optional     map[string]string `json:"optionalDependencies"`
+}
+
+var exact = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
+
+func read(t *testing.T, path string, into any) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPins: every version is exact and locked by its hash, the lock names no server,
+// and the page says what was run.
+func TestPins(t *testing.T) {
+	t.Parallel()
+	var wanted described
+	read(t, "package.json", &wanted)
+	var lock struct {
+		Version  int                  `json:"lockfileVersion"`
+		Packages map[string]described `json:"packages"`
+	}
+	read(t, "package-lock.json", &lock)
+	root := lock.Packages[""]
+	if lock.Version != 3 || !maps.Equal(root.Dependencies, wanted.Dependencies) || !maps.Equal(root.Optional, wanted.Optional) {
+		t.Error("the lock is not that of package.json: run npm install --package-lock-only")
+	}
+	for path, p := range lock.Packages {
+		if p.Resolved != "" || path != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
+			t.Errorf("%s: from %q with hash %q", path, p.Resolved, p.Integrity)
+		}
+	}
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := maps.Clone(wanted.Dependencies)
+	maps.Copy(all, wanted.Optional)
+	for name, version := range all {
+		if !exact.MatchString(version) || lock.Packages["node_modules/"+name].Version != version {
+			t.Errorf("%s %s is not exact, or not what is locked", name, version)
+		}
+		if _, dependency := wanted.Dependencies[name]; dependency && !strings.Contains(string(page), name+" "+version) {
+			t.Errorf("docs/architecture.md does not say that %s %s is run", name, version)
+		}
+	}
+}
+
+// TestScripts: what runs is there, and the least number of its checks is what it has.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	for _, s := range scripts {
+		raw, err := os.ReadFile(s.name + ".mjs")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if n := strings.Count(string(raw), "await check("); s.least < n {
+			t.Errorf("%s has %d checks, but %d are enough", s.name, n, s.least)
+		}
+	}
+	files, err := filepath.Glob("*.mjs")
+	if err != nil || len(files) < len(scripts) {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = choose([]string{strings.TrimSuffix(file, ".mjs")})
+		if checks := strings.Contains(string(raw), "\nawait check("); checks && err != nil {
+			t.Errorf("%s checks something and is never run", file)
+		}
+	}
+}

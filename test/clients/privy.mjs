@@ -1,0 +1,66 @@
+// The library of the identity provider whose form of tokens we take, against the
+// development issuer: what it takes and refuses here is what it would there.
+import { PrivyClient } from '@privy-io/node';
+import { check, equal, need, refused, taken, truth } from './lib.mjs';
+
+const idp = need('IDP');
+const appId = need('IDP_APP');
+const user = need('PERSON');
+const address = '0x' + Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex');
+const privy = new PrivyClient({ appId, appSecret: need('IDP_SECRET'), apiUrl: idp, maxRetries: 0 });
+
+const mint = (more = {}) => taken(200, 'POST', `${idp}/mint`, { body: { user, profile: 'privy', ...more } });
+const { sub } = await mint();
+await taken(200, 'POST', `${idp}/users/${sub}/wallets`, { body: { address, chainType: 'ethereum' } });
+const { token, identityToken } = await mint();
+
+// altered changes the claims of a token and leaves its signature.
+function altered(jwt) {
+  const [head, claims, signature] = jwt.split('.');
+  const other = JSON.parse(Buffer.from(claims, 'base64url'));
+  other.sub = sub.replace(/.$/, '');
+  return [head, Buffer.from(JSON.stringify(other)).toString('base64url'), signature].join('.');
+}
+const verify = (jwt) => privy.utils().auth().verifyAccessToken(jwt);
+const wallets = (u) => u.linked_accounts.filter((a) => a.type === 'wallet').map((a) => [a.address, a.chain_type]);
+
+await check('an access token is taken', async () => {
+  const claims = await verify(token);
+  equal([claims.user_id, claims.app_id, claims.issuer], [sub, appId, 'privy.io']);
+  truth(claims.session_id && claims.expiration - claims.issued_at === 3600, JSON.stringify(claims));
+});
+await check('an identity token gives the user with linked wallets', async () => {
+  const found = await privy.users().get({ id_token: identityToken });
+  equal([found.id, wallets(found)], [sub, [[address, 'ethereum']]]);
+});
+await check('so does the users interface', async () => {
+  const found = await privy.users()._get(sub);
+  equal([found.id, wallets(found), found.is_guest], [sub, [[address, 'ethereum']], false]);
+});
+await check('and by the wallet', async () => {
+  equal((await privy.users().getByWalletAddress({ address })).id, sub);
+});
+await check('a token whose claims were changed is refused', async () => {
+  await refused(verify(altered(token)));
+  await refused(privy.users().get({ id_token: altered(identityToken) }));
+});
+await check('a token of another issuer is refused', async () => refused(verify((await mint({ profile: 'oidc' })).token)));
+await check('a token that has expired is refused', async () => refused(verify((await mint({ ttl: -120 })).token)));
+await check('the users interface wants its password', async () => {
+  const stranger = new PrivyClient({ appId, appSecret: 'another', apiUrl: idp, maxRetries: 0 });
+  await refused(stranger.users()._get(sub), (err) => err.status === 401);
+});
+await check('a user who is not there is a 404', () => refused(privy.users()._get(sub + '-nobody'), (err) => err.status === 404));
+await check('the key of the issuer may change while a library holds the older ones', async () => {
+  await taken(200, 'POST', `${idp}/rotate`, { body: {} });
+  const fresh = new PrivyClient({ appId, appSecret: need('IDP_SECRET'), apiUrl: `${idp}/dev/idp`, maxRetries: 0 });
+  for (const t of [token, (await mint()).token]) await fresh.utils().auth().verifyAccessToken(t);
+  await verify(token);
+});
+await check('the hub takes the same tokens, and refuses the same', async () => {
+  const at = `${need('HUB')}/api/auth/privy`;
+  for (const bearer of [token, (await mint()).token]) await taken(200, 'POST', at, { bearer });
+  await taken(401, 'POST', at, { bearer: altered(token) });
+  await taken(401, 'POST', at, { bearer: identityToken });
+  await taken(401, 'POST', at, { bearer: (await mint({ ttl: -120 })).token });
+});

@@ -1,0 +1,143 @@
+package rows
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalcast/signalcast/test/prove/internal/described"
+	"github.com/signalcast/signalcast/test/prove/internal/frame"
+)
+
+// accepted is the specification's table of credentials: where each is accepted.
+var accepted = map[string]func(op *described.Operation) bool{
+	"operatorKey": func(op *described.Operation) bool {
+		write := op.Method != "GET" && op.Host == "hub"
+		return write || underProtocol(op.Path) || op.Host == "api" || op.Path == "/api/network/field-record/me"
+	},
+	"sessionId":        firstParty,
+	"sessionSignature": firstParty,
+	"identityToken": func(op *described.Operation) bool { // key management, sign-in, stream provisioning
+		return strings.HasPrefix(op.Path, "/api/dev/") || op.Path == "/api/auth/privy" || op.Path == "/api/streamer/stream" ||
+			op.Host == "api" && op.Path == "/api/v1/agent/keys"
+	},
+	"developerToken": func(op *described.Operation) bool {
+		return op.Path == "/dev" || strings.HasPrefix(op.Path, "/dev/keys")
+	},
+	"appToken":       func(op *described.Operation) bool { return op.Host == "hub" && underProtocol(op.Path) },
+	"appCredentials": func(op *described.Operation) bool { return strings.HasPrefix(op.Path, protocolPath+"/oauth/") },
+	"adminSecret": func(op *described.Operation) bool {
+		return strings.HasPrefix(op.Path, "/api/admin/") || strings.HasPrefix(op.Path, "/api/resolution/") && op.Method == "POST" ||
+			op.Path == "/api/broadcast/preempt"
+	},
+	"cronSecret": func(op *described.Operation) bool {
+		return op.Path == "/api/admin/resolve-signals" || op.Path == "/api/admin/daily-digest" && op.Method == "POST"
+	},
+}
+
+// firstParty is every surface of our own app: the protocol never reads a cookie.
+func firstParty(op *described.Operation) bool { return op.Host == "hub" && !underProtocol(op.Path) }
+
+// auth is the column "auth" of the specification's tables, and of those of the
+// protocol's routes, for everything that a credential opens or that changes
+// something.
+const auth = `
+POST   /api/predictions                          session key
+POST   /api/m/{marketId}/streams                 session key
+DELETE /api/m/{marketId}/streams                 session key
+POST   /api/signals/{id}/events                  session key
+POST   /api/dev/keys                             jwt
+GET    /api/dev/keys                             jwt
+DELETE /api/dev/keys                             jwt
+GET    /api/dev/whoami                           jwt
+POST   /api/user/follow                          session
+DELETE /api/user/follow                          session
+GET    /api/user/follow                          none session
+POST   /api/identity/claim                       session
+GET    /api/identity/claim                       session
+DELETE /api/identity/claim                       session
+GET    /api/m/{marketId}/crowd                   none session
+POST   /api/resolution/finalize                  admin
+POST   /api/resolution/dispute                   admin
+POST   /api/admin/resolve-signals                admin cron
+GET    /api/admin/resolve-signals                admin cron
+POST   /api/admin/daily-digest                   admin cron
+POST   /api/admin/markets                        admin
+POST   /api/admin/operators                      admin
+GET    /api/admin/pins                           admin
+POST   /api/admin/pins                           admin
+DELETE /api/admin/pins                           admin
+POST   /api/auth/privy                           jwt
+DELETE /api/auth/privy                           none session
+POST   /api/v1/agent/keys                        jwt
+GET    /ws                                       none key
+POST   /api/dev/apps                             jwt
+GET    /api/dev/apps                             jwt
+PATCH  /api/dev/apps/{appId}                     jwt
+DELETE /api/dev/apps/{appId}                     jwt
+POST   /api/dev/apps/{appId}/secret              jwt
+GET    /protocol/authorize                       none session
+POST   /protocol/authorize                       session
+POST   /api/protocol/v1/oauth/token              none client
+POST   /api/protocol/v1/oauth/revoke             none client
+POST   /api/protocol/v1/oauth/introspect         client
+GET    /api/protocol/v1/me                       token key
+GET    /api/protocol/v1/grants                   token key
+DELETE /api/protocol/v1/grants/{grantId}         token key
+GET    /api/user/grants                          session
+DELETE /api/user/grants/{grantId}                session
+POST   /api/protocol/v1/signers/challenge        token key
+POST   /api/protocol/v1/signers                  token key
+DELETE /api/protocol/v1/signers/{publicKey}      token key
+DELETE /api/user/signers/{publicKey}             session
+POST   /api/protocol/v1/messages                 none token key
+POST   /api/protocol/v1/messages/verify          none
+POST   /api/protocol/v1/predictions              token key
+POST   /api/protocol/v1/signals                  token key
+GET    /apps                                     none session
+POST   /apps/revoke                              session
+GET    /dev                                      none developer
+POST   /dev/keys                                 developer
+POST   /dev/keys/revoke                          developer
+POST   /dev/session                              none
+POST   /dev/session/end                          none
+`
+
+// schemeWords are the words of that column for the schemes of the description.
+var schemeWords = map[string]string{
+	"sessionId": "session", "operatorKey": "key", "identityToken": "jwt", "adminSecret": "admin", "cronSecret": "cron",
+	"appToken": "token", "appCredentials": "client", "developerToken": "developer",
+}
+
+// agrees holds the description against the specification.
+func agrees(doc *described.Document, seen *frame.Seen) {
+	table := map[string]string{}
+	for line := range strings.SplitSeq(strings.TrimSpace(auth), "\n") {
+		words := strings.Fields(line)
+		table[words[0]+" "+words[1]] = strings.Join(words[2:], " ")
+	}
+	for _, op := range doc.Operations {
+		var words []string
+		if op.Public() {
+			words = append(words, "none")
+		}
+		for _, scheme := range op.Schemes() {
+			rule := accepted[scheme]
+			seen.Check(rule != nil && rule(op), "%s is described as taking %s, which is not accepted there", op.Name(), scheme)
+			if word := schemeWords[scheme]; word != "" {
+				words = append(words, word)
+			}
+		}
+		if op.Gone() || op.Method == "GET" && strings.Join(words, "") == "none" {
+			continue // a read for everybody needs no line
+		}
+		name := op.Method + " " + op.Path
+		want := strings.Fields(table[name])
+		slices.Sort(want)
+		slices.Sort(words)
+		seen.Check(slices.Equal(want, words), "%s is described as taking %q, and has to take %q", op.Name(), words, want)
+		delete(table, name)
+	}
+	for name := range table {
+		seen.Wrong("%s is not described", name)
+	}
+}

@@ -1,0 +1,2 @@
+// Package security holds docs/security.md against the tests that it names.
+package security
