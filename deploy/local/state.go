@@ -110,6 +110,7 @@ type secrets struct {
 	Cron      string `json:"cronSecret"`
 	Link      string `json:"linkSecret"`
 	Mask      string `json:"maskSecret"`
+	Hooks     string `json:"webhookSecretKey"`
 	Session   string `json:"sessionSecret"`
 	Successor string `json:"successorSecret"`
 	HubSeed   string `json:"hubSeed"` // of the key that the hub attests with
@@ -121,7 +122,7 @@ func (s *state) secrets() (secrets, error) {
 	if err := readJSON(s.path(secretsFile), &out); err != nil {
 		return out, err
 	}
-	for _, f := range []*string{&out.Admin, &out.Cron, &out.Link, &out.Mask, &out.Session, &out.Successor, &out.HubSeed, &out.Database} {
+	for _, f := range []*string{&out.Admin, &out.Cron, &out.Link, &out.Mask, &out.Hooks, &out.Session, &out.Successor, &out.HubSeed, &out.Database} {
 		if *f == "" {
 			*f = randomHex(32)
 		}

@@ -9,6 +9,7 @@ var adapters = map[string][]string{
 	"postgres": {"pg", "outbox"},
 	"relay":    {"kv"},
 	"venue":    {},
+	"hook":     {"safedial"},             // it connects where operators say
 	"upstream": {"link", "kv", "outbox"}, // answers are kept in Redis, facts wait in the outbox
 	"partner":  {"kv"},
 	"mail":     {},
@@ -31,6 +32,7 @@ var subjects = map[string]map[string][]string{
 		"signal":  {"market"},
 		"wire":    {"market"},
 		"live":    {"feed"}, // it hands on what the feed defines
+		"webhook": {"feed"}, // it is sent to webhooks, too
 	},
 	"hub": {
 		"creation":   {"message", "market", "operator", "resolution", "signal"}, // what is signed becomes each of them

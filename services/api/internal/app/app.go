@@ -24,6 +24,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/history"
+	"github.com/signalcast/signalcast/services/api/internal/hook"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -34,6 +35,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/webhook"
 	"github.com/signalcast/signalcast/services/api/internal/wire"
 )
 
@@ -73,6 +75,9 @@ type App struct {
 	relay    *relay.Relay
 	follower *relay.Follower
 	news     *relay.News
+	sender   *hook.Sender
+	webhooks *webhook.Service
+	hooks    *hook.Worker
 
 	edge     *edge.Server
 	http     *web.Server
@@ -145,6 +150,7 @@ func (a *App) subjects() error {
 	a.relay = relay.New(relay.Options{Log: a.store, Redis: a.redis, Now: a.now, NewID: newID, Slog: a.log})
 	a.follower = relay.NewFollower(a.store, a.redis, a.hub, a.now, a.log)
 	a.news = relay.NewNews(a.redis, a.hear)
+	a.callOut()
 	a.ticker = relay.NewTicker(a.store, relay.NewReaders(a.redis, newID(), a.now), a.hub, a.now, a.log)
 	return nil
 }
@@ -165,7 +171,7 @@ func (a *App) faces() error {
 	closed := a.metrics.Counter("socket_closed_total", "Sockets that ended, by close code.", "code")
 	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL}, edge.Deps{
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
-		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Hub: a.hub,
+		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Webhooks: a.webhooks, Hub: a.hub,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("login", loginLimit),
 		Health: a.health, Log: a.log, Now: a.now, NewID: newID,
@@ -227,6 +233,7 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("follower", a.follower.Run),
 		run.Loop("news", a.news.Run),
 		lead("relay", relay.LeaseKey, a.relay.Run),
+		lead("webhooks", hook.LeaseKey, a.hooks.Run),
 		lead("catalogue", catalogueLease, a.catalogue.Run),
 		lead("scan", scanLease, a.scanner.Run),
 		lead("sweep", sweepLease, a.sweep),
@@ -297,8 +304,8 @@ func (a *App) tellMoves(ctx context.Context) error {
 // sweepEvery is how often what has run out is deleted.
 const sweepEvery = time.Minute
 
-// sweep deletes what nothing counts any more: idempotency keys and ids of facts that
-// have run out, and proposals that nobody has decided on.
+// sweep deletes what nothing counts any more: idempotency keys, ids of facts
+// and deliveries that have run out, and proposals that nobody has decided on.
 func (a *App) sweep(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -310,6 +317,9 @@ func (a *App) sweep(ctx context.Context) error {
 			return err
 		}
 		if err := a.store.SweepPublished(ctx); err != nil {
+			return err
+		}
+		if err := a.store.SweepDeliveries(ctx); err != nil {
 			return err
 		}
 		select {
@@ -332,6 +342,7 @@ func (a *App) close() error {
 	var errs []error
 	if a.follower != nil {
 		errs = append(errs, a.follower.Close(), a.news.Close())
+		a.sender.Close()
 		a.hub.Close()
 	}
 	a.pool.Close()

@@ -23,6 +23,9 @@ type Config struct {
 	Link     conf.Secret `env:"LINK_SECRET"`
 	Mask     conf.Secret `env:"MASK_SECRET"` // of the masked operator ids
 
+	HookKey     conf.Secret `env:"WEBHOOK_SECRET_KEY"` // under which webhooks' secrets lie in the database
+	HookPrivate bool        `env:"WEBHOOK_ALLOW_PRIVATE"`
+
 	HubURL    string         `env:"HUB_URL"`
 	Providers conf.Secret    `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
 	PerAddr   int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
@@ -60,6 +63,10 @@ func (c *Config) Check(r *conf.Report) {
 	r.DSN("REDIS_URL", c.Redis, "redis", "rediss")
 	r.Secret("LINK_SECRET", c.Link)
 	r.Secret("MASK_SECRET", c.Mask)
+	r.Secret("WEBHOOK_SECRET_KEY", c.HookKey)
+	if c.HookPrivate && r.Env().Production() {
+		r.Fail("WEBHOOK_ALLOW_PRIVATE", "must not be set in production")
+	}
 	r.PublicURL("HUB_URL", c.HubURL)
 	c.checkProviders(r)
 	r.URL("POLYMARKET_GAMMA_URL", c.GammaURL, "https", "http")

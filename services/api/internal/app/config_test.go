@@ -13,15 +13,16 @@ const canary = "c4narY"
 // good is a configuration that starts in production.
 func good() map[string]string {
 	return map[string]string{
-		"ENV":           "production",
-		"HTTP_ADDR":     "0.0.0.0:8081",
-		"METRICS_ADDR":  "10.0.0.7:9100",
-		"DATABASE_URL":  "postgres://api_rw:" + canary + "@db.internal/signalcast",
-		"REDIS_URL":     "redis://redis.internal:6379",
-		"LINK_SECRET":   "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J",
-		"MASK_SECRET":   "Mn3Bv5Cx7Zl9Kj1Hg3Fd5Sa7Po9Iu1Yt",
-		"HUB_URL":       "https://hub.example",
-		"IDP_PROVIDERS": `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
+		"ENV":                "production",
+		"HTTP_ADDR":          "0.0.0.0:8081",
+		"METRICS_ADDR":       "10.0.0.7:9100",
+		"DATABASE_URL":       "postgres://api_rw:" + canary + "@db.internal/signalcast",
+		"REDIS_URL":          "redis://redis.internal:6379",
+		"LINK_SECRET":        "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J",
+		"MASK_SECRET":        "Mn3Bv5Cx7Zl9Kj1Hg3Fd5Sa7Po9Iu1Yt",
+		"HUB_URL":            "https://hub.example",
+		"WEBHOOK_SECRET_KEY": "Wq2Ls8Rt5Yp1Nc7Xv4Bz9Kd3Hf6Gj0Ma",
+		"IDP_PROVIDERS":      `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
 	}
 }
 
@@ -35,6 +36,9 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	for name, change := range map[string]struct{ setting, value string }{
 		"no masking secret":        {"MASK_SECRET", ""},
 		"short masking secret":     {"MASK_SECRET", short},
+		"no webhook key":           {"WEBHOOK_SECRET_KEY", ""},
+		"short webhook key":        {"WEBHOOK_SECRET_KEY", short},
+		"webhooks into the house":  {"WEBHOOK_ALLOW_PRIVATE", "true"},
 		"short link secret":        {"LINK_SECRET", short},
 		"same secret twice":        {"MASK_SECRET", good()["LINK_SECRET"]},
 		"plain http base":          {"HUB_URL", "http://" + canary + ".example"},

@@ -166,7 +166,7 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 			return err
 		}
 		if from < oldest-1 {
-			if err := r.offer(ctx, live.Text(encode(gapJSON{Op: "gap", Channel: r.channel.Shown(), From: from, Oldest: oldest}))); err != nil {
+			if err := r.offer(ctx, live.Text(live.GapFrame(r.channel, from, oldest))); err != nil {
 				return err
 			}
 			r.sub.Caught(upTo)

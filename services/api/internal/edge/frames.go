@@ -68,13 +68,6 @@ var empty = map[string]json.RawMessage{
 	"pulse":    json.RawMessage(`{}`),
 }
 
-type gapJSON struct {
-	Op      string `json:"op"`
-	Channel string `json:"channel"`
-	From    int64  `json:"from"`
-	Oldest  int64  `json:"oldest"`
-}
-
 // endJSON is the last event of a stream: a close frame of a websocket.
 type endJSON struct {
 	Code   int    `json:"code"`

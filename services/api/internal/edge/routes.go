@@ -2,11 +2,13 @@ package edge
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
 // Cache rules of successful reads.
@@ -40,6 +42,14 @@ func (s *server) routes() []web.Route {
 		{Method: get, Path: "/api/aura/top", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.top), Empty: s.emptyTop},
 		{Method: get, Path: "/api/aura/history", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.attentionHistory), EmptyFor: emptyHistory},
 		{Method: post, Path: "/api/v1/agent/keys", Who: []string{login}, Handler: s.mintKey},
+		{Method: post, Path: "/api/v1/webhooks", Who: []string{key}, Handler: s.registerWebhook},
+		{Method: get, Path: "/api/v1/webhooks", Who: []string{key}, Handler: s.listWebhooks},
+		{Method: get, Path: "/api/v1/webhooks/:id", Who: []string{key}, Handler: s.oneWebhook},
+		{Method: http.MethodPatch, Path: "/api/v1/webhooks/:id", Who: []string{key}, Handler: s.changeWebhook},
+		{Method: http.MethodDelete, Path: "/api/v1/webhooks/:id", Who: []string{key}, Handler: s.deleteWebhook},
+		{Method: post, Path: "/api/v1/webhooks/:id/test", Who: []string{key}, Handler: s.testWebhook, Timeout: webhook.AnswerWithin + 2*time.Second},
+		{Method: post, Path: "/api/v1/webhooks/:id/secret", Who: []string{key}, Handler: s.renewWebhook},
+		{Method: get, Path: "/api/v1/webhooks/:id/deliveries", Who: []string{key}, Handler: s.listDeliveries},
 		{Method: get, Path: "/ws", Who: []string{public, key}, Handler: s.sockets.open, Timeout: noLimit},
 	}, retired()...)
 }

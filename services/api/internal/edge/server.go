@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
 // Feed reads pages of the numbered feed.
@@ -43,6 +44,18 @@ type Operators interface {
 	Verify(ctx context.Context, hash []byte) (operator.Operator, operator.Key, error)
 }
 
+// Webhooks keeps the webhooks of operators; webhook.Service says what each faults with.
+type Webhooks interface {
+	Register(ctx context.Context, o webhook.Owner, d webhook.Draft) (webhook.Hook, string, error)
+	List(ctx context.Context, o webhook.Owner) ([]webhook.Hook, error)
+	Get(ctx context.Context, o webhook.Owner, id string) (webhook.Hook, error)
+	Change(ctx context.Context, o webhook.Owner, id string, c webhook.Change) (webhook.Hook, error)
+	Delete(ctx context.Context, o webhook.Owner, id string) error
+	Renew(ctx context.Context, o webhook.Owner, id string) (webhook.Hook, string, error)
+	Test(ctx context.Context, o webhook.Owner, id string) (webhook.Delivery, error)
+	Deliveries(ctx context.Context, o webhook.Owner, id string, before int64, limit int) ([]webhook.Delivery, error)
+}
+
 // Limiter counts calls over all processes.
 type Limiter interface {
 	Allow(ctx context.Context, key string) limit.Decision
@@ -59,6 +72,7 @@ type Deps struct {
 	Operators Operators
 	History   History
 	Snapshots Snapshots
+	Webhooks  Webhooks
 	Hub       *live.Hub
 
 	Addresses *limit.Local // calls of one address

@@ -62,6 +62,7 @@ func newSocket(all *sockets, pipe transport, me holder, address string, end cont
 // holder is whose key a socket carries; the zero value is nobody's.
 type holder struct {
 	hash        []byte // of the key
+	id          string // of the operator
 	handle      string
 	permissions []string
 }
@@ -75,7 +76,7 @@ func (s *sockets) holder(ctx context.Context, hash []byte) (holder, error) {
 	if err != nil {
 		return holder{}, err
 	}
-	return holder{hash: hash, handle: o.Handle, permissions: key.Permissions}, nil
+	return holder{hash: hash, id: o.ID, handle: o.Handle, permissions: key.Permissions}, nil
 }
 
 // become makes the socket another's; what only the one before may hear ends.

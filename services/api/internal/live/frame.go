@@ -28,9 +28,23 @@ func EphemeralFrame(e *feed.Ephemeral) []byte {
 	return frameTail(frameHead(e.Channel.Shown(), len(e.Data)), e.Type, e.At, e.Data)
 }
 
-func frameHead(channel string, size int) []byte {
+// GapFrame is the text frame that tells of events behind from which are no longer kept.
+func GapFrame(c feed.Channel, from, oldest int64) []byte {
+	b := frameOf("gap", c.Shown(), 0)
+	b = append(b, `,"from":`...)
+	b = strconv.AppendInt(b, from, 10)
+	b = append(b, `,"oldest":`...)
+	b = strconv.AppendInt(b, oldest, 10)
+	return append(b, '}')
+}
+
+func frameHead(channel string, size int) []byte { return frameOf("event", channel, size) }
+
+func frameOf(op, channel string, size int) []byte {
 	b := make([]byte, 0, size+len(channel)+160)
-	b = append(b, `{"op":"event","channel":"`...)
+	b = append(b, `{"op":"`...)
+	b = append(b, op...)
+	b = append(b, `","channel":"`...)
 	b = append(b, channel...)
 	return append(b, '"')
 }

@@ -180,3 +180,19 @@ func (h *Hub) remember(c feed.Channel, after, upTo int64) (frames []byte, throug
 	}
 	return frames, through, true
 }
+
+// Recent gives up to limit events behind a number from memory. It fails when the
+// memory begins behind the number.
+func (h *Hub) Recent(after int64, limit int) ([]feed.Message, bool) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if after < h.head-h.held {
+		return nil, false
+	}
+	n := min(max(h.head-after, 0), int64(limit))
+	out := make([]feed.Message, n)
+	for i := range out {
+		out[i] = h.ring[(after+1+int64(i))%int64(len(h.ring))].msg
+	}
+	return out, true
+}

@@ -4,7 +4,7 @@ import "strings"
 
 // inProduction is what differs from the settings of the running system.
 var inProduction = map[string]string{
-	"ENV": "production", "HUB_URL": "https://hub.example",
+	"ENV": "production", "WEBHOOK_ALLOW_PRIVATE": "false", "HUB_URL": "https://hub.example",
 	"IDP_LOGIN_URL": "https://idp.example/login",
 	"IDP_PROVIDERS": `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
 }
@@ -60,6 +60,8 @@ func spoiltService() []spoiled {
 		{"hub", "an unknown place", "ENV", false, always("staging-" + canaryWord), nil},
 		{"hub", "a limit below none", "RATE_LIMIT_ANON", false, always("-1"), nil},
 		{"api", "a short masking secret", "MASK_SECRET", false, always(canaryWord), nil},
+		{"api", "a short key of webhooks", "WEBHOOK_SECRET_KEY", false, always(canaryWord), nil},
+		{"api", "webhooks to private addresses", "WEBHOOK_ALLOW_PRIVATE", true, always("true"), nil},
 		{"api", "no link secret", "LINK_SECRET", false, always(""), nil},
 		{"api", "every peer a proxy", "TRUSTED_PROXIES", false, always("::/0"), nil},
 		{

@@ -1,0 +1,94 @@
+package safedial
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// ErrAddress says that an address is not on the public internet.
+var ErrAddress = errors.New("address is not public")
+
+// special are the ranges within the unicast space that lead to ourselves, to a
+// neighbour, or through a tunnel to either (IANA's special-purpose registries).
+var special = prefixes(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+	"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16",
+	"192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+	"168.63.129.16/32", // a cloud's own service on a public address
+	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "2620:4f:8000::/48",
+)
+
+// global is all of IPv6 that is given out; the rest is private, mapped, translated
+// (64:ff9b::) or nothing yet.
+var global = netip.MustParsePrefix("2000::/3")
+
+func prefixes(list ...string) []netip.Prefix {
+	out := make([]netip.Prefix, len(list))
+	for i, s := range list {
+		out[i] = netip.MustParsePrefix(s)
+	}
+	return out
+}
+
+// Public tells whether an address is on the public internet. One that carries an
+// IPv4 address inside is never, but for the mapped form, which is that address.
+func Public(a netip.Addr) bool {
+	if a.Zone() != "" {
+		return false
+	}
+	a = a.Unmap()
+	if !a.IsValid() || a.Is6() && !global.Contains(a) {
+		return false
+	}
+	for _, p := range special {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// control refuses a connection before it is made.
+func control(network, address string, _ syscall.RawConn) error {
+	if network != "tcp4" && network != "tcp6" {
+		return fmt.Errorf("%s %s: %w", network, address, ErrAddress)
+	}
+	to, err := netip.ParseAddrPort(address)
+	if err != nil || !Public(to.Addr()) {
+		return fmt.Errorf("%s: %w", address, ErrAddress)
+	}
+	return nil
+}
+
+// Options of a client; the zero value is the safe one.
+type Options struct {
+	Private  bool          // private addresses may be dialled
+	Timeout  time.Duration // of one request with everything; 0: ten seconds
+	Resolver *net.Resolver // nil: the system's
+}
+
+// Client makes requests to addresses of strangers: to public addresses alone, by no
+// proxy, and following no redirect.
+func Client(o Options) *http.Client {
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Second
+	}
+	d := &net.Dialer{Timeout: o.Timeout, Resolver: o.Resolver}
+	if !o.Private {
+		d.Control = control
+	}
+	return &http.Client{
+		Timeout: o.Timeout,
+		Transport: &http.Transport{
+			DialContext: d.DialContext, TLSHandshakeTimeout: o.Timeout, ResponseHeaderTimeout: o.Timeout,
+			MaxIdleConns: 64, MaxIdleConnsPerHost: 1, IdleConnTimeout: 30 * time.Second,
+			MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

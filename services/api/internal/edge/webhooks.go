@@ -1,0 +1,266 @@
+package edge
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/webhook"
+)
+
+// Page sizes of a webhook's log.
+const (
+	deliveriesDefault = 50
+	deliveriesMax     = 200
+)
+
+var errScope = fault.New(fault.Forbidden, "insufficient_scope", "the key was not given this permission").With("required", "read")
+
+// owner is whose key the request carries; the key must have the permission `read`.
+func (s *server) owner(c echo.Context) (webhook.Owner, error) {
+	me, err := s.sockets.identify(c)
+	switch {
+	case err != nil:
+		return webhook.Owner{}, err
+	case me.handle == "":
+		return webhook.Owner{}, ErrUnauthenticated
+	case !slices.Contains(me.permissions, "read"):
+		return webhook.Owner{}, errScope
+	}
+	return webhook.Owner{ID: me.id, Handle: me.handle}, nil
+}
+
+// registerWebhook is POST /api/v1/webhooks.
+func (s *server) registerWebhook(c echo.Context) error {
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	body, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	d := webhook.Draft{
+		URL: body.String("url", web.BodyLimit, true), Channels: body.Strings("channels", web.BodyLimit, maxChannel),
+		Types: body.Strings("types", len(feed.Types), maxChannel), Description: body.OptString("description", web.BodyLimit),
+		Since: body.OptInt("since", 0, maxSeq),
+	}
+	if err := body.Err(); err != nil {
+		return err
+	}
+	h, secret, err := s.Webhooks.Register(c.Request().Context(), owner, d)
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusCreated, secretWebhookJSON{showWebhook(&h), secret})
+}
+
+// maxSeq is the largest number that every reader of JSON has exactly.
+const maxSeq = 1<<53 - 1
+
+// listWebhooks is GET /api/v1/webhooks.
+func (s *server) listWebhooks(c echo.Context) error {
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	list, err := s.Webhooks.List(c.Request().Context(), owner)
+	if err != nil {
+		return err
+	}
+	out := webhooksJSON{Webhooks: make([]webhookJSON, len(list))}
+	for i := range list {
+		out.Webhooks[i] = showWebhook(&list[i])
+	}
+	return web.OK(c, out)
+}
+
+// oneWebhook is GET /api/v1/webhooks/{id}.
+func (s *server) oneWebhook(c echo.Context) error {
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	h, err := s.Webhooks.Get(c.Request().Context(), owner, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return web.OK(c, showWebhook(&h))
+}
+
+// changeWebhook is PATCH /api/v1/webhooks/{id}.
+func (s *server) changeWebhook(c echo.Context) error {
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	body, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	change := webhook.Change{Active: body.OptBool("active"), Description: body.OptString("description", web.BodyLimit)}
+	channels, types := body.Strings("channels", web.BodyLimit, maxChannel), body.Strings("types", len(feed.Types), maxChannel)
+	if err := body.Err(); err != nil {
+		return err
+	}
+	if channels != nil {
+		if change.Channels, err = webhook.Channels(channels, owner.Handle); err != nil {
+			return err
+		}
+	}
+	if types != nil {
+		list, err := webhook.Types(types)
+		if err != nil {
+			return err
+		}
+		change.Types = &list
+	}
+	h, err := s.Webhooks.Change(c.Request().Context(), owner, c.Param("id"), change)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, showWebhook(&h))
+}
+
+// deleteWebhook is DELETE /api/v1/webhooks/{id}.
+func (s *server) deleteWebhook(c echo.Context) error {
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Webhooks.Delete(c.Request().Context(), owner, c.Param("id")); err != nil {
+		return err
+	}
+	return web.OK(c, okJSON{OK: true})
+}
+
+// testWebhook is POST /api/v1/webhooks/{id}/test.
+func (s *server) testWebhook(c echo.Context) error {
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	d, err := s.Webhooks.Test(c.Request().Context(), owner, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return web.OK(c, showDelivery(&d))
+}
+
+// renewWebhook is POST /api/v1/webhooks/{id}/secret.
+func (s *server) renewWebhook(c echo.Context) error {
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	h, secret, err := s.Webhooks.Renew(c.Request().Context(), owner, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return web.OK(c, secretWebhookJSON{showWebhook(&h), secret})
+}
+
+// listDeliveries is GET /api/v1/webhooks/{id}/deliveries.
+func (s *server) listDeliveries(c echo.Context) error {
+	owner, err := s.owner(c)
+	if err != nil {
+		return err
+	}
+	limit := syntax.Limit(c.QueryParam("limit"), deliveriesDefault, deliveriesMax)
+	var before int64
+	if at, ok := syntax.DecodeCursor(c.QueryParam("cursor"), 1); ok {
+		before, _ = at.Int(0) // what is no number is the beginning
+	}
+	list, err := s.Webhooks.Deliveries(c.Request().Context(), owner, c.Param("id"), max(before, 0), limit+1)
+	if err != nil {
+		return err
+	}
+	out := deliveriesJSON{Deliveries: []deliveryJSON{}}
+	if len(list) > limit {
+		list = list[:limit]
+		last := &list[limit-1]
+		out.Next = syntax.NewCursor(last.ID, syntax.IntKey(last.Line)).EncodeOrNull()
+	}
+	for i := range list {
+		out.Deliveries = append(out.Deliveries, showDelivery(&list[i]))
+	}
+	return web.OK(c, out)
+}
+
+type okJSON struct {
+	OK bool `json:"ok"`
+}
+
+type webhookJSON struct {
+	ID            string      `json:"id"`
+	URL           string      `json:"url"`
+	Channels      []string    `json:"channels"`
+	Types         []feed.Type `json:"types"`
+	Description   *string     `json:"description"`
+	Active        bool        `json:"active"`
+	Reason        *string     `json:"reason"`
+	FailingSince  *string     `json:"failingSince"`
+	NextAttemptAt *string     `json:"nextAttemptAt"`
+	Cursor        int64       `json:"cursor"`
+	CreatedAt     string      `json:"createdAt"`
+}
+
+type secretWebhookJSON struct {
+	webhookJSON
+	Secret string `json:"secret"`
+}
+
+type webhooksJSON struct {
+	Webhooks []webhookJSON `json:"webhooks"`
+}
+
+type deliveryJSON struct {
+	ID       string  `json:"id"`
+	FirstSeq *int64  `json:"firstSeq"`
+	LastSeq  *int64  `json:"lastSeq"`
+	Events   int     `json:"events"`
+	Attempt  int     `json:"attempt"`
+	Status   *int    `json:"status"`
+	Error    *string `json:"error"`
+	TookMs   int64   `json:"tookMs"`
+	At       string  `json:"at"`
+}
+
+type deliveriesJSON struct {
+	Deliveries []deliveryJSON `json:"deliveries"`
+	Next       *string        `json:"next_cursor"`
+}
+
+func showWebhook(h *webhook.Hook) webhookJSON {
+	out := webhookJSON{
+		ID: h.ID, URL: h.URL, Channels: make([]string, len(h.Channels)), Types: h.Types, Description: h.Description,
+		Active: h.Active, Reason: orNull(h.Reason), FailingSince: syntax.StampOrNull(h.FailingSince), Cursor: h.Cursor, CreatedAt: syntax.Stamp(h.CreatedAt),
+	}
+	for i, c := range h.Channels {
+		out.Channels[i] = c.Shown()
+	}
+	if h.Active {
+		out.NextAttemptAt = syntax.StampOrNull(h.NextAt)
+	}
+	return out
+}
+
+func showDelivery(d *webhook.Delivery) deliveryJSON {
+	out := deliveryJSON{
+		ID: d.ID, Events: d.Events, Attempt: d.Attempt, Error: orNull(d.Error),
+		TookMs: d.Took.Round(time.Millisecond).Milliseconds(), At: syntax.Stamp(d.At),
+	}
+	if d.First > 0 {
+		out.FirstSeq, out.LastSeq = &d.First, &d.Last
+	}
+	if d.Status > 0 {
+		out.Status = &d.Status
+	}
+	return out
+}

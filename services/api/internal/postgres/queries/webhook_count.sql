@@ -1,0 +1,1 @@
+SELECT count(*) FROM webhooks WHERE user_id = $1

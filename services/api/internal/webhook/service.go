@@ -1,0 +1,232 @@
+package webhook
+
+import (
+	"context"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+// Store keeps webhooks. Each method is one transaction; those that take an owner
+// fault with not_found for a webhook of somebody else.
+type Store interface {
+	// CreateWebhook faults with limit_reached.
+	CreateWebhook(ctx context.Context, h Hook) error
+	ListWebhooks(ctx context.Context, ownerID string) ([]Hook, error)
+	GetWebhook(ctx context.Context, ownerID, id string) (Hook, error)
+	ChangeWebhook(ctx context.Context, ownerID, id string, c Change) (Hook, error)
+	DeleteWebhook(ctx context.Context, ownerID, id string) error
+	RenewWebhook(ctx context.Context, ownerID, id string, sealed []byte, oldUntil time.Time) (Hook, error)
+	// TestWebhook tells whether a test may be sent, and that it is.
+	TestWebhook(ctx context.Context, ownerID, id string, now time.Time, every time.Duration) (Hook, bool, error)
+	LogDelivery(ctx context.Context, d Delivery) error
+	ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]Delivery, error)
+	FeedHead(ctx context.Context) (int64, error)
+}
+
+// Sender makes one request to an endpoint.
+type Sender interface {
+	Send(ctx context.Context, p Post) Outcome
+}
+
+// Draft is what an operator registers.
+type Draft struct {
+	URL         string
+	Channels    []string
+	Types       []string
+	Description *string
+	Since       *int64 // nil: from now on
+}
+
+// Change is what is to be different; nil members stay.
+type Change struct {
+	Active      *bool
+	Channels    []feed.Channel
+	Types       *[]feed.Type
+	Description *string
+}
+
+// Owner is whose webhooks are meant.
+type Owner struct{ ID, Handle string }
+
+// Service keeps the rules.
+type Service struct {
+	store     Store
+	sender    Sender
+	vault     *Vault
+	addresses Addresses
+	now       func() time.Time
+}
+
+// NewService wires the subject.
+func NewService(store Store, sender Sender, vault *Vault, a Addresses, now func() time.Time) *Service {
+	return &Service{store: store, sender: sender, vault: vault, addresses: a, now: now}
+}
+
+// Channels reads names as their owner may ask for them. Faults: missing_channels,
+// invalid_channels, unknown_channel.
+func Channels(names []string, handle string) ([]feed.Channel, error) {
+	if len(names) == 0 {
+		return nil, ErrNoChannel
+	}
+	if len(names) > MaxChannels {
+		return nil, ErrChannels
+	}
+	out := make([]feed.Channel, 0, len(names))
+	for _, name := range names {
+		c, ok := feed.ParseChannel(name)
+		if c == feed.Me {
+			c = feed.MeChannel(handle)
+		}
+		if !ok || c.Types() == nil {
+			return nil, ErrChannel.With("channel", name)
+		}
+		if slices.Contains(out, c) {
+			return nil, ErrChannels
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// Types reads names of event types. Fault: invalid_types.
+func Types(names []string) ([]feed.Type, error) {
+	out := make([]feed.Type, 0, len(names))
+	for _, name := range names {
+		t, ok := feed.ParseType(name)
+		if !ok || slices.Contains(out, t) {
+			return nil, ErrTypes
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// ErrDescription refuses a long description.
+var ErrDescription = fault.New(fault.Invalid, "invalid_description", "description has at most 200 characters").With("field", "description")
+
+// Register makes a webhook. The secret is in this answer and nowhere else. Faults:
+// invalid_url, missing_channels, invalid_channels, unknown_channel, invalid_types,
+// invalid_description, future_cursor, limit_reached.
+func (s *Service) Register(ctx context.Context, o Owner, d Draft) (h Hook, secret string, err error) {
+	if err := s.addresses.Check(d.URL); err != nil {
+		return Hook{}, "", err
+	}
+	h = Hook{
+		ID: uuid.Must(uuid.NewV7()).String(), OwnerID: o.ID, URL: d.URL, Description: d.Description, Active: true, Revision: 1,
+		CreatedAt: s.now().UTC().Truncate(time.Millisecond),
+	}
+	if h.Channels, err = Channels(d.Channels, o.Handle); err != nil {
+		return Hook{}, "", err
+	}
+	if h.Types, err = Types(d.Types); err != nil {
+		return Hook{}, "", err
+	}
+	if d.Description != nil && utf8.RuneCountInString(*d.Description) > MaxDescription {
+		return Hook{}, "", ErrDescription
+	}
+	if h.Cursor, err = s.store.FeedHead(ctx); err != nil {
+		return Hook{}, "", err
+	}
+	if d.Since != nil {
+		if *d.Since > h.Cursor {
+			return Hook{}, "", ErrFuture
+		}
+		h.Cursor = *d.Since
+	}
+	secret = newSecret()
+	h.Secret = s.vault.Seal(h.ID, secret)
+	if err := s.store.CreateWebhook(ctx, h); err != nil {
+		return Hook{}, "", err
+	}
+	return h, secret, nil
+}
+
+// List gives an operator's webhooks, oldest first.
+func (s *Service) List(ctx context.Context, o Owner) ([]Hook, error) {
+	return s.store.ListWebhooks(ctx, o.ID)
+}
+
+// Get gives one. Fault: not_found.
+func (s *Service) Get(ctx context.Context, o Owner, id string) (Hook, error) {
+	if !known(id) {
+		return Hook{}, ErrNotFound
+	}
+	return s.store.GetWebhook(ctx, o.ID, id)
+}
+
+// Change makes it another one. Whatever is to be sent differently ends the delivery
+// under way, and what it held is sent anew. Fault: not_found.
+func (s *Service) Change(ctx context.Context, o Owner, id string, c Change) (Hook, error) {
+	if !known(id) {
+		return Hook{}, ErrNotFound
+	}
+	if c.Description != nil && utf8.RuneCountInString(*c.Description) > MaxDescription {
+		return Hook{}, ErrDescription
+	}
+	return s.store.ChangeWebhook(ctx, o.ID, id, c)
+}
+
+// Delete ends it. Fault: not_found.
+func (s *Service) Delete(ctx context.Context, o Owner, id string) error {
+	if !known(id) {
+		return ErrNotFound
+	}
+	return s.store.DeleteWebhook(ctx, o.ID, id)
+}
+
+// Renew gives a new secret; the one before signs beside it for a day. Fault: not_found.
+func (s *Service) Renew(ctx context.Context, o Owner, id string) (h Hook, secret string, err error) {
+	if !known(id) {
+		return Hook{}, "", ErrNotFound
+	}
+	secret = newSecret()
+	h, err = s.store.RenewWebhook(ctx, o.ID, id, s.vault.Seal(id, secret), s.now().UTC().Add(OldSecretFor))
+	if err != nil {
+		return Hook{}, "", err
+	}
+	return h, secret, nil
+}
+
+// Deliveries lists attempts below a line of the log, newest first. Fault: not_found.
+func (s *Service) Deliveries(ctx context.Context, o Owner, id string, before int64, limit int) ([]Delivery, error) {
+	if !known(id) {
+		return nil, ErrNotFound
+	}
+	return s.store.ListDeliveries(ctx, o.ID, id, before, limit)
+}
+
+// Test sends a delivery without events at once, active or not. Faults: not_found,
+// rate_limited.
+func (s *Service) Test(ctx context.Context, o Owner, id string) (Delivery, error) {
+	if !known(id) {
+		return Delivery{}, ErrNotFound
+	}
+	now := s.now().UTC()
+	h, allowed, err := s.store.TestWebhook(ctx, o.ID, id, now, TestEvery)
+	if err != nil {
+		return Delivery{}, err
+	}
+	if !allowed {
+		return Delivery{}, ErrTooSoon.With("retryAfterMs", TestEvery.Milliseconds())
+	}
+	d := Delivery{HookID: id, ID: uuid.Must(uuid.NewV7()).String(), Attempt: 1, At: now.Truncate(time.Millisecond)}
+	body := Body(id, d.ID, 1, [][]byte{[]byte(`{"op":"test","at":"` + syntax.Stamp(now) + `"}`)})
+	signature, err := s.vault.Signature(&h, now, body)
+	if err != nil {
+		return Delivery{}, err
+	}
+	d.Outcome = s.sender.Send(ctx, Post{URL: h.URL, DeliveryID: d.ID, Signature: signature, Body: body})
+	return d, s.store.LogDelivery(ctx, d)
+}
+
+func known(id string) bool {
+	_, err := uuid.Parse(id)
+	return err == nil && len(id) == 36
+}

@@ -1,0 +1,111 @@
+package webhook
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"time"
+)
+
+// SecretPrefix begins every secret.
+const SecretPrefix = "whsec_"
+
+func newSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return SecretPrefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// Sign makes the value of Signalcast-Signature: the time, and for each secret the
+// HMAC-SHA-256 of "<time>.<body>" under the secret as it was shown.
+func Sign(at time.Time, body []byte, secrets ...string) string {
+	t := strconv.FormatInt(at.Unix(), 10)
+	out := "t=" + t
+	for _, s := range secrets {
+		mac := hmac.New(sha256.New, []byte(s))
+		mac.Write([]byte(t))
+		mac.Write([]byte{'.'})
+		mac.Write(body)
+		out += ",v1=" + hex.EncodeToString(mac.Sum(nil))
+	}
+	return out
+}
+
+// Body is the request's body around frames of JSON.
+func Body(hookID, deliveryID string, attempt int, frames [][]byte) []byte {
+	size := 128
+	for _, f := range frames {
+		size += len(f) + 1
+	}
+	b := make([]byte, 0, size)
+	b = append(b, `{"webhookId":"`...)
+	b = append(b, hookID...)
+	b = append(b, `","deliveryId":"`...)
+	b = append(b, deliveryID...)
+	b = append(b, `","attempt":`...)
+	b = strconv.AppendInt(b, int64(attempt), 10)
+	b = append(b, `,"events":[`...)
+	for i, f := range frames {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, f...)
+	}
+	return append(b, "]}"...)
+}
+
+// Vault seals secrets for the database: what lies there signs nothing without the
+// key, and a sealed secret opens for its own webhook alone.
+type Vault struct{ aead cipher.AEAD }
+
+// NewVault makes a vault; the key is derived from any text of enough chance.
+func NewVault(text string) *Vault {
+	key := sha256.Sum256([]byte("signalcast webhook secrets\n" + text))
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic(err) // 32 bytes are a key
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err)
+	}
+	return &Vault{aead: aead}
+}
+
+// Seal encrypts the secret of one webhook.
+func (v *Vault) Seal(hookID, secret string) []byte {
+	return v.aead.Seal(nil, nil, []byte(secret), []byte(hookID))
+}
+
+// ErrSealed says that a secret was sealed under another key.
+var ErrSealed = errors.New("webhook secret does not open: WEBHOOK_SECRET_KEY was changed")
+
+// Open decrypts it again.
+func (v *Vault) Open(hookID string, sealed []byte) (string, error) {
+	plain, err := v.aead.Open(nil, nil, sealed, []byte(hookID))
+	if err != nil {
+		return "", ErrSealed
+	}
+	return string(plain), nil
+}
+
+// Signature signs a body as of now with the secrets that a webhook has.
+func (v *Vault) Signature(h *Hook, now time.Time, body []byte) (string, error) {
+	secret, err := v.Open(h.ID, h.Secret)
+	if err != nil {
+		return "", err
+	}
+	secrets := []string{secret}
+	if h.OldSecret != nil && now.Before(h.OldUntil) {
+		if old, err := v.Open(h.ID, h.OldSecret); err == nil { // else it was renewed for that
+			secrets = append(secrets, old)
+		}
+	}
+	return Sign(now, body, secrets...), nil
+}

@@ -1,0 +1,104 @@
+package webhook_test
+
+import (
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/api/internal/webhook"
+)
+
+// What the page for receivers says a signature is.
+func TestSignatureOfThePage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/protocol/webhooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := webhook.Sign(time.Unix(1789732800, 999), []byte(`{"events":[]}`), "whsec_"+strings.Repeat("A", 43))
+	value, ok := strings.CutPrefix(got, "t=1789732800,v1=")
+	if !ok || len(value) != 64 || !strings.Contains(string(page), "\n`"+value+"`.") {
+		t.Error(got)
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	var total time.Duration
+	for i, want := range []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, time.Hour} {
+		got := webhook.Backoff(i+1, 0.5)
+		if got.Round(time.Second) != want {
+			t.Errorf("behind attempt %d: %v, want %v", i+1, got, want)
+		}
+		total += got
+	}
+	if low, high := webhook.Backoff(7, 0), webhook.Backoff(700, 1); low.Round(time.Second) != 54*time.Minute || high.Round(time.Second) != 66*time.Minute {
+		t.Errorf("hourly is %v to %v", low, high)
+	}
+	since := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+	if webhook.Dead(since, since.Add(72*time.Hour-1)) || !webhook.Dead(since, since.Add(72*time.Hour)) {
+		t.Error("dead at another time than three days")
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	safe := webhook.Addresses{Public: func(a netip.Addr) bool { return a == netip.MustParseAddr("93.184.216.34") }}
+	for _, good := range []string{
+		"https://bot.example", "https://bot.example/", "https://bot.example:8443/a/b?c=d&e=%20", "https://93.184.216.34/x",
+		"https://xn--bcher-kva.example/", "https://bot.example./", "https://bot.example/" + strings.Repeat("a", 480),
+	} {
+		if err := safe.Check(good); err != nil {
+			t.Errorf("%s is refused", good)
+		}
+	}
+	bad := []string{
+		"", "x", "bot.example", "//bot.example/", "http://bot.example/", "ftp://bot.example/", "HTTPS:bot.example", "https:///x", "https://",
+		"https://user@bot.example/", "https://user:pw@bot.example/", "https://bot.example/#x", "https://bot.example/#", "https://bot.example:0/",
+		"https://bot.example:65536/", "https://bot.example:/", "https://bot.example:x/", "https://bot example/", "https://bot.example/ ", "https://bot.example\\@evil.example/",
+		"https://bücher.example/", "https://bot.example/\r\nX: y", "https://bot.example/" + strings.Repeat("a", 481), "javascript:alert(1)", "file:///etc/passwd", "https://%31%32%37.0.0.1/",
+	}
+	inside := []string{
+		"https://127.0.0.1/", "https://10.0.0.1/", "https://169.254.169.254/latest/", "https://[::1]/", "https://[::ffff:127.0.0.1]/", "https://[fe80::1%25lo]/",
+		"https://localhost/", "https://LOCALHOST./", "https://a.localhost/", "https://redis/", "https://postgres:5432/", "https://metadata.google.internal/", "https://printer.local/",
+		"https://2130706433/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://0177.0.0.1/", "https://127.0.0.1./", "https://1.2.3.0x4/",
+	}
+	for _, raw := range append(bad, inside...) {
+		if safe.Check(raw) == nil {
+			t.Errorf("%q is taken", raw)
+		}
+	}
+	own := webhook.Addresses{Private: true}
+	for _, raw := range []string{"http://127.0.0.1:9999/hook", "https://localhost/", "http://receiver:80/x"} {
+		if err := own.Check(raw); err != nil {
+			t.Errorf("%s is refused where private addresses may be", raw)
+		}
+	}
+	if own.Check("http://user@127.0.0.1/") == nil || own.Check("ftp://127.0.0.1/") == nil {
+		t.Error("where private addresses may be, so may anything")
+	}
+}
+
+func TestVault(t *testing.T) {
+	t.Parallel()
+	v := webhook.NewVault("0123456789abcdef0123456789abcdef")
+	one, two := v.Seal("a", "whsec_x"), v.Seal("a", "whsec_x")
+	if string(one) == string(two) || strings.Contains(string(one), "whsec") {
+		t.Error("sealed the same way twice, or not at all")
+	}
+	if got, err := v.Open("a", one); err != nil || got != "whsec_x" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for name, open := range map[string]func() (string, error){
+		"of another webhook": func() (string, error) { return v.Open("b", one) },
+		"another key":        func() (string, error) { return webhook.NewVault("x").Open("a", one) },
+		"cut":                func() (string, error) { return v.Open("a", one[:len(one)-1]) },
+		"empty":              func() (string, error) { return v.Open("a", nil) },
+	} {
+		if got, err := open(); err == nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
