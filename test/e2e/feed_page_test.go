@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,15 +15,17 @@ import (
 // sees waits until the page shows the words somewhere.
 func sees(t *testing.T, b *tab, within time.Duration, selector string, words ...string) {
 	t.Helper()
-	testkit.Eventually(t, within, func() bool {
+	for end := time.Now().Add(within); ; {
 		text := ask(b, "read "+selector, chromedp.Evaluate[string](`document.querySelector("`+selector+`").textContent`))
-		for _, w := range words {
-			if !strings.Contains(text, w) {
-				return false
-			}
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+			return
 		}
-		return true
-	})
+		if time.Now().After(end) {
+			b.clean(selector)
+			t.Fatalf("%s never shows %q:\n%s", selector, words, text)
+		}
+		<-time.After(50 * time.Millisecond)
+	}
 }
 
 func texts(b *tab, selector string) []string {

@@ -112,9 +112,9 @@ function say(state) {
 }
 
 const { open } = await import(root.dataset.library);
-const { url, channel, head } = root.dataset;
+const { socket, channel, head } = root.dataset;
 const numbered = channel !== 'wire' && !at('away');
-const feed = open({ url, channels: [channel], since: numbered ? { [channel]: Number(head) } : {}, onState: say });
+const feed = open({ url: socket, channels: [channel], since: numbered ? { [channel]: Number(head) } : {}, onState: say });
 let beat = 0;
 at('state').hidden = at('pause').hidden = false;
 
