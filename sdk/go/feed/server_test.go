@@ -39,6 +39,7 @@ type server struct {
 type peer struct {
 	*websocket.Conn
 	subs map[string]bool
+	said int // frames
 }
 
 func serve(t *testing.T) *server {
@@ -108,6 +109,9 @@ func (s *server) take(p *peer, raw []byte) {
 	if err := json.Unmarshal(raw, &f); err != nil || f.Op != "subscribe" || len(raw) > 8192 {
 		s.t.Errorf("a client frame: %s %v", raw, err)
 		return
+	}
+	if p.said++; p.said > 20 { // more than the limit of the service, at once
+		s.t.Error("too many frames")
 	}
 	var acked []string
 	for _, name := range f.Channels {

@@ -63,6 +63,8 @@ export class Server {
 
   take(c, f) {
     this.heard.push(f);
+    c.said = (c.said ?? 0) + 1;
+    if (c.said > 20) throw new Error("too many frames"); // more than the limit of the service, at once
     if (f.op === 'auth') return c.hear({ op: 'ack', id: f.id, channels: [] });
     const acked = [];
     for (const name of f.channels) {
