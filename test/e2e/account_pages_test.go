@@ -28,7 +28,7 @@ func (b *tab) enter(p *person, appears string) {
 // leave signs out by the menu.
 func (b *tab) leave() {
 	b.t.Helper()
-	b.press(`.me summary`, `.menu form button`)
+	b.unfold(`.me summary`, `.menu form button`)
 	b.press(`.menu form button`, `a.button`)
 }
 

@@ -159,10 +159,20 @@ func ask[T any](b *tab, what string, action chromedp.Action[T]) T {
 	return out
 }
 
-// press clicks and waits for what has to appear.
+// press clicks what leads to a page and waits for what has to appear there.
 func (b *tab) press(selector, appears string) {
 	b.t.Helper()
-	b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(appears)))
+	// What appears may stand on the page before, too: it is the next page that counts.
+	ask(b, "mark the page", chromedp.Evaluate[bool](`window.before = true`))
+	b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)))
+	eventually(b.t, func() bool { return ask(b, "look", chromedp.Evaluate[bool](`window.before === undefined`)) }, "the page after "+selector)
+	b.do("wait for "+appears, chromedp.WaitVisible(chromedp.CSS(appears)))
+}
+
+// unfold clicks what opens without another page, and waits for what has to appear.
+func (b *tab) unfold(selector, appears string) {
+	b.t.Helper()
+	b.do("unfold "+selector, chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(appears)))
 }
 
 // visit loads an address and demands its status; a page that says "one moment" is
@@ -226,7 +236,13 @@ func (b *tab) clean(where string) {
 // fits demands that nothing stands out at the side.
 func (b *tab) fits(where string) {
 	b.t.Helper()
-	over := ask(b, "measure", chromedp.Evaluate[float64](`Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - window.innerWidth`))
+	const unread = -1e9 // a page that is just being read has no body yet
+	over := float64(unread)
+	eventually(b.t, func() bool {
+		over = ask(b, "measure", chromedp.Evaluate[float64](`document.readyState !== "complete" || !document.body ? -1e9 :
+			Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - window.innerWidth`))
+		return over != unread
+	}, where+", read to its end")
 	if over > 0 {
 		b.t.Errorf("%s: %v pixels too wide", where, over)
 	}

@@ -138,7 +138,7 @@ func TestConditionalReads(t *testing.T) {
 			url = s.Hub + "/api/protocol/v1/passports/" + p.user
 		case "/api/protocol/v1/apps/{appId}":
 			url = s.Hub + "/api/protocol/v1/apps/" + p.app(t, "http://127.0.0.1/cb", "profile:read").ClientID
-		case "/api/user/follow":
+		case "/api/user/follow", "/api/streamer/profile":
 			url += "?handle=" + p.user
 		case "/api/resolution/outcome":
 			url += "?market=" + market

@@ -65,8 +65,9 @@ func (d door) raw(env *frame.Env, i int, body []byte) client.Request {
 // cast is who and what the doors need.
 type cast struct {
 	person
-	market string // open, and not called by the person
-	signal string // the person's own, on another market
+	market string       // open, and not called by the person
+	signal string       // the person's own, on another market
+	other  client.Login // somebody else's: logins are counted over all hosts
 }
 
 // gather makes a cast.
@@ -83,7 +84,8 @@ func gather(ctx context.Context, env *frame.Env, row, name string) (cast, error)
 	if err := a.Into(http.StatusOK, nil); err != nil {
 		return cast{}, fmt.Errorf("file a call: %w", err)
 	}
-	return cast{person: p, market: ids[1], signal: a.Text("id")}, nil
+	other, err := env.Client.Login(ctx, env.Stack.IDP, name+"-other")
+	return cast{person: p, market: ids[1], signal: a.Text("id"), other: other}, err
 }
 
 // doors lists every way to write.
@@ -122,7 +124,7 @@ func authorDoors(c cast) []door {
 		},
 		{name: "a sign-in", method: "POST", path: "/api/auth/privy", as: c.login, body: map[string]any{}},
 		{name: "a key", method: "POST", path: "/api/dev/keys", as: c.login, body: label, fields: labelFields},
-		{name: "a key of the ledger's host", method: "POST", path: "/api/v1/agent/keys", api: true, as: c.login, body: label, fields: labelFields},
+		{name: "a key of the ledger's host", method: "POST", path: "/api/v1/agent/keys", api: true, as: c.other, body: label, fields: labelFields},
 		{name: "a revocation", method: "DELETE", path: "/api/dev/keys?id=" + c.keys[0].ID, as: c.login},
 	}
 }

@@ -149,6 +149,17 @@ func (b *burglary) doors() []ownDoor {
 		})},
 		{op: "DELETE /api/m/{marketId}/streams", name: e.market, own: session, self: true, make: at("DELETE", "/api/m/*/streams", nil)},
 		{op: "DELETE /api/user/follow", name: e.friend.Handle, own: session, self: true, make: query("DELETE", "/api/user/follow?handle=")},
+		{op: "POST /u/{handle}/follow", name: e.friend.Handle, own: session, self: true, keeps: true, make: func(name string) client.Request {
+			return form("/u/"+url.PathEscape(name)+"/follow", "x", nil)("")
+		}},
+		{op: "POST /u/{handle}/unfollow", name: e.friend.Handle, own: session, self: true, keeps: true, make: func(name string) client.Request {
+			return form("/u/"+url.PathEscape(name)+"/unfollow", "x", nil)("")
+		}},
+		{op: "POST /profile/claims/drop", name: "partner", own: session, self: true, keeps: true, make: form("/profile/claims/drop", "station", nil)},
+		{op: "POST /dev/apps/change", name: e.app.id, own: developer(string(e.token)), make: form("/dev/apps/change", "app", url.Values{"name": {"taken over"}}), keeps: true},
+		{op: "POST /dev/apps/secret", name: e.app.id, own: developer(string(e.token)), make: form("/dev/apps/secret", "app", nil), keeps: true},
+		{op: "POST /dev/apps/disable", name: e.app.id, own: developer(string(e.token)), make: form("/dev/apps/disable", "app", url.Values{"sure": {"yes"}}), keeps: true},
+		{op: "POST /dev/signers/revoke", name: e.signer, own: developer(string(e.token)), make: form("/dev/signers/revoke", "key", nil), keeps: true},
 		{op: "POST /api/identity/claim", name: e.wallet, own: client.All(session, byHeader("Privy-Id-Token", e.identity)), make: func(name string) client.Request {
 			return client.Request{URL: "/api/identity/claim", Body: map[string]any{"address": name, "handle": e.Handle}}
 		}},

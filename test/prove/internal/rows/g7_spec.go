@@ -21,7 +21,7 @@ var accepted = map[string]func(op *described.Operation) bool{
 			op.Host == "api" && op.Path == "/api/v1/agent/keys"
 	},
 	"developerToken": func(op *described.Operation) bool {
-		return op.Path == "/dev" || strings.HasPrefix(op.Path, "/dev/keys")
+		return op.Path == "/dev" || strings.HasPrefix(op.Path, "/dev/keys") || strings.HasPrefix(op.Path, "/dev/apps") || op.Path == "/dev/signers/revoke"
 	},
 	"appToken":       func(op *described.Operation) bool { return op.Host == "hub" && underProtocol(op.Path) },
 	"appCredentials": func(op *described.Operation) bool { return strings.HasPrefix(op.Path, protocolPath+"/oauth/") },
@@ -98,8 +98,22 @@ POST   /apps/revoke                              session
 GET    /dev                                      none developer
 POST   /dev/keys                                 developer
 POST   /dev/keys/revoke                          developer
+POST   /dev/apps                                 developer
+POST   /dev/apps/change                          developer
+POST   /dev/apps/secret                          developer
+POST   /dev/apps/disable                         developer
+POST   /dev/signers/revoke                       developer
 POST   /dev/session                              none
-POST   /dev/session/end                          none
+GET    /sign-in                                  none session
+POST   /sign-out                                 none
+GET    /profile                                  none session
+POST   /profile                                  session
+POST   /profile/claims                           session
+POST   /profile/claims/drop                      session
+GET    /u/{handle}                               none session
+POST   /u/{handle}/follow                        session
+POST   /u/{handle}/unfollow                      session
+POST   /api/streamer/profile                     session key
 `
 
 // schemeWords are the words of that column for the schemes of the description.

@@ -208,6 +208,8 @@ func (i *intruder) request(ctx context.Context, op *described.Operation, n int) 
 		as, body = e.login, map[string]any{"immediate": true}
 	case "POST /api/user/follow", "DELETE /api/user/follow":
 		as, body = e.session, map[string]any{"handle": e.friend.Handle}
+	case "POST /api/streamer/profile":
+		as, body = key, map[string]any{"bio": "of an intruder"}
 	case "POST /api/identity/claim":
 		as, body = client.All(e.session, byHeader("Privy-Id-Token", e.identity)), map[string]any{"address": e.wallet}
 	default:

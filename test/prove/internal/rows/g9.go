@@ -30,8 +30,9 @@ import (
 var showRaw = []string{"GET api/api/v1/signals/leaderboard", "GET hub/api/m/{marketId}/signals"}
 
 // passing are routes whose objects come and go: what moved in the last minutes, a
-// sign-in that a browser has under way, and the socket, which is read in its own way.
-var passing = []string{"GET api/api/aura/score", "GET hub/s/{eventKey}", "GET hub/dev/session", "GET api/ws"}
+// sign-in that a browser has under way, the socket, which is read in its own way, and
+// the stream, which says the same.
+var passing = []string{"GET api/api/aura/score", "GET hub/s/{eventKey}", "GET hub/dev/session", "GET api/ws", "GET api/api/v1/feed/stream"}
 
 // g9 looks for the provider ids of people who have called in whatever anybody can
 // read, and tries to come from ids to masked ids without the secret.

@@ -111,7 +111,7 @@ func (s *seeds) settled(ctx context.Context, env *frame.Env) error {
 // a person, with the i-th objects and as the person of a login.
 func (s *seeds) reads(doc *described.Document, i, login int) (out []read) {
 	for _, op := range doc.Operations {
-		if op.Method != http.MethodGet || op.Takes("adminSecret") || op.Takes("cronSecret") {
+		if op.Method != http.MethodGet || op.Takes("adminSecret") || op.Takes("cronSecret") || op.Path == "/api/v1/feed/stream" { // which does not end
 			continue
 		}
 		r := read{op: op, path: op.Path, as: s.credential(op, login)}
@@ -167,7 +167,7 @@ func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (val
 		return s.signals[i], true
 	case p.Name == "publicKey" && p.In == "path":
 		return s.signer, true
-	case p.Name == "handle" && op.Path == "/api/user/follow":
+	case p.Name == "handle" && (op.Path == "/api/user/follow" || op.Path == "/api/streamer/profile"):
 		return s.Handle, true
 	case p.Name == "appId" && p.In == "path":
 		return s.app, true

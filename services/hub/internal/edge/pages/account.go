@@ -54,7 +54,8 @@ func (s *site) accountOf(c echo.Context) account {
 	}
 	a := account{Handle: v.handle, Face: face(v.handle)}
 	if v.handle == "" && s.LoginURL != "" {
-		a.SignIn = signInAt(c.Request().URL.RequestURI())
+		// Without what is asked for: a page repeats nothing that an address may carry.
+		a.SignIn = signInAt(c.Request().URL.EscapedPath())
 	}
 	return a
 }

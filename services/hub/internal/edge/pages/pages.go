@@ -231,6 +231,9 @@ type errorPage struct {
 
 func failure(f frame, reason *fault.Fault) errorPage {
 	p := errorPage{frame: f, Code: web.Status(reason.Kind), Heading: "That did not work", Message: reason.Message}
+	if p.Account.SignIn != "" { // there is nothing to come back to
+		p.Account.SignIn = signInPath
+	}
 	switch reason.Kind {
 	case fault.NotFound:
 		p.Heading, p.Message = "Nothing here", "No record has this number."
