@@ -56,6 +56,11 @@ func TestFeedPage(t *testing.T) {
 		sees(t, b, 10*time.Second, "#feed-rows li", "Call", "@"+p.user, "YES at 52¢", "the gauge is rising")
 		b.fits("the feed")
 	}
+	for _, link := range []string{"/m/" + market, "/u/" + p.user} {
+		if n := ask(desk, "count links", chromedp.Evaluate[int](`document.querySelectorAll("#feed-rows a[href='`+link+`']").length`)); n != 1 {
+			t.Errorf("%d links to %s", n, link)
+		}
+	}
 	t.Logf("seen after %v, lag %v", time.Since(began), texts(desk, "#feed-lag"))
 	sees(t, desk, 10*time.Second, "#feed-lag", " s")
 	desk.clean("the feed")

@@ -43,6 +43,7 @@ type feedRow struct {
 	Who, WhoURL string
 	Title, URL  string
 	Fact, Text  string
+	Receipt     string // leads to where the fact is proved; empty: the title does, or nothing
 	At, AtISO   string
 }
 
@@ -166,7 +167,7 @@ func rowOfEvent(e *feed.Event) feedRow {
 	}
 	switch e.Type {
 	case "signal.created":
-		r.URL, r.Fact, r.Text = receiptPath+d.ID, d.Direction+" at "+cents(d.PriceAtPrediction), d.TextTake
+		r.Receipt, r.Fact, r.Text = receiptPath+d.ID, d.Direction+" at "+cents(d.PriceAtPrediction), d.TextTake
 	case "signal.event":
 		r.URL, r.Word, r.Text = receiptPath+d.SignalID, eventWord(d.Event.Type), d.Event.Payload.Text
 		if d.Event.Payload.Confidence > 0 {

@@ -23,7 +23,7 @@ function describe({ seq, type, at, data }) {
   const row = { seq, type, at, word: words[type], who: data.handle, title: data.marketTitle, url: to('/m/', data.marketId) };
   switch (type) {
     case 'signal.created':
-      return { ...row, url: to('/receipts/', data.id), fact: `${data.direction} at ${tidy(data.priceAtPrediction / 100)}¢`, text: data.textTake };
+      return { ...row, receipt: to('/receipts/', data.id), fact: `${data.direction} at ${tidy(data.priceAtPrediction / 100)}¢`, text: data.textTake };
     case 'signal.event': {
       const { type: kind, payload } = data.event;
       const fact = payload?.confidence ? `${payload.confidence}% sure` : '';
@@ -59,7 +59,8 @@ function build(row) {
   );
   if (row.seq) li.dataset.seq = row.seq;
   if (row.key) li.dataset.key = row.key;
-  if (row.fact) li.append(element('span', { className: 'fact', textContent: row.fact }));
+  if (row.receipt) li.append(element('a', { className: 'fact', href: row.receipt, textContent: row.fact }));
+  else if (row.fact) li.append(element('span', { className: 'fact', textContent: row.fact }));
   if (row.text) li.append(element('p', { textContent: row.text }));
   return li;
 }
