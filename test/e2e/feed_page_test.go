@@ -127,13 +127,13 @@ func (s *stack) hostileFeed(t *testing.T, b *tab) {
 	if n := len(texts(b, "#feed-rows li")); n < 50 {
 		t.Errorf("%d rows", n)
 	}
-	b.press("#feed-pause", "#feed-pause")
+	b.do("press the button", chromedp.Click(chromedp.CSS("#feed-pause")))
 	s.person(t).call(t, market, "YES", 5000, obj{"textTake": "while it is paused"})
 	sees(t, b, 10*time.Second, "#feed-pause", "Resume (1 new)")
 	if text := texts(b, "#feed-rows li:first-child p"); len(text) == 1 && text[0] == "while it is paused" {
 		t.Error("a paused page moves")
 	}
-	b.press("#feed-pause", "#feed-pause")
+	b.do("press the button", chromedp.Click(chromedp.CSS("#feed-pause")))
 	sees(t, b, 10*time.Second, "#feed-rows li", "while it is paused")
 	s.finalize(t, market, "YES")
 	sees(t, b, 10*time.Second, "#feed-rows", "Won +50")
