@@ -47,6 +47,7 @@ test: need-redis need-postgres need-chromium need-npm check ## Vet, format, impo
 	GOWORK=off go -C tools test ./openapi
 	GOWORK=off go -C deploy/check test -count=1 .
 	go test -count=1 -timeout 15m ./test/...
+	tools/gen.sh script && node --test sdk/ts/test/*.test.mjs
 	$(MAKE) --no-print-directory clients
 
 .PHONY: clients
@@ -82,7 +83,7 @@ fmt: ## Format all Go code
 	$(TOOL) gofumpt -w $(CODE)
 
 .PHONY: gen
-gen: ## Generate code from protobuf, OpenAPI and SQL
+gen: ## Generate code from protobuf, OpenAPI, SQL and TypeScript
 	tools/gen.sh
 
 .PHONY: tidy

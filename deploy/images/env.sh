@@ -16,4 +16,5 @@ for name in POSTGRES_PASSWORD API_DB_PASSWORD HUB_DB_PASSWORD CLOCK_DB_PASSWORD 
 done
 echo "HUB_KEYS=[{\"seed\":\"$(secret)\",\"notBefore\":\"$(date -u +%Y-%m-%dT00:00:00Z)\"}]"
 echo "HUB_URL=${HUB_URL:-}"
+echo "API_URL=${API_URL:-}"
 echo "IDP_PROVIDERS=${IDP_PROVIDERS:-}"

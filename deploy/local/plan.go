@@ -102,7 +102,7 @@ func (in inputs) service(name, schema string) (program, error) {
 		"ENV":       "development",
 		"HTTP_ADDR": in.addr(name), "METRICS_ADDR": in.addr(name + ".metrics"),
 		"DATABASE_URL": database, "REDIS_URL": in.redis, "LINK_SECRET": in.secrets.Link,
-		"HUB_URL": in.url("hub"), "API_ADDR": in.addr("api.grpc"), "REPLICAS": "1", "INSTANCE_NONCE": in.nonce,
+		"HUB_URL": in.url("hub"), "API_URL": in.url("api"), "API_ADDR": in.addr("api.grpc"), "REPLICAS": "1", "INSTANCE_NONCE": in.nonce,
 		"RATE_LIMIT_ANON": in.or("RATE_LIMIT_ANON", "600"), "TRUSTED_PROXIES": in.or("TRUSTED_PROXIES", ""),
 		"LOG_LEVEL": in.or("LOG_LEVEL", "info"),
 	}

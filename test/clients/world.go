@@ -197,7 +197,7 @@ func (w *world) person(ctx context.Context, name string) ([]string, error) {
 		return nil, err
 	}
 	env := []string{
-		"HUB=" + w.Hub, "ISSUER=" + protocol(w.Hub), "ROTATED=" + w.rotated.URL, "BEFORE=" + w.before,
+		"HUB=" + w.Hub, "API=" + w.API, "ISSUER=" + protocol(w.Hub), "ROTATED=" + w.rotated.URL, "BEFORE=" + w.before,
 		"IDP=" + w.IDP, "IDP_APP=" + w.idp.Audience, "IDP_SECRET=" + w.idp.UsersSecret,
 		"PERSON=" + name, "COOKIE=db_uid=" + session.UID + "; db_sig=" + session.Sig, "OPERATOR_KEY=" + string(key),
 		"MARKETS=" + strings.Join(markets, ","),

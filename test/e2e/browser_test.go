@@ -118,7 +118,11 @@ func (b *tab) hear(event any) {
 	case *page.EventJavascriptDialogOpening:
 		b.wrong = append(b.wrong, "a dialog: "+e.Message)
 	case *runtime.EventExceptionThrown:
-		b.wrong = append(b.wrong, "exception: "+e.ExceptionDetails.Text)
+		said := e.ExceptionDetails.Text
+		if thrown := e.ExceptionDetails.Exception; thrown != nil {
+			said += " " + thrown.Description
+		}
+		b.wrong = append(b.wrong, "exception: "+said)
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning || e.Type == runtime.ConsoleAPICalledTypeAssert {
 			b.wrong = append(b.wrong, fmt.Sprintf("console %s: %v", e.Type, e.Args))

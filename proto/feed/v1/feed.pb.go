@@ -24,6 +24,203 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type ListEventsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Types         []string               `protobuf:"bytes,1,rep,name=types,proto3" json:"types,omitempty"`  // empty: every type; one that does not exist finds nothing
+	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`    // empty: every lane
+	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"` // 1 to 200
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEventsRequest) Reset() {
+	*x = ListEventsRequest{}
+	mi := &file_feed_v1_feed_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEventsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEventsRequest) ProtoMessage() {}
+
+func (x *ListEventsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_feed_v1_feed_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEventsRequest.ProtoReflect.Descriptor instead.
+func (*ListEventsRequest) Descriptor() ([]byte, []int) {
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *ListEventsRequest) GetTypes() []string {
+	if x != nil {
+		return x.Types
+	}
+	return nil
+}
+
+func (x *ListEventsRequest) GetLane() string {
+	if x != nil {
+		return x.Lane
+	}
+	return ""
+}
+
+func (x *ListEventsRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type ListEventsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Events        []*Event               `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
+	Head          int64                  `protobuf:"varint,2,opt,name=head,proto3" json:"head,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEventsResponse) Reset() {
+	*x = ListEventsResponse{}
+	mi := &file_feed_v1_feed_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEventsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEventsResponse) ProtoMessage() {}
+
+func (x *ListEventsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_feed_v1_feed_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEventsResponse.ProtoReflect.Descriptor instead.
+func (*ListEventsResponse) Descriptor() ([]byte, []int) {
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ListEventsResponse) GetEvents() []*Event {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *ListEventsResponse) GetHead() int64 {
+	if x != nil {
+		return x.Head
+	}
+	return 0
+}
+
+// One numbered event.
+type Event struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Seq           int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	Type          string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
+	Handle        string                 `protobuf:"bytes,4,opt,name=handle,proto3" json:"handle,omitempty"`                     // empty: none
+	MarketId      string                 `protobuf:"bytes,5,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"` // empty: none
+	Data          string                 `protobuf:"bytes,6,opt,name=data,proto3" json:"data,omitempty"`                         // one JSON object
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Event) Reset() {
+	*x = Event{}
+	mi := &file_feed_v1_feed_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Event) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Event) ProtoMessage() {}
+
+func (x *Event) ProtoReflect() protoreflect.Message {
+	mi := &file_feed_v1_feed_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Event.ProtoReflect.Descriptor instead.
+func (*Event) Descriptor() ([]byte, []int) {
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Event) GetSeq() int64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *Event) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Event) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Event) GetHandle() string {
+	if x != nil {
+		return x.Handle
+	}
+	return ""
+}
+
+func (x *Event) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *Event) GetData() string {
+	if x != nil {
+		return x.Data
+	}
+	return ""
+}
+
 type PublishRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Facts         []*Fact                `protobuf:"bytes,1,rep,name=facts,proto3" json:"facts,omitempty"`   // at most 500
@@ -35,7 +232,7 @@ type PublishRequest struct {
 
 func (x *PublishRequest) Reset() {
 	*x = PublishRequest{}
-	mi := &file_feed_v1_feed_proto_msgTypes[0]
+	mi := &file_feed_v1_feed_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -47,7 +244,7 @@ func (x *PublishRequest) String() string {
 func (*PublishRequest) ProtoMessage() {}
 
 func (x *PublishRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[0]
+	mi := &file_feed_v1_feed_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -60,7 +257,7 @@ func (x *PublishRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishRequest.ProtoReflect.Descriptor instead.
 func (*PublishRequest) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{0}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PublishRequest) GetFacts() []*Fact {
@@ -92,7 +289,7 @@ type PublishResponse struct {
 
 func (x *PublishResponse) Reset() {
 	*x = PublishResponse{}
-	mi := &file_feed_v1_feed_proto_msgTypes[1]
+	mi := &file_feed_v1_feed_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -104,7 +301,7 @@ func (x *PublishResponse) String() string {
 func (*PublishResponse) ProtoMessage() {}
 
 func (x *PublishResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[1]
+	mi := &file_feed_v1_feed_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -117,7 +314,7 @@ func (x *PublishResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishResponse.ProtoReflect.Descriptor instead.
 func (*PublishResponse) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{1}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{4}
 }
 
 // A numbered event.
@@ -136,7 +333,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_feed_v1_feed_proto_msgTypes[2]
+	mi := &file_feed_v1_feed_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -148,7 +345,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[2]
+	mi := &file_feed_v1_feed_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -161,7 +358,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{2}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Fact) GetId() string {
@@ -225,7 +422,7 @@ type Copy struct {
 
 func (x *Copy) Reset() {
 	*x = Copy{}
-	mi := &file_feed_v1_feed_proto_msgTypes[3]
+	mi := &file_feed_v1_feed_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -237,7 +434,7 @@ func (x *Copy) String() string {
 func (*Copy) ProtoMessage() {}
 
 func (x *Copy) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[3]
+	mi := &file_feed_v1_feed_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -250,7 +447,7 @@ func (x *Copy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Copy.ProtoReflect.Descriptor instead.
 func (*Copy) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{3}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Copy) GetChannel() string {
@@ -289,7 +486,7 @@ type News struct {
 
 func (x *News) Reset() {
 	*x = News{}
-	mi := &file_feed_v1_feed_proto_msgTypes[4]
+	mi := &file_feed_v1_feed_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -301,7 +498,7 @@ func (x *News) String() string {
 func (*News) ProtoMessage() {}
 
 func (x *News) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[4]
+	mi := &file_feed_v1_feed_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -314,7 +511,7 @@ func (x *News) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use News.ProtoReflect.Descriptor instead.
 func (*News) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{4}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *News) GetChannel() string {
@@ -356,7 +553,21 @@ var File_feed_v1_feed_proto protoreflect.FileDescriptor
 
 const file_feed_v1_feed_proto_rawDesc = "" +
 	"\n" +
-	"\x12feed/v1/feed.proto\x12\x12signalcast.feed.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa0\x01\n" +
+	"\x12feed/v1/feed.proto\x12\x12signalcast.feed.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"S\n" +
+	"\x11ListEventsRequest\x12\x14\n" +
+	"\x05types\x18\x01 \x03(\tR\x05types\x12\x12\n" +
+	"\x04lane\x18\x02 \x01(\tR\x04lane\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limit\"[\n" +
+	"\x12ListEventsResponse\x121\n" +
+	"\x06events\x18\x01 \x03(\v2\x19.signalcast.feed.v1.EventR\x06events\x12\x12\n" +
+	"\x04head\x18\x02 \x01(\x03R\x04head\"\xa2\x01\n" +
+	"\x05Event\x12\x10\n" +
+	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12*\n" +
+	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
+	"\x06handle\x18\x04 \x01(\tR\x06handle\x12\x1b\n" +
+	"\tmarket_id\x18\x05 \x01(\tR\bmarketId\x12\x12\n" +
+	"\x04data\x18\x06 \x01(\tR\x04data\"\xa0\x01\n" +
 	"\x0ePublishRequest\x12.\n" +
 	"\x05facts\x18\x01 \x03(\v2\x18.signalcast.feed.v1.FactR\x05facts\x120\n" +
 	"\x06copies\x18\x02 \x03(\v2\x18.signalcast.feed.v1.CopyR\x06copies\x12,\n" +
@@ -381,7 +592,10 @@ const file_feed_v1_feed_proto_rawDesc = "" +
 	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x12\n" +
 	"\x04data\x18\x04 \x01(\tR\x04data2a\n" +
 	"\vFeedService\x12R\n" +
-	"\aPublish\x12\".signalcast.feed.v1.PublishRequest\x1a#.signalcast.feed.v1.PublishResponseB7Z5github.com/signalcast/signalcast/proto/feed/v1;feedv1b\x06proto3"
+	"\aPublish\x12\".signalcast.feed.v1.PublishRequest\x1a#.signalcast.feed.v1.PublishResponse2n\n" +
+	"\x0fFeedReadService\x12[\n" +
+	"\n" +
+	"ListEvents\x12%.signalcast.feed.v1.ListEventsRequest\x1a&.signalcast.feed.v1.ListEventsResponseB7Z5github.com/signalcast/signalcast/proto/feed/v1;feedv1b\x06proto3"
 
 var (
 	file_feed_v1_feed_proto_rawDescOnce sync.Once
@@ -395,29 +609,36 @@ func file_feed_v1_feed_proto_rawDescGZIP() []byte {
 	return file_feed_v1_feed_proto_rawDescData
 }
 
-var file_feed_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_feed_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_feed_v1_feed_proto_goTypes = []any{
-	(*PublishRequest)(nil),        // 0: signalcast.feed.v1.PublishRequest
-	(*PublishResponse)(nil),       // 1: signalcast.feed.v1.PublishResponse
-	(*Fact)(nil),                  // 2: signalcast.feed.v1.Fact
-	(*Copy)(nil),                  // 3: signalcast.feed.v1.Copy
-	(*News)(nil),                  // 4: signalcast.feed.v1.News
-	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
+	(*ListEventsRequest)(nil),     // 0: signalcast.feed.v1.ListEventsRequest
+	(*ListEventsResponse)(nil),    // 1: signalcast.feed.v1.ListEventsResponse
+	(*Event)(nil),                 // 2: signalcast.feed.v1.Event
+	(*PublishRequest)(nil),        // 3: signalcast.feed.v1.PublishRequest
+	(*PublishResponse)(nil),       // 4: signalcast.feed.v1.PublishResponse
+	(*Fact)(nil),                  // 5: signalcast.feed.v1.Fact
+	(*Copy)(nil),                  // 6: signalcast.feed.v1.Copy
+	(*News)(nil),                  // 7: signalcast.feed.v1.News
+	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
 }
 var file_feed_v1_feed_proto_depIdxs = []int32{
-	2, // 0: signalcast.feed.v1.PublishRequest.facts:type_name -> signalcast.feed.v1.Fact
-	3, // 1: signalcast.feed.v1.PublishRequest.copies:type_name -> signalcast.feed.v1.Copy
-	4, // 2: signalcast.feed.v1.PublishRequest.news:type_name -> signalcast.feed.v1.News
-	5, // 3: signalcast.feed.v1.Fact.at:type_name -> google.protobuf.Timestamp
-	5, // 4: signalcast.feed.v1.Copy.at:type_name -> google.protobuf.Timestamp
-	5, // 5: signalcast.feed.v1.News.at:type_name -> google.protobuf.Timestamp
-	0, // 6: signalcast.feed.v1.FeedService.Publish:input_type -> signalcast.feed.v1.PublishRequest
-	1, // 7: signalcast.feed.v1.FeedService.Publish:output_type -> signalcast.feed.v1.PublishResponse
-	7, // [7:8] is the sub-list for method output_type
-	6, // [6:7] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	2,  // 0: signalcast.feed.v1.ListEventsResponse.events:type_name -> signalcast.feed.v1.Event
+	8,  // 1: signalcast.feed.v1.Event.at:type_name -> google.protobuf.Timestamp
+	5,  // 2: signalcast.feed.v1.PublishRequest.facts:type_name -> signalcast.feed.v1.Fact
+	6,  // 3: signalcast.feed.v1.PublishRequest.copies:type_name -> signalcast.feed.v1.Copy
+	7,  // 4: signalcast.feed.v1.PublishRequest.news:type_name -> signalcast.feed.v1.News
+	8,  // 5: signalcast.feed.v1.Fact.at:type_name -> google.protobuf.Timestamp
+	8,  // 6: signalcast.feed.v1.Copy.at:type_name -> google.protobuf.Timestamp
+	8,  // 7: signalcast.feed.v1.News.at:type_name -> google.protobuf.Timestamp
+	3,  // 8: signalcast.feed.v1.FeedService.Publish:input_type -> signalcast.feed.v1.PublishRequest
+	0,  // 9: signalcast.feed.v1.FeedReadService.ListEvents:input_type -> signalcast.feed.v1.ListEventsRequest
+	4,  // 10: signalcast.feed.v1.FeedService.Publish:output_type -> signalcast.feed.v1.PublishResponse
+	1,  // 11: signalcast.feed.v1.FeedReadService.ListEvents:output_type -> signalcast.feed.v1.ListEventsResponse
+	10, // [10:12] is the sub-list for method output_type
+	8,  // [8:10] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_feed_v1_feed_proto_init() }
@@ -431,9 +652,9 @@ func file_feed_v1_feed_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feed_v1_feed_proto_rawDesc), len(file_feed_v1_feed_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   8,
 			NumExtensions: 0,
-			NumServices:   1,
+			NumServices:   2,
 		},
 		GoTypes:           file_feed_v1_feed_proto_goTypes,
 		DependencyIndexes: file_feed_v1_feed_proto_depIdxs,

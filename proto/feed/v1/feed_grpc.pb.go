@@ -127,3 +127,113 @@ var FeedService_ServiceDesc = grpc.ServiceDesc{
 	Streams:  []grpc.StreamDesc{},
 	Metadata: "feed/v1/feed.proto",
 }
+
+const (
+	FeedReadService_ListEvents_FullMethodName = "/signalcast.feed.v1.FeedReadService/ListEvents"
+)
+
+// FeedReadServiceClient is the client API for FeedReadService service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Reads of the feed.
+type FeedReadServiceClient interface {
+	// Lists numbered events, newest first, and the newest number: every event up to there
+	// that fits is in the list, or older than all of it. Faults: db_unavailable.
+	ListEvents(ctx context.Context, in *ListEventsRequest, opts ...grpc.CallOption) (*ListEventsResponse, error)
+}
+
+type feedReadServiceClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewFeedReadServiceClient(cc grpc.ClientConnInterface) FeedReadServiceClient {
+	return &feedReadServiceClient{cc}
+}
+
+func (c *feedReadServiceClient) ListEvents(ctx context.Context, in *ListEventsRequest, opts ...grpc.CallOption) (*ListEventsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListEventsResponse)
+	err := c.cc.Invoke(ctx, FeedReadService_ListEvents_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// FeedReadServiceServer is the server API for FeedReadService service.
+// All implementations must embed UnimplementedFeedReadServiceServer
+// for forward compatibility.
+//
+// Reads of the feed.
+type FeedReadServiceServer interface {
+	// Lists numbered events, newest first, and the newest number: every event up to there
+	// that fits is in the list, or older than all of it. Faults: db_unavailable.
+	ListEvents(context.Context, *ListEventsRequest) (*ListEventsResponse, error)
+	mustEmbedUnimplementedFeedReadServiceServer()
+}
+
+// UnimplementedFeedReadServiceServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedFeedReadServiceServer struct{}
+
+func (UnimplementedFeedReadServiceServer) ListEvents(context.Context, *ListEventsRequest) (*ListEventsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListEvents not implemented")
+}
+func (UnimplementedFeedReadServiceServer) mustEmbedUnimplementedFeedReadServiceServer() {}
+func (UnimplementedFeedReadServiceServer) testEmbeddedByValue()                         {}
+
+// UnsafeFeedReadServiceServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to FeedReadServiceServer will
+// result in compilation errors.
+type UnsafeFeedReadServiceServer interface {
+	mustEmbedUnimplementedFeedReadServiceServer()
+}
+
+func RegisterFeedReadServiceServer(s grpc.ServiceRegistrar, srv FeedReadServiceServer) {
+	// If the following call panics, it indicates UnimplementedFeedReadServiceServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&FeedReadService_ServiceDesc, srv)
+}
+
+func _FeedReadService_ListEvents_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListEventsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(FeedReadServiceServer).ListEvents(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: FeedReadService_ListEvents_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(FeedReadServiceServer).ListEvents(ctx, req.(*ListEventsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// FeedReadService_ServiceDesc is the grpc.ServiceDesc for FeedReadService service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var FeedReadService_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "signalcast.feed.v1.FeedReadService",
+	HandlerType: (*FeedReadServiceServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ListEvents",
+			Handler:    _FeedReadService_ListEvents_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "feed/v1/feed.proto",
+}

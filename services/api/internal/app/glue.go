@@ -125,6 +125,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	wirev1.RegisterWireReadServiceServer(server, rpc.NewWire(a.oracle))
 	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
 	feedv1.RegisterFeedServiceServer(server, rpc.NewFeed(a.store, a.news))
+	feedv1.RegisterFeedReadServiceServer(server, rpc.NewFeedReads(a.store))
 	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
 }
 

@@ -18,6 +18,7 @@ type helloJSON struct {
 	HeartbeatS   int             `json:"heartbeatS"`
 	Limits       helloLimitsJSON `json:"limits"`
 	ServerTime   string          `json:"serverTime"`
+	Head         int64           `json:"head"` // newest number; what is asked for since then misses nothing from here on
 }
 
 type helloLimitsJSON struct {

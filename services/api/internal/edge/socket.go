@@ -125,7 +125,7 @@ func (k *socket) serve(ctx context.Context, listen func() live.Code) {
 	k.say(helloJSON{
 		Op: "hello", Protocol: subprotocol, ConnectionID: k.all.NewID(), HeartbeatS: int(l.Beat / time.Second),
 		Limits:     helloLimitsJSON{Subscriptions: l.Subscriptions, FramesPerSecond: l.FrameRate, FrameBytes: l.FrameBytes},
-		ServerTime: syntax.Stamp(k.all.Now()),
+		ServerTime: syntax.Stamp(k.all.Now()), Head: k.all.Hub.Head(),
 	})
 	k.reader.Close(listen())
 	k.leave()

@@ -45,7 +45,7 @@ func TestConversation(t *testing.T) {
 	if got := resp.Header.Get("Sec-WebSocket-Protocol"); got != "signal.v1" {
 		t.Errorf("subprotocol %q", got)
 	}
-	c.want(frame{"op": "hello", "protocol": "signal.v1", "heartbeatS": 30.0, "limits": map[string]any{"subscriptions": 50.0, "framesPerSecond": 10.0, "frameBytes": 8192.0}})
+	c.want(frame{"op": "hello", "protocol": "signal.v1", "heartbeatS": 30.0, "limits": map[string]any{"subscriptions": 50.0, "framesPerSecond": 10.0, "frameBytes": 8192.0}, "head": 0.0})
 	c.send(`{"op":"ping","id":"p1"}`)
 	c.want(frame{"op": "pong", "id": "p1"})
 	c.send(`{"op":"subscribe","id":"s1","channels":["market:701122","operator:Mara_K","overlay:mara k","market:???","resolutions","signals:lane:OTHER"]}`)

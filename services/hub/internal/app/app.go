@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -147,8 +148,9 @@ func (a *App) faces() error {
 		OpenAPI: openapi.JSON, Trusted: a.cfg.Trusted, Videos: a.cfg.Videos,
 	}, d)
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
-		HubURL: a.cfg.base(), Origin: a.cfg.origin(), LoginURL: a.cfg.LoginURL, Secure: secure,
+		HubURL: a.cfg.base(), Origin: a.cfg.origin(), APIURL: strings.TrimSuffix(a.cfg.APIURL, "/"), LoginURL: a.cfg.LoginURL, Secure: secure,
 		Signals: d.Reads, Markets: d.Markets, Catalogue: d.Catalogue, Pins: d.Pins, Resolutions: d.Resolutions, Operators: d.Operators,
+		Feed: upstream.NewFeed(a.ledger), Wire: d.Wire,
 		Boards: d.Boards, Messages: a.messages, Provider: providerWord(providers), People: pages.People{
 			Follows: d.Accounts.Follows, Claims: d.Accounts.Claims, Payouts: d.Accounts.Payouts, Accounts: d.Accounts.People, Profiles: d.Accounts.Profiles,
 		},

@@ -31,6 +31,7 @@ type Config struct {
 	Clock string      `env:"CLOCK_ADDR"` // gRPC of the clock; empty: there is none
 
 	HubURL   string        `env:"HUB_URL"`
+	APIURL   string        `env:"API_URL"`         // where browsers find the live feed; empty: pages show none
 	Sessions []conf.Secret `env:"SESSION_SECRETS"` // the first signs, all verify
 	// Successors derive refresh tokens: the first makes them, all recognise them.
 	Successors []conf.Secret `env:"SUCCESSOR_SECRETS"`
@@ -73,6 +74,9 @@ func (c *Config) Check(r *conf.Report) {
 	r.Addr("API_ADDR", c.API)
 	r.OptAddr("CLOCK_ADDR", c.Clock)
 	r.PublicURL("HUB_URL", c.HubURL)
+	if c.APIURL != "" {
+		r.PublicURL("API_URL", c.APIURL)
+	}
 	r.Secret("LINK_SECRET", c.Link)
 	r.Secrets("SESSION_SECRETS", c.Sessions)
 	r.Secrets("SUCCESSOR_SECRETS", c.Successors)

@@ -8,16 +8,22 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/outbox"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/feed"
 )
 
-// Feed is the ledger's feed, which this service tells what it has committed.
+// Feed is the ledger's feed, which this service tells what it has committed and whose
+// newest events its pages show.
 type Feed struct {
 	write feedv1.FeedServiceClient
+	read  feedv1.FeedReadServiceClient
 }
 
 // NewFeed uses a connection to the ledger.
-func NewFeed(cc grpc.ClientConnInterface) *Feed { return &Feed{feedv1.NewFeedServiceClient(cc)} }
+func NewFeed(cc grpc.ClientConnInterface) *Feed {
+	return &Feed{feedv1.NewFeedServiceClient(cc), feedv1.NewFeedReadServiceClient(cc)}
+}
 
 // me begins the name of the channel of what one operator alone hears.
 const me = "me:"
@@ -37,4 +43,22 @@ func (f *Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	}
 	_, err := f.write.Publish(ctx, r)
 	return err
+}
+
+// Newest implements feed.Reader.
+func (f *Feed) Newest(ctx context.Context, q feed.Query) (feed.Page, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	r, err := f.read.ListEvents(ctx, &feedv1.ListEventsRequest{Types: q.Types, Lane: string(q.Lane), Limit: int32(q.Limit)})
+	if err != nil {
+		return feed.Page{}, err
+	}
+	out := feed.Page{Head: r.GetHead(), Events: make([]feed.Event, 0, len(r.GetEvents()))}
+	for _, e := range r.GetEvents() {
+		out.Events = append(out.Events, feed.Event{
+			Seq: e.GetSeq(), Type: e.GetType(), At: at(e.GetAt()), Handle: e.GetHandle(),
+			MarketID: syntax.MarketID(e.GetMarketId()), Data: e.GetData(),
+		})
+	}
+	return out, nil
 }

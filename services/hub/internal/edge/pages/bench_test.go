@@ -45,6 +45,7 @@ type bench struct {
 	clock  *testkit.Clock
 	found  *finder
 	pins   *pins
+	feed   *record
 
 	mu       sync.Mutex
 	degraded []string
@@ -82,10 +83,10 @@ func setup(t testing.TB) *bench {
 	b.ledger = memledger.New(b.clock.Now)
 	conn := testkit.Link(t, b.ledger.Register)
 	log := slog.New(slog.DiscardHandler)
-	b.found, b.pins = &finder{Catalogue: upstream.NewCatalogue(conn)}, &pins{}
+	b.found, b.pins, b.feed = &finder{Catalogue: upstream.NewCatalogue(conn)}, &pins{}, &record{}
 	b.edge = web.New(web.Config{Log: log, Now: b.clock.Now})
 	err := pages.Mount(b.edge, pages.Deps{
-		HubURL: hubURL, Origin: hubURL, Signals: upstream.NewSignals(conn), Markets: upstream.NewMarkets(conn),
+		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Feed: b.feed, Wire: upstream.NewWire(conn), Signals: upstream.NewSignals(conn), Markets: upstream.NewMarkets(conn),
 		Catalogue: b.found, Pins: b.pins, Resolutions: upstream.NewResolutions(conn), Operators: upstream.NewOperators(conn),
 		Visitor: func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
 		Now:     b.clock.Now, Log: log, Degraded: func(path, source string) {

@@ -19,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/feed"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
@@ -27,6 +28,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
+	"github.com/signalcast/signalcast/services/hub/internal/wire"
 )
 
 //go:embed templates/*.html
@@ -39,6 +41,7 @@ var staticFiles embed.FS
 type Deps struct {
 	HubURL      string // public base, without a slash at the end
 	Origin      string // of the public base, as a browser names it
+	APIURL      string // public base of the api, for the live feed; empty: pages show none
 	LoginURL    string // sign-in page of the identity provider; empty: none
 	Secure      bool   // cookies travel over https alone
 	Signals     signal.Reader
@@ -48,6 +51,8 @@ type Deps struct {
 	Resolutions resolution.Ledger
 	Operators   operator.Ledger
 	Boards      board.Ledger
+	Feed        feed.Reader
+	Wire        wire.Ledger
 	People      People
 	Messages    *message.Service
 	Provider    string // what the identity provider is called
@@ -79,27 +84,46 @@ type People struct {
 type site struct {
 	Deps
 	style     string
+	scripts   map[string]string // addresses, by file
+	socket    string            // of the live feed; empty: none
 	templates map[string]*template.Template
 }
 
 // Mount adds the pages to the hub's edge.
 func Mount(e *web.Edge, d Deps) error {
 	s := &site{Deps: d, templates: map[string]*template.Template{}}
-	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "error"} {
+	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "error"} {
 		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/passport.html", "templates/"+name+".html")
 		if err != nil {
 			return fmt.Errorf("read page %s: %w", name, err)
 		}
 		s.templates[name] = t
 	}
-	css, err := staticFiles.ReadFile("static/app.css")
-	if err != nil {
-		return fmt.Errorf("read style: %w", err)
+	if d.APIURL != "" {
+		s.socket = strings.Replace(d.APIURL, "http", "ws", 1) + "/ws"
 	}
-	sum := sha256.Sum256(css)
-	s.style = "/static/app.css?v=" + hex.EncodeToString(sum[:6])
+	var err error
+	if s.style, err = versioned("app.css"); err != nil {
+		return err
+	}
+	s.scripts = map[string]string{}
+	for _, name := range [...]string{"feed.js", "signalcast-feed.js"} {
+		if s.scripts[name], err = versioned(name); err != nil {
+			return err
+		}
+	}
 	web.Mount(e, s.routes())
 	return nil
+}
+
+// versioned is the address of a file, which changes with what is in it.
+func versioned(name string) (string, error) {
+	body, err := staticFiles.ReadFile("static/" + name)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", name, err)
+	}
+	sum := sha256.Sum256(body)
+	return "/static/" + name + "?v=" + hex.EncodeToString(sum[:6]), nil
 }
 
 const (
@@ -118,6 +142,7 @@ func (s *site) routes() []web.Route {
 		page(http.MethodGet, receiptPath+":id", "public", cacheShort, s.receipt),
 		page(http.MethodGet, marketPath+":marketId", "public", cacheShort, s.market),
 		page(http.MethodGet, marketsPath, "public", cacheShort, s.markets),
+		page(http.MethodGet, feedPath, "public", cacheShort, s.feed),
 		page(http.MethodGet, "/", "public", "no-store", s.front),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.handOver),
@@ -146,8 +171,8 @@ func (s *site) routes() []web.Route {
 	}
 }
 
-// policy lets a page load its own style and pictures and nothing else. No page
-// of ours runs a script or may be framed.
+// policy lets a page load its own style and pictures and nothing else. No page of ours
+// may be framed, and none but the feed runs a script.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // shown writes the headers of a page and turns a fault into a page of its own.
@@ -242,7 +267,10 @@ func (s *site) front(c echo.Context) error {
 	return c.Redirect(http.StatusFound, "/dev")
 }
 
-var contentTypes = map[string]string{"app.css": "text/css; charset=utf-8", "mark.svg": "image/svg+xml"}
+var contentTypes = map[string]string{
+	"app.css": "text/css; charset=utf-8", "mark.svg": "image/svg+xml",
+	"feed.js": "text/javascript; charset=utf-8", "signalcast-feed.js": "text/javascript; charset=utf-8",
+}
 
 func (s *site) static(c echo.Context) error {
 	name := c.Param("file")

@@ -1,0 +1,93 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// Options say what to read and from where.
+type Options struct {
+	// URL of the websocket, such as wss://api.example/ws; http and https are taken too.
+	URL string
+	// Key is sent as a header and is needed for the channel `me` alone.
+	Key string
+	// Channels to read; at most what the server allows on one connection.
+	Channels []string
+	// Since is the last number seen of a channel, from Client.Last of an earlier run.
+	// A channel without one begins with the newest.
+	Since map[string]int64
+	// OnState hears of every change, one at a time. It must not wait for the client.
+	OnState func(State)
+	// Logger hears of cuts and holes; nil: nobody.
+	Logger *slog.Logger
+	// HTTPClient makes the handshake; nil: the default one.
+	HTTPClient *http.Client
+
+	pace pace
+}
+
+// Faults of Open and reasons for which a client ends.
+var (
+	// ErrUnauthenticated: the key is unknown or revoked. The client does not come back.
+	ErrUnauthenticated = errors.New("feed: the key is unknown or revoked")
+	// ErrClosed: Close was called.
+	ErrClosed = errors.New("feed: closed")
+)
+
+// pace holds the times of a client, which its tests make short.
+type pace struct {
+	least, most, refused time.Duration // of the wait before it comes back
+	handshake            time.Duration // for dialing and for hello
+	ack                  time.Duration // for an answer to a subscribe frame
+	second               time.Duration // what the heartbeat counts in
+}
+
+var usual = pace{
+	least: 500 * time.Millisecond, most: 5 * time.Second, refused: 30 * time.Second,
+	handshake: 15 * time.Second, ack: 15 * time.Second, second: time.Second,
+}
+
+// wait is chosen by chance, so that many clients do not come at once. It grows
+// while the server refuses.
+func (p pace) wait(refusals int) time.Duration {
+	most := p.most
+	for ; refusals > 1 && most < p.refused; refusals-- {
+		most *= 2
+	}
+	return p.least + rand.N(min(most, p.refused)-p.least+1)
+}
+
+// settle checks the options and gives a copy of its own.
+func (o Options) settle() (Options, error) {
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		return o, fmt.Errorf("feed: URL: %w", err)
+	}
+	if !slices.Contains([]string{"ws", "wss", "http", "https"}, u.Scheme) || u.Host == "" {
+		return o, fmt.Errorf("feed: %q is no address of a websocket", o.URL)
+	}
+	if len(o.Channels) == 0 {
+		return o, errors.New("feed: no channels")
+	}
+	o.Channels = slices.Clone(o.Channels)
+	slices.Sort(o.Channels)
+	o.Channels = slices.Compact(o.Channels)
+	o.Since = maps.Clone(o.Since)
+	if o.OnState == nil {
+		o.OnState = func(State) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.pace == (pace{}) {
+		o.pace = usual
+	}
+	return o, nil
+}

@@ -1,0 +1,162 @@
+/** What happened on a channel. Numbered events come once each and in order; the others have no seq, may be missed, and the newest of a kind is the one that counts. */
+export interface Event {
+    op: 'event';
+    channel: string;
+    seq?: number;
+    /** Number of the event before it on the channel; null: there is none. */
+    prev?: number | null;
+    type: string;
+    at: string;
+    data: any;
+}
+/** The state with which a channel begins, after each connection anew. Every event up to seq is in it, later ones may be. */
+export interface Snapshot {
+    op: 'snapshot';
+    channel: string;
+    seq: number;
+    at: string;
+    data: any;
+}
+/** Events behind `from` and before `oldest` cannot be had any more: read the routes again; newer events follow. */
+export interface Gap {
+    op: 'gap';
+    channel: string;
+    from: number;
+    oldest: number;
+}
+/** The server's sign of life, with the newest number of the whole feed. */
+export interface Beat {
+    op: 'beat';
+    head: number;
+    at: string;
+}
+/** What the server refuses or cannot do right now. The connection stays; a channel that does not exist is not asked for again. */
+export interface ServerError {
+    op: 'error';
+    error: string;
+    message?: string;
+    channel?: string;
+}
+export type Message = Event | Snapshot | Gap | Beat | ServerError;
+export type Phase = 'connecting' | 'live' | 'reconnecting' | 'hole' | 'repaired' | 'closed';
+/** Told with every change. channel, after and seq are of a hole: behind `after` something is missing, `seq` showed it. */
+export interface State {
+    phase: Phase;
+    channel?: string;
+    after?: number;
+    seq?: number;
+    /** Milliseconds until it comes back. */
+    wait?: number;
+    /** Why the connection ended. */
+    reason?: string;
+}
+export interface Stats {
+    /** Connections that the server greeted. */
+    connections: number;
+    holes: number;
+    repaired: number;
+    /** Holes that the server could not fill; told as a gap. */
+    lost: number;
+    /** Events that came again and were not handed on. */
+    repeats: number;
+    /** Newest number of the whole feed that was heard of. */
+    head: number;
+    /** How far the server's clock is ahead of ours, in milliseconds, at the last hello. */
+    clock: number;
+}
+export interface Options {
+    /** Of the websocket, such as wss://api.example/ws. */
+    url: string;
+    /** Is sent in a frame; needed for the channel `me` alone. */
+    key?: string;
+    channels: string[];
+    /** The last number seen of a channel, from last() of an earlier run. A channel without one begins with the newest. */
+    since?: Record<string, number>;
+    onState?: (state: State) => void;
+    /** Where there is no global WebSocket. */
+    WebSocket?: new (url: string, protocols: string[]) => WebSocket;
+    /** Times in milliseconds, for tests. */
+    pace?: Partial<typeof usual>;
+}
+/** The client ended for good: its key is refused, or close was called. */
+export declare class FeedError extends Error {
+    readonly code: 'unauthenticated' | 'closed';
+    constructor(code: 'unauthenticated' | 'closed', message: string);
+}
+declare const usual: {
+    least: number;
+    most: number;
+    refused: number;
+    handshake: number;
+    second: number;
+    queue: number;
+};
+/** How long to stay away, by chance, so that many clients do not come at once. */
+export declare function waitFor(refusals: number, pace?: {
+    least: number;
+    most: number;
+    refused: number;
+}, chance?: number): number;
+/** Opens a client. It does not wait for the connection; a server that is away is no fault. */
+export declare function open(options: Options): FeedClient;
+/** Reads channels of the feed until it is closed or its key is refused. */
+export declare class FeedClient implements AsyncIterable<Message> {
+    private readonly options;
+    private readonly pace;
+    private readonly places;
+    private readonly handed;
+    private readonly counts;
+    private readonly queue;
+    private readonly takers;
+    private socket;
+    private silence;
+    private coming;
+    private ended;
+    private full;
+    private refusals;
+    private frames;
+    private head;
+    private silent;
+    private open;
+    private live;
+    private beats;
+    private asked;
+    constructor(options: Options);
+    /** The next message. Fails when the client has ended and all that it read was taken. */
+    next(): Promise<Message>;
+    /** One message after the other; ends when the client is closed, fails when its key is refused. */
+    [Symbol.asyncIterator](): AsyncGenerator<Message>;
+    /** By channel, the number up to which everything was handed on: what `since` takes to go on from here. */
+    last(): Record<string, number>;
+    stats(): Stats;
+    /** Ends the connection. What was read and not taken can still be taken. */
+    close(): void;
+    private tell;
+    private hand;
+    private give;
+    private finish;
+    /** Ends the connection without coming back. */
+    private drop;
+    private comeBack;
+    private connect;
+    /** A connection that says nothing for too long is dead. */
+    private listen;
+    private cut;
+    private read;
+    /** Subscribes to everything, each channel from where it was read to. What was never read begins at the newest event of this moment, so that a cut before its first event loses nothing. */
+    private hello;
+    private say;
+    private ask;
+    private acked;
+    private rename;
+    private alive;
+    private heard;
+    private beat;
+    /** Hands an event on if it is the next one of its channel. */
+    private event;
+    /** Asks again for what is missing. What comes before the answer is of the old subscription and comes again. */
+    private hole;
+    /** Hands an error on and forgets a channel that cannot be had. */
+    private refused;
+}
+export {};

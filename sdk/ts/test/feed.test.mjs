@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { open, waitFor } from '../dist/feed.js';
+import { Server } from './server.mjs';
+
+const pace = { least: 1, most: 10, refused: 40, handshake: 5000, second: 20 };
+
+// begin gives a client of a server of its own, with what it was told of its states.
+function begin(t, options = {}, set = () => {}) {
+  const server = new Server();
+  set(server);
+  const by = {};
+  const client = open({
+    url: 'ws://feed.example/ws', channels: ['signals'], WebSocket: server.WebSocket, onState: (s) => (by[s.phase] = (by[s.phase] ?? 0) + 1), ...options,
+    pace: { ...pace, ...options.pace },
+  });
+  t.after(() => {
+    client.close();
+    server.end();
+  });
+  const next = async () => {
+    for (;;) {
+      const m = await client.next();
+      if (m.op !== 'beat') return m;
+    }
+  };
+  const want = async (...seqs) => {
+    for (const seq of seqs) assert.equal((await next()).seq, seq);
+  };
+  const until = async (is) => {
+    for (const end = Date.now() + 20000; !is(); ) {
+      assert.ok(Date.now() < end, `never: ${is}`);
+      await new Promise((done) => setTimeout(done, 2));
+    }
+  };
+  return { server, client, by, next, want, until, live: () => until(() => by.live) };
+}
+
+for (const code of [1000, 1001, 1006, 1008, 1009, 1011, 4008, 4029]) {
+  test(`after a close with ${code} everything comes once and in order`, async (t) => {
+    const { server, client, want, live } = begin(t, {}, (s) => s.file('signals', 3));
+    await live();
+    server.cut(code); // before the first event of the channel
+    server.file('signals');
+    server.file('resolutions');
+    await want(4);
+    server.cut(code);
+    server.file('signals', 2);
+    await want(6, 7);
+    assert.deepEqual(client.last(), { signals: 7 });
+    assert.equal(client.stats().holes, 0);
+    assert.equal(client.stats().connections, 3);
+  });
+}
+
+test('an event that was not sent is asked for, comes in its place, and is told', async (t) => {
+  const { server, client, by, want, live } = begin(t);
+  await live();
+  server.file('signals');
+  await want(1);
+  server.drop = 2;
+  server.file('signals', 5);
+  await want(2, 3, 4, 5, 6);
+  const { holes, repaired, lost, connections } = client.stats();
+  assert.deepEqual({ holes, repaired, lost, connections }, { holes: 1, repaired: 1, lost: 0, connections: 1 });
+  assert.deepEqual([by.hole, by.repaired], [1, 1]);
+});
+
+test('an event missing before the first of a channel is seen', async (t) => {
+  const { server, client, want, live } = begin(t, {}, (s) => s.file('signals', 2));
+  await live();
+  server.drop = 1;
+  server.file('signals', 2);
+  await want(3, 4);
+  assert.equal(client.stats().holes, 1);
+});
+
+test('what the server does not have is told as a gap', async (t) => {
+  const { server, client, next, want, live } = begin(t);
+  await live();
+  server.file('signals');
+  await want(1);
+  server.drop = 1;
+  server.forget = true;
+  server.file('signals', 2);
+  assert.deepEqual(await next(), { op: 'gap', channel: 'signals', from: 1, oldest: 3 });
+  await want(3);
+  assert.equal(client.stats().lost, 1);
+});
+
+test('more holes than may be asked for one by one are asked for together', async (t) => {
+  const channels = [...'abcdefghijklmnopqrstuvwxyz'].map((c) => `operator:${c}`);
+  const { server, next, live } = begin(t, { channels });
+  await live();
+  server.drop = channels.length;
+  for (const c of [...channels, ...channels]) server.file(c);
+  const seen = Object.fromEntries(channels.map((c) => [c, []]));
+  for (let i = 0; i < 2 * channels.length; i++) {
+    const e = await next();
+    seen[e.channel].push(e.seq);
+  }
+  channels.forEach((c, i) => assert.deepEqual(seen[c], [i + 1, i + 1 + channels.length]));
+});
+
+test('repeats are not handed on', async (t) => {
+  const { server, client, want, live, until } = begin(t);
+  await live();
+  server.repeats = true;
+  server.file('signals', 3);
+  await want(1, 2, 3);
+  await until(() => client.stats().repeats === 3);
+});
+
+test('a silent connection is replaced', async (t) => {
+  const { server, client, want, live } = begin(t);
+  await live();
+  server.mute = true;
+  server.file('signals', 2);
+  await want(1, 2);
+  assert.ok(client.stats().connections > 1);
+});
+
+test('a connection on which a frame is not answered is replaced', async (t) => {
+  const { server, client, live, until } = begin(t, {}, (s) => (s.deaf = true));
+  await until(() => client.stats().connections > 1);
+  server.deaf = false;
+  await live();
+});
+
+test('who takes nothing for long loses nothing, and little waits for it', async (t) => {
+  const { server, client, by, want, live, until } = begin(t, { pace: { queue: 50 } });
+  await live();
+  server.file('signals', 1000);
+  await until(() => by.reconnecting > 0);
+  assert.equal(server.conns.size, 0);
+  for (let seq = 1; seq <= 1000; seq++) await want(seq);
+  assert.equal(client.stats().holes, 0);
+  assert.ok(client.stats().connections > 5);
+});
+
+test('it does not come back with a key that is refused', async (t) => {
+  const { server, client, live } = begin(t, { channels: ['me'], key: 'dk_x' });
+  await live();
+  assert.deepEqual(server.heard[0], { op: 'auth', id: 'a', token: 'dk_x' });
+  server.cut(4001);
+  await assert.rejects(async () => {
+    for await (const m of client) assert.equal(m.op, 'beat');
+  }, { code: 'unauthenticated' });
+  assert.equal(server.opened, 1);
+});
+
+test('a server that refuses is tried again, less and less often', async (t) => {
+  const { server, want, live } = begin(t, {}, (s) => (s.refuse = 4));
+  await live();
+  server.file('signals');
+  await want(1);
+  assert.deepEqual([0, 1, 2, 3, 4, 99].map((n) => waitFor(n, undefined, 1)), [5000, 5000, 10000, 20000, 30000, 30000]);
+  assert.deepEqual([0, 99].map((n) => waitFor(n, undefined, 0)), [500, 500]);
+});
+
+test('what is older than the feed keeps is told, and the newer is not lost', async (t) => {
+  const { server, next, want } = begin(t, { since: { signals: 2 } }, (s) => {
+    s.file('signals', 9);
+    s.oldest = 5;
+  });
+  assert.deepEqual(await next(), { op: 'gap', channel: 'signals', from: 2, oldest: 5 });
+  server.cut(1006);
+  server.file('signals');
+  await want(10);
+});
+
+test('a number above the newest is told, and then it is live', async (t) => {
+  const { server, next, want } = begin(t, { since: { signals: 700 } });
+  assert.equal((await next()).error, 'future_cursor');
+  server.file('signals', 2);
+  await want(1, 2);
+});
+
+test('snapshots, spelling and channels that do not exist', async (t) => {
+  const { server, client, next, want, live } = begin(t, { channels: ['live', 'nowhere', 'operator:Mara_K'] });
+  assert.equal((await next()).channel, 'nowhere');
+  assert.equal((await next()).op, 'snapshot');
+  await live();
+  server.file('operator:mara_k');
+  await want(1);
+  assert.equal(client.last()['operator:mara_k'], 1);
+  assert.equal(client.last()['operator:Mara_K'], undefined);
+});
+
+test('an older server, without the number in hello', async (t) => {
+  const { server, want, live } = begin(t, {}, (s) => {
+    s.old = true;
+    s.file('signals', 2);
+  });
+  await live();
+  server.file('signals');
+  await want(3);
+  server.cut(1006);
+  server.file('signals');
+  await want(4);
+});
+
+test('a closed client ends, and nothing connects again', async (t) => {
+  const { server, client, by, live } = begin(t);
+  await live();
+  const reading = (async () => {
+    for await (const m of client) assert.equal(m.op, 'beat');
+  })();
+  client.close();
+  await reading;
+  await assert.rejects(client.next(), { code: 'closed' });
+  assert.equal(by.closed, 1);
+  assert.equal(server.conns.size, 0);
+});

@@ -1,0 +1,211 @@
+package pages
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/feed"
+	"github.com/signalcast/signalcast/services/hub/internal/wire"
+)
+
+const (
+	feedPath    = "/feed"
+	eventsShown = 50
+	movesShown  = 20
+	partFeed    = "feed"
+)
+
+// feedPage is the feed as the server read it; a script goes on behind Head.
+type feedPage struct {
+	frame
+	Views   []tab
+	Channel string
+	Socket  string // address of the live feed; empty: it is not told
+	Script  string
+	Library string
+	Head    int64
+	Rows    []feedRow
+	Away    bool
+	Read    string
+}
+
+// feedRow is one event in words. The script makes the same of what comes later.
+type feedRow struct {
+	Seq         int64
+	Key         string // of a move: a later one takes its place
+	Word, Class string
+	Who, WhoURL string
+	Title, URL  string
+	Fact, Text  string
+	Receipt     string // leads to where the fact is proved; empty: the title does, or nothing
+	At, AtISO   string
+}
+
+// feedView is what of the feed is looked at.
+type feedView struct {
+	channel, query, label string
+	types                 []string
+	lane                  syntax.Lane
+}
+
+var (
+	callTypes    = []string{"signal.created", "signal.event", "signal.resolved"}
+	outcomeTypes = []string{"market.resolved", "market.disputed", "market.dispute_cleared"}
+)
+
+// wireChannel is the view of moves, which have no numbers.
+const wireChannel = "wire"
+
+func feedViews() []feedView {
+	views := []feedView{
+		{channel: "signals", label: "All calls", types: callTypes},
+		{channel: "resolutions", query: "?of=resolutions", label: "Resolutions", types: outcomeTypes},
+		{channel: wireChannel, query: "?of=wire", label: "Wire"},
+	}
+	for _, lane := range syntax.Lanes {
+		if lane.Filterable() {
+			views = append(views, feedView{
+				channel: "signals:lane:" + string(lane), query: "?lane=" + strings.ToLower(string(lane)), label: laneWord(lane), types: callTypes, lane: lane,
+			})
+		}
+	}
+	return views
+}
+
+// viewOf reads the query; what cannot be meant is the default.
+func viewOf(c echo.Context, views []feedView) feedView {
+	of, lane := c.QueryParam("of"), syntax.LaneFilter(c.QueryParam("lane"))
+	for _, v := range views {
+		if of != "" && v.channel == of || of == "" && lane != "" && v.lane == lane {
+			return v
+		}
+	}
+	return views[0]
+}
+
+// feed is GET /feed: the newest events as the server reads them, and a script that
+// goes on behind them.
+func (s *site) feed(c echo.Context) error {
+	views := feedViews()
+	here := viewOf(c, views)
+	p := feedPage{
+		frame:   s.frame(c, "Live feed", "What happens on Signalcast, as it happens.", feedPath+here.query),
+		Channel: here.channel, Socket: s.socket, Script: s.scripts["feed.js"], Library: s.scripts["signalcast-feed.js"], Read: s.Now().UTC().Format("15:04:05 UTC"),
+	}
+	p.Wide, p.Here, p.Kind = true, "feed", "website"
+	for _, v := range views {
+		p.Views = append(p.Views, tab{Label: v.label, URL: feedPath + v.query, Here: v.channel == here.channel})
+	}
+	g := newGather(c.Request().Context())
+	var (
+		page  feed.Page
+		moves wire.Moves
+	)
+	if here.channel == wireChannel {
+		ask(g, partFeed, &moves, func(ctx context.Context) (wire.Moves, error) {
+			return s.Wire.Moves(ctx, wire.Query{Window: syntax.Window24h, Limit: movesShown})
+		})
+	} else {
+		ask(g, partFeed, &page, func(ctx context.Context) (feed.Page, error) {
+			return s.Feed.Newest(ctx, feed.Query{Types: here.types, Lane: here.lane, Limit: eventsShown})
+		})
+	}
+	g.done()
+	p.Away, p.Head = g.missing(partFeed), page.Head
+	for i := range page.Events {
+		p.Rows = append(p.Rows, rowOfEvent(&page.Events[i]))
+	}
+	for i := range moves.Moves {
+		p.Rows = append(p.Rows, rowOfMove(&moves.Moves[i]))
+	}
+	if s.socket != "" {
+		c.Response().Header().Set("Content-Security-Policy", policy+"; script-src 'self'; connect-src "+strings.TrimSuffix(s.socket, "/ws"))
+	}
+	s.lessThanWhole(c, g)
+	return s.render(c, http.StatusOK, "feed", p)
+}
+
+// eventData is what rows take from the data of an event.
+type eventData struct {
+	ID, SignalID, MarketID, MarketTitle, Handle string
+	Direction, Status, Outcome, TextTake        string
+	PriceAtPrediction                           int
+	Score                                       *int
+	Event                                       struct {
+		Type    string
+		Payload struct {
+			Text       string
+			Confidence int
+		}
+	}
+}
+
+var feedWords = map[string]string{
+	"signal.created": "Call", "signal.event": "Note", "signal.resolved": "Result",
+	"market.resolved": "Resolved", "market.disputed": "Disputed", "market.dispute_cleared": "Dispute cleared",
+}
+
+// rowOfEvent puts an event into words. Data that cannot be read leaves the row bare.
+func rowOfEvent(e *feed.Event) feedRow {
+	var d eventData
+	_ = json.Unmarshal([]byte(e.Data), &d)
+	r := feedRow{
+		Seq: e.Seq, Word: feedWords[e.Type], Class: strings.ReplaceAll(e.Type, ".", "-"), Title: d.MarketTitle,
+		At: e.At.UTC().Format("15:04:05"), AtISO: syntax.Stamp(e.At),
+	}
+	if e.Handle != "" {
+		r.Who, r.WhoURL = "@"+e.Handle, personPath+e.Handle
+	}
+	if id := string(e.MarketID); id != "" {
+		r.URL = marketPath + id
+	}
+	switch e.Type {
+	case "signal.created":
+		r.Receipt, r.Fact, r.Text = receiptPath+d.ID, d.Direction+" at "+cents(d.PriceAtPrediction), d.TextTake
+	case "signal.event":
+		r.URL, r.Word, r.Text = receiptPath+d.SignalID, eventWord(d.Event.Type), d.Event.Payload.Text
+		if d.Event.Payload.Confidence > 0 {
+			r.Fact = strconv.Itoa(d.Event.Payload.Confidence) + "% sure"
+		}
+	case "signal.resolved":
+		r.URL, r.Fact = receiptPath+d.SignalID, statusWord(syntax.SignalStatus(d.Status))
+		if d.Score != nil {
+			r.Fact += " " + signed(*d.Score)
+		}
+	default:
+		r.Fact = d.Outcome
+	}
+	if r.Title == "" {
+		r.Title = titleOf(e.Type, string(e.MarketID))
+	}
+	return r
+}
+
+// titleOf stands for a title where the event has none.
+func titleOf(kind, market string) string {
+	if strings.HasPrefix(kind, "signal.") {
+		return "The call's receipt"
+	}
+	return "Market " + market
+}
+
+func eventWord(kind string) string {
+	switch kind {
+	case "take", "reaffirm", "confidence", "share":
+		return strings.ToUpper(kind[:1]) + kind[1:]
+	}
+	return "Note"
+}
+
+func rowOfMove(m *wire.Move) feedRow {
+	return feedRow{
+		Key: string(m.Provider) + ":" + string(m.MarketID), Word: "Move", Class: "wire-move", Title: m.Title, URL: marketPath + string(m.MarketID),
+		Fact: percent(m.From) + " to " + percent(m.To), Text: venueWord(m.Provider), At: m.DetectedAt.UTC().Format("15:04:05"), AtISO: syntax.Stamp(m.DetectedAt),
+	}
+}

@@ -1,0 +1,66 @@
+package pages_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/feed"
+)
+
+// record is a feed in memory.
+type record struct {
+	page  feed.Page
+	err   error
+	asked feed.Query
+}
+
+func (r *record) Newest(_ context.Context, q feed.Query) (feed.Page, error) {
+	r.asked = q
+	return r.page, r.err
+}
+
+func TestFeedPage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	at := time.Date(2026, 9, 18, 11, 59, 58, 0, time.UTC)
+	b.feed.page = feed.Page{Head: 41, Events: []feed.Event{
+		{Seq: 41, Type: "signal.resolved", At: at, Handle: "mara_k", MarketID: "1", Data: `{"signalId":"` + callID + `","status":"won","score":38}`},
+		{Seq: 40, Type: "market.resolved", At: at, MarketID: "1", Data: `{"marketId":"1","outcome":"YES"}`},
+		{Seq: 39, Type: "signal.event", At: at, Handle: "mara_k", Data: `{"signalId":"` + callID + `","event":{"type":"confidence","payload":{"confidence":80}}}`},
+		{Seq: 38, Type: "signal.created", At: at, Handle: "mara_k", MarketID: "1", Data: `{"id":"` + callID + `","marketTitle":"Will it <b>rain</b>?","direction":"NO","priceAtPrediction":6850,"textTake":"<script>x</script>"}`},
+		{Seq: 37, Type: "signal.created", At: at, Data: `no JSON`},
+	}}
+	w := b.get("/feed")
+	page := w.Body.String()
+	for _, want := range []string{
+		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won &#43;38", "80% sure", "NO at 68.5¢",
+		"Will it &lt;b&gt;rain&lt;/b&gt;?", "&lt;script&gt;x&lt;/script&gt;", `<a class="fact" href="/receipts/` + callID, `<a class="t" href="/m/1">Will it`, "/u/mara_k", "11:59:58", "<noscript>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if got := w.Header().Get("Content-Security-Policy"); w.Code != http.StatusOK || !strings.HasSuffix(got, "; script-src 'self'; connect-src wss://api.example") {
+		t.Errorf("%d %q", w.Code, got)
+	}
+	if b.feed.asked.Limit != 50 || len(b.feed.asked.Types) != 3 || strings.Count(page, "<li class=") != 5 {
+		t.Errorf("%+v", b.feed.asked)
+	}
+	for query, channel := range map[string]string{"?of=resolutions": "resolutions", "?lane=science": "signals:lane:SCIENCE", "?of=nope": "signals", "?lane=other": "signals", "?of=wire": "wire"} {
+		if page := b.get("/feed" + query).Body.String(); !strings.Contains(page, `data-channel="`+channel+`"`) {
+			t.Errorf("%s is not %s", query, channel)
+		}
+	}
+	b.feed.err = context.DeadlineExceeded
+	if w := b.get("/feed"); w.Code != http.StatusOK || w.Header().Get("X-Degraded") == "" || !strings.Contains(w.Body.String(), "cannot be read right now") {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	for name, kind := range map[string]string{"feed.js": "text/javascript", "signalcast-feed.js": "text/javascript"} {
+		if w := b.get("/static/" + name); w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), kind) {
+			t.Errorf("%s: %d %v", name, w.Code, w.Header())
+		}
+	}
+}
