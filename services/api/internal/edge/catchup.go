@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 )
@@ -64,6 +65,9 @@ func (k *socket) catch(ctx context.Context) {
 		if len(k.behind) == 0 || k.left {
 			k.catching, k.behind = false, nil
 			k.mu.Unlock()
+			if teeth.Bites("E7") {
+				select {}
+			}
 			return
 		}
 		p := k.behind[0]
