@@ -3,4 +3,4 @@ package rows
 import "github.com/signalcast/signalcast/test/prove/internal/frame"
 
 // crowded are the rows of many connections to the live feed, and of bad ones.
-var crowded = []frame.Row{e1, e2, e6, e7}
+var crowded = []frame.Row{e1, e2, e6, e7, e8}
