@@ -68,7 +68,8 @@ type pages struct {
 	host   *feedHost
 	victim person
 	others []client.Operator
-	n      int
+	n      int // connections so far
+	turn   int // of others
 
 	opened, ignored int
 	keys, refused   int
@@ -164,7 +165,8 @@ func (p *pages) withKey(ctx context.Context, lines []string) error {
 		return err
 	}
 	defer c.Close()
-	other := p.others[p.n%len(p.others)]
+	p.turn++
+	other := p.others[p.turn%len(p.others)] // a key may speak 120 times a minute
 	if err := asked(c, `{"op":"auth","id":"1","token":"`+string(other.Keys[0])+`"}`, `{"op":"ack","id":"1"`); err != nil {
 		return err
 	}
