@@ -58,6 +58,9 @@ func newBalancer(bases ...string) (*balancer, error) {
 	b.http = &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetXForwarded() },
 		Transport: b,
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+		},
 	}}
 	go func() { _ = b.http.Serve(ln) }() // ends with close
 	return b, nil
