@@ -39,15 +39,18 @@ var f2 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		all, failed := r.through.sent.Load(), r.through.failed.Load()
-		seen.Figure("failedAtRest", r.control.failed.Load())
+		all, cut, busy := r.through.sent.Load(), r.through.cut.Load(), r.through.busy.Load()
+		seen.Figure("cut", cut)
+		seen.Figure("busy", busy)
+		seen.Figure("busyAtRest", r.control.busy.Load())
 		seen.Figure("slowestRestart", r.took.At(1))
 		seen.Figure("p99", r.through.times.At(.99))
-		noise := generous * r.control.failed.Load() * all / max(1, r.control.sent.Load())
-		seen.Check(failed <= noise, "%d of %d requests failed, and %d of %d at a hub that nobody restarted",
-			failed, all, r.control.failed.Load(), r.control.sent.Load())
+		noise := generous * r.control.busy.Load() * all / max(1, r.control.sent.Load())
+		seen.Check(cut == 0, "%d of %d requests had no answer of a hub", cut, all)
+		seen.Check(busy <= noise, "%d of %d requests were not answered in full, and %d of %d at a hub that nobody restarted",
+			busy, all, r.control.busy.Load(), r.control.sent.Load())
 		seen.Check(lost == 0, "%d acknowledged calls of %d are lost", lost, len(r.acked))
-		seen.Promise(fmt.Sprintf("failed 0 of %s", frame.Number(int(all))), fmt.Sprintf("failed %d of %s", failed, frame.Number(int(all))))
+		seen.Promise(fmt.Sprintf("failed 0 of %s", frame.Number(int(all))), fmt.Sprintf("failed %d of %s", cut+busy, frame.Number(int(all))))
 		seen.Volume("%d restarts in %v under 200 a second, %s calls taken", r.restarts, lasting, frame.Number(len(r.acked)))
 		return seen, nil
 	},
@@ -73,8 +76,10 @@ type rolling struct {
 
 // traffic is what came of requests.
 type traffic struct {
-	sent, failed atomic.Int64
-	times        frame.Times
+	sent  atomic.Int64
+	cut   atomic.Int64 // no answer of a hub, but of the balancer or none
+	busy  atomic.Int64 // refused, or not answered in full
+	times frame.Times
 }
 
 func (r *rolling) prepare(ctx context.Context) (err error) {
@@ -166,12 +171,13 @@ func (r *rolling) send(ctx context.Context, i int, at string, h *traffic) {
 	}
 	h.sent.Add(1)
 	h.times.Add(a.Took())
-	if a.Status == http.StatusOK && a.Header.Get("X-Degraded") == "" {
-		return
-	}
-	h.failed.Add(1)
-	if h == &r.through {
-		r.seen.Figure("lastFailure", a.String())
+	switch {
+	case a.Err != nil || a.Status == http.StatusBadGateway:
+		h.cut.Add(1)
+		r.seen.Figure("lastCut", a.String())
+	case a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "":
+		h.busy.Add(1)
+		r.seen.Figure("lastBusy", a.String())
 	}
 }
 
