@@ -166,7 +166,7 @@ func TestRedisAwayIsBounded(t *testing.T) {
 	cfg.OnFallback = func() { fallbacks.Add(1) }
 	limiters := make([]*limit.Limiter, 2)
 	for i := range limiters {
-		limiters[i] = limit.New(testkit.KV(t, server.URL(), 50*time.Millisecond), cfg)
+		limiters[i] = limit.New(testkit.KV(t, server.URL(), time.Second), cfg)
 	}
 	both := func(key string) int { return fire(t, key, 200, limiters...) }
 	total := both("spent") // before: the whole limit is used
