@@ -225,7 +225,7 @@ func toldSecrets(env *frame.Env) (all []secret, err error) {
 	}
 	told := map[string]string{
 		"the session secret": settings["SESSION_SECRETS"], "the successor secret": settings["SUCCESSOR_SECRETS"],
-		"the link secret": settings["LINK_SECRET"], "the mask secret": ledger["MASK_SECRET"], "the seed of the hub's key": keys[0].Seed,
+		"the link secret": settings["LINK_SECRET"], "the mask secret": ledger["MASK_SECRET"], "the key of webhooks": ledger["WEBHOOK_SECRET_KEY"], "the seed of the hub's key": keys[0].Seed,
 		"the secret of the users interface": providers[0].Secret,
 	}
 	for _, service := range []map[string]string{settings, ledger} {
