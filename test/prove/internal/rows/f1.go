@@ -2,8 +2,10 @@ package rows
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
@@ -37,7 +39,7 @@ var f1 = frame.Row{
 		if err := f.all(ctx, l); err != nil {
 			return nil, err
 		}
-		lost, err := f.lost(ctx)
+		lost, err := missing(ctx, env, f.markets, f.acked)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +62,7 @@ func (f *farewell) all(ctx context.Context, l *sideLedger) error {
 	if err := f.end(ctx, "hub", l.hub, f.hubRequest, true); err != nil {
 		return err
 	}
-	if err := l.hub.Start(ctx); err != nil {
+	if err := errors.Join(l.hub.Start(ctx), f.introduce(ctx)); err != nil {
 		return err
 	}
 	if err := f.end(ctx, "api", l.api, f.apiRequest, true, l.api.GRPC); err != nil {
@@ -79,12 +81,22 @@ func (f *farewell) prepare(ctx context.Context) (err error) {
 	if f.ops, err = pool(ctx, f.env, "f1", 2*f.held+callersAtEnds, 1); err != nil {
 		return err
 	}
-	// Keys that a hub has not heard of cost it a question first; that is not tested here.
-	frame.Each(len(f.ops), 8, func(i int) {
-		a := f.env.Client.Do(ctx, client.Request{URL: f.hub + "/api/protocol/v1/me", As: f.ops[i].Keys[0]})
-		f.seen.Check(a.Status == http.StatusOK, "a key was answered %s", a)
+	return f.introduce(ctx)
+}
+
+// introduce shows the hub each key that will be used: of one that it has not heard of
+// it asks the ledger first, and the call would not be under way.
+func (f *farewell) introduce(ctx context.Context) error {
+	errs := make([]error, len(f.ops)-f.used)
+	frame.Each(len(errs), 8, func(i int) {
+		var a client.Answer
+		_, errs[i] = frame.Until(ctx, 10*time.Second, func() (bool, error) {
+			a = f.env.Client.Do(ctx, client.Request{URL: f.hub + "/api/protocol/v1/me", As: f.ops[f.used+i].Keys[0]})
+			return a.Status == http.StatusOK, nil
+		})
+		errs[i] = errors.Join(errs[i], a.Into(http.StatusOK, nil))
 	})
-	return nil
+	return errors.Join(errs...)
 }
 
 func (f *farewell) watchSockets(ctx context.Context) (err error) {
@@ -110,18 +122,4 @@ func (f *farewell) apiRequest(i int) client.Request {
 
 func (f *farewell) clockRequest(i int) client.Request {
 	return client.Request{URL: f.clock.URL + []string{"/program/now", "/program/next", "/program/timeline"}[i%3]}
-}
-
-// lost counts acknowledged calls that are not on record.
-func (f *farewell) lost(ctx context.Context) (n int, err error) {
-	all, err := filedOn(ctx, f.env, f.markets)
-	if err != nil {
-		return 0, err
-	}
-	for _, w := range f.acked {
-		if s := all[w.Market+w.User]; s.id != w.ID || !s.holds(w) {
-			n++
-		}
-	}
-	return n, nil
 }
