@@ -39,7 +39,7 @@ type farewell struct {
 	clock    *stack.Side
 	markets  []string // the first is the one that is held
 	ops      []client.Operator
-	audience audience
+	listeners listeners
 	held     int // calls that are under way at each end
 	used     int // of ops
 
