@@ -17,7 +17,11 @@ const (
 	Hopping             // the library, closed at a cut and opened again from where it was
 	Stream              // server-sent events, with Last-Event-ID
 	Process             // the library in a process of its own
+	Poll                // asks for what is behind its number, again and again
 )
+
+// Everything is the one channel of a reader that polls.
+const Everything = "feed"
 
 // Options of a reader.
 type Options struct {
@@ -76,6 +80,8 @@ func (r *Reader) run(ctx context.Context) {
 			r.stream(life)
 		case Process:
 			r.process(life)
+		case Poll:
+			r.poll(life)
 		default:
 			r.library(life)
 		}
@@ -118,4 +124,9 @@ func (s *saying) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("X-Forwarded-For", s.o.From)
 	}
 	return s.Transport.RoundTrip(r)
+}
+
+// String is the kind for people.
+func (k Kind) String() string {
+	return [...]string{"library", "library opened again", "stream", "process", "poll"}[k]
 }

@@ -162,3 +162,8 @@ func (r *Reader) hearFrame(f Frame) {
 		r.refused(f.Error + ": " + f.Channel)
 	}
 }
+
+// String is the frame for people.
+func (f Frame) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s %d after %d %s, gap %d to %d, head %d, %s", f.Op, f.Channel, f.Seq, f.Prev, f.Type, f.From, f.Oldest, f.Head, f.Error))
+}

@@ -117,7 +117,7 @@ func (e *edges) live(ctx context.Context, next func() (hear.Frame, error)) error
 	}
 	f, err := next()
 	if err == nil && (f.Op != "event" || f.Seq != e.head || f.Prev != e.head-1) {
-		err = fmt.Errorf("then comes %+v and not event %d", f, e.head)
+		err = fmt.Errorf("then comes %v and not event %d", f, e.head)
 	}
 	return err
 }
@@ -143,21 +143,21 @@ func (e *edges) oldSocket(ctx context.Context) error {
 	}
 	defer s.Close()
 	if f.Op != "event" || f.Seq != e.oldest {
-		return fmt.Errorf("behind the edge comes %+v", f)
+		return fmt.Errorf("behind the edge comes %v", f)
 	}
 	return nil
 }
 
 func (e *edges) isGap(f hear.Frame, since int64) error {
 	if f.Op != "gap" || f.Channel != "market:1" || f.From != since || f.Oldest != e.oldest {
-		return fmt.Errorf("behind %d comes %+v", since, f)
+		return fmt.Errorf("behind %d comes %v", since, f)
 	}
 	return nil
 }
 
 func (e *edges) isAhead(f hear.Frame, since int64) error {
 	if f.Op != "error" || f.Error != "future_cursor" || f.Channel != "market:1" {
-		return fmt.Errorf("behind %d comes %+v", since, f)
+		return fmt.Errorf("behind %d comes %v", since, f)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (e *edges) foreignSocket(ctx context.Context) error {
 			return err
 		}
 		if f.Op != "error" || f.Error != "invalid_since" || f.ID != "s" {
-			err = fmt.Errorf("behind %v comes %+v", since, f)
+			err = fmt.Errorf("behind %v comes %v", since, f)
 		}
 		s.Close()
 		if err != nil {
