@@ -130,3 +130,16 @@ func (s *scribes) unfed(ctx context.Context) (off, lost int, err error) {
 		WHERE NOT EXISTS (SELECT FROM api.signals s WHERE s.id = a.id) AND NOT EXISTS (SELECT FROM api.signal_events e WHERE e.id = a.id)`, s.acked)
 	return off, lost, err
 }
+
+// trickle has writers write until ctx ends, with a pause between any two facts.
+func (s *scribes) trickle(ctx context.Context, writers int, pause time.Duration) {
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for wait(ctx, time.Now().Add(pause)) == nil {
+				s.fact(ctx, true)
+			}
+		})
+	}
+	wg.Wait()
+}
