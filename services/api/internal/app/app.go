@@ -115,12 +115,23 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	if err := a.subjects(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
-	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "database", Test: a.store.Ping})
+	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "database", Test: a.store.Ping}, web.Check{Name: "feed", Test: a.caughtUp})
 	if err := a.faces(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	a.watch()
 	return a, nil
+}
+
+var errBehind = errors.New("the feed was not read yet")
+
+// caughtUp tells whether readers of the feed can be taken: a process that has just begun
+// would send them away.
+func (a *App) caughtUp(context.Context) error {
+	if !a.hub.Ready() {
+		return errBehind
+	}
+	return nil
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

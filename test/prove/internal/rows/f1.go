@@ -13,7 +13,7 @@ import (
 
 // f1 tells each service to stop while it is busy. Calls are under way that end only
 // after its doors have closed, since a lock holds their market, readers come and go
-// all the time, and the api has an listeners.
+// all the time, and the api has listeners.
 var f1 = frame.Row{
 	ID: "F1", Title: "SIGTERM: not ready first, then everything begun is finished",
 	Fault: frame.Fault{What: "a service that is told to stop cuts its connections"},
