@@ -152,6 +152,7 @@ func (a *App) subjects() error {
 	a.news = relay.NewNews(a.redis, a.hear)
 	a.callOut()
 	a.ticker = relay.NewTicker(a.store, relay.NewReaders(a.redis, newID(), a.now), a.hub, a.now, a.log)
+	a.oracle.Watch(a.viewers)
 	return nil
 }
 
