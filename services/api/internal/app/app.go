@@ -114,12 +114,23 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	if err := a.subjects(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
-	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "database", Test: a.store.Ping})
+	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "database", Test: a.store.Ping}, web.Check{Name: "feed", Test: a.caughtUp})
 	if err := a.faces(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	a.watch()
 	return a, nil
+}
+
+var errBehind = errors.New("the feed was not read yet")
+
+// caughtUp tells whether readers of the feed can be taken: a process that has just begun
+// would send them away.
+func (a *App) caughtUp(context.Context) error {
+	if !a.hub.Ready() {
+		return errBehind
+	}
+	return nil
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
@@ -256,6 +267,8 @@ func (a *App) Run(ctx context.Context) error {
 		run.Of("grpc", a.grpc),
 		{Name: "edge", Stop: func(ctx context.Context) error { a.edge.Close(ctx); return nil }},
 		run.Of("http", a.http),
+		// Before the server, which waits for the streams as for any other answer.
+		{Name: "sockets", Stop: func(ctx context.Context) error { a.edge.Leave(ctx); return nil }},
 	}
 	if a.internal != nil {
 		parts = append(parts, run.Of("metrics", a.internal))
@@ -273,7 +286,9 @@ func (a *App) Run(ctx context.Context) error {
 		Drain: func() {
 			a.health.Down()
 			a.grpc.SetReady(false)
+			a.http.Drain()
 		},
+		Linger: a.cfg.Linger,
 	}, parts...)
 }
 

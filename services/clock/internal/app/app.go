@@ -174,7 +174,9 @@ func (a *App) Run(ctx context.Context) error {
 		Drain: func() {
 			a.health.Down()
 			a.grpc.SetReady(false)
+			a.http.Drain()
 		},
+		Linger: a.cfg.Linger,
 	}, parts...)
 }
 
