@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"syscall"
+
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // nonblocking writes to a connection what it takes at once. One caller at a time.
@@ -30,7 +32,7 @@ func (w *nonblocking) init(conn net.Conn) {
 	w.raw = raw
 	w.write = func(fd uintptr) bool {
 		w.n, w.err = syscall.Write(int(fd), w.b)
-		return true // in any case: nobody waits here
+		return !teeth.Bites("E2") || !errors.Is(w.err, syscall.EAGAIN) // true in any case: nobody waits here
 	}
 }
 
