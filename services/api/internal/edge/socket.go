@@ -37,8 +37,8 @@ type socket struct {
 	reader  *live.Reader
 	end     context.CancelFunc
 	address string
-	me      holder // written by the reading goroutine, under mu
-	pongs   atomic.Int64
+	me      holder       // written by the reading goroutine, under mu
+	silent  atomic.Int64 // beats since the last pong
 
 	mu       sync.Mutex
 	subs     map[feed.Channel]*live.Subscription
@@ -49,12 +49,10 @@ type socket struct {
 }
 
 func newSocket(all *sockets, pipe transport, me holder, address string, end context.CancelFunc) *socket {
-	k := &socket{
+	return &socket{
 		all: all, pipe: pipe, end: end, address: address, me: me,
 		subs: make(map[feed.Channel]*live.Subscription),
 	}
-	k.pong(context.Background(), nil)
-	return k
 }
 
 // holder is whose key a socket carries; the zero value is nobody's.
@@ -104,9 +102,15 @@ func (k *socket) recheck(ctx context.Context) {
 	}
 }
 
-func (k *socket) pong(context.Context, []byte) { k.pongs.Store(k.all.Now().UnixNano()) }
+// pong notes a sign of life.
+func (k *socket) pong(context.Context, []byte) { k.silent.Store(0) }
 
-func (k *socket) lastPong() time.Time { return time.Unix(0, k.pongs.Load()) }
+// dead counts the beats without a pong. It goes by no clock: one that is set on would
+// end every connection at once.
+func (k *socket) dead() bool {
+	l := k.all.limits
+	return k.conn != nil && time.Duration(k.silent.Add(1)-1)*l.Beat >= l.PongTimeout
+}
 
 // run serves a websocket to its end.
 func (k *socket) run(ctx context.Context) {

@@ -82,7 +82,8 @@ func (t *tempo) begun() bool {
 
 func (t *tempo) frame(now int64) {
 	oldest := t.times[t.next]
-	if oldest != 0 && now-oldest < int64(2*time.Second) && !teeth.Bites("E6") {
+	since := time.Duration(now - oldest) // negative where the clock was set back
+	if oldest != 0 && since >= 0 && since < 2*time.Second && !teeth.Bites("E6") {
 		t.over = true
 		return
 	}

@@ -79,7 +79,7 @@ func (e *resume) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	for range e.env.Of(1, 6, 12) {
-		m, err := plantLarge(ctx, e.env, r, "E3", ops, 40)
+		m, err := plantLarge(ctx, e.env, r, "E3", ops, min(deep, 40))
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (e *resume) open(ctx context.Context, large string) error {
 	if err != nil {
 		return err
 	}
-	kinds := []hear.Kind{hear.Stream, hear.Hopping, hear.Loyal, hear.Hopping, hear.Loyal, hear.Stream, hear.Hopping, hear.Process, hear.Stream, hear.Hopping}
+	kinds := []hear.Kind{hear.Stream, hear.Hopping, hear.Loyal, hear.Process, hear.Hopping, hear.Stream, hear.Loyal, hear.Process, hear.Stream, hear.Hopping}
 	for i := range e.env.Of(8, 50, 50) {
 		l, err := e.replicas.newLine()
 		if err != nil {
@@ -182,6 +182,9 @@ func (e *resume) loaded(ctx context.Context) error {
 	e.seen.Figure("cutting", time.Since(began))
 	if err := errors.Join(errs...); err != nil {
 		return err
+	}
+	if e.env.Size == frame.Small {
+		return nil
 	}
 	if err := e.loseReplica(ctx); err != nil {
 		return err
@@ -264,9 +267,6 @@ func (e *resume) loseReplica(ctx context.Context) error {
 		e.seen.Figure(fmt.Sprintf("replica%dAllBack", lost), time.Since(began))
 		if err := again(ctx); err != nil {
 			return err
-		}
-		if e.env.Size == frame.Small {
-			break
 		}
 	}
 	return nil

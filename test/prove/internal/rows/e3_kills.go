@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/prove/internal/hear"
 )
 
 // victims are what is killed at random, with how many of sixty.
@@ -35,9 +36,6 @@ type kills struct {
 
 // kill kills n times. Which, and in which order, follows from the seed.
 func (e *resume) kill(ctx context.Context, n int) error {
-	if n == 0 {
-		return nil
-	}
 	k := &kills{resume: e, rand: e.env.Rand("kills"), last: map[string]int{}, errs: make(chan error, n)}
 	var order []string
 	for _, v := range victims {
@@ -80,7 +78,11 @@ func (k *kills) insist(ctx context.Context, name string) error {
 func (k *kills) one(ctx context.Context, name string) error {
 	switch name {
 	case "client":
-		k.readers[k.rand.IntN(len(k.readers))].Kill()
+		list := k.readers
+		if k.rand.IntN(2) == 0 {
+			list = slices.DeleteFunc(slices.Clone(list), func(r *hear.Reader) bool { return r.Kind != hear.Process })
+		}
+		list[k.rand.IntN(len(list))].Kill()
 		return nil
 	case "proxy":
 		l := k.lines[k.rand.IntN(len(k.lines))]
