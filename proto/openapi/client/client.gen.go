@@ -1588,6 +1588,14 @@ type FashionFeedType string
 
 // Feed defines model for Feed.
 type Feed struct {
+	// Gap With `after`: some of the events behind `from` are no longer kept; what is kept begins at `oldest`.
+	Gap *struct {
+		From   int `json:"from"`
+		Oldest int `json:"oldest"`
+	} `json:"gap,omitempty"`
+
+	// Head With `after`: the newest number. An `after` above it is no number of this feed.
+	Head       *int       `json:"head,omitempty"`
 	Items      []FeedItem `json:"items"`
 	NextCursor *string    `json:"next_cursor"`
 }
@@ -5454,7 +5462,8 @@ type ClientInterface interface {
 	// ListFeed Numbered events of the protocol
 	//
 	// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept.
+	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
+	// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
 	//
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7834,7 +7843,8 @@ func (c *Client) MintAgentKey(ctx context.Context, body MintAgentKeyJSONRequestB
 // ListFeed Numbered events of the protocol
 //
 // Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept.
+// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
+// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
 //
 // Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 func (c *Client) ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15121,7 +15131,8 @@ type ClientWithResponsesInterface interface {
 	// ListFeedWithResponse Numbered events of the protocol
 	//
 	// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept.
+	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
+	// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -22782,7 +22793,8 @@ func (c *ClientWithResponses) MintAgentKeyWithResponse(ctx context.Context, body
 // ListFeedWithResponse Numbered events of the protocol
 //
 // Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept.
+// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
+// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
 //
 // Returns a wrapper object for the known response body format(s).
 //

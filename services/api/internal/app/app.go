@@ -254,6 +254,8 @@ func (a *App) Run(ctx context.Context) error {
 		run.Of("grpc", a.grpc),
 		{Name: "edge", Stop: func(ctx context.Context) error { a.edge.Close(ctx); return nil }},
 		run.Of("http", a.http),
+		// Before the server, which waits for the streams as for any other answer.
+		{Name: "sockets", Stop: func(ctx context.Context) error { a.edge.Leave(ctx); return nil }},
 	}
 	if a.internal != nil {
 		parts = append(parts, run.Of("metrics", a.internal))
@@ -271,7 +273,9 @@ func (a *App) Run(ctx context.Context) error {
 		Drain: func() {
 			a.health.Down()
 			a.grpc.SetReady(false)
+			a.http.Drain()
 		},
+		Linger: a.cfg.Linger,
 	}, parts...)
 }
 

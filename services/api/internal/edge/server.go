@@ -151,10 +151,14 @@ func (s *Server) Table() []web.Route { return s.edge.Table() }
 // Sockets is the number of open sockets.
 func (s *Server) Sockets() int { return s.inner.sockets.count() }
 
-// Close tells every socket to come back elsewhere (1001), waits for them while
-// ctx lasts and cuts the rest; then it ends the builds of pages.
+// Leave tells every socket and stream to come back elsewhere (1001), waits for them
+// while ctx lasts and cuts the rest. New ones are refused; other requests are
+// answered as before.
+func (s *Server) Leave(ctx context.Context) { s.inner.sockets.close(ctx) }
+
+// Close is Leave, and then it ends the builds of pages.
 func (s *Server) Close(ctx context.Context) {
-	s.inner.sockets.close(ctx)
+	s.Leave(ctx)
 	s.inner.feeds.Close()
 	s.inner.ranks.Close()
 	s.inner.attention.Close()

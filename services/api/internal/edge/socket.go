@@ -37,9 +37,7 @@ type socket struct {
 	reader  *live.Reader
 	end     context.CancelFunc
 	address string
-	me      holder  // written by the reading goroutine, under mu
-	times   []int64 // of the last client frames, a ring; the reading goroutine's own
-	next    int
+	me      holder // written by the reading goroutine, under mu
 	pongs   atomic.Int64
 
 	mu       sync.Mutex
@@ -53,7 +51,7 @@ type socket struct {
 func newSocket(all *sockets, pipe transport, me holder, address string, end context.CancelFunc) *socket {
 	k := &socket{
 		all: all, pipe: pipe, end: end, address: address, me: me,
-		subs: make(map[feed.Channel]*live.Subscription), times: make([]int64, 2*all.limits.FrameRate),
+		subs: make(map[feed.Channel]*live.Subscription),
 	}
 	k.pong(context.Background(), nil)
 	return k
@@ -164,22 +162,9 @@ func (k *socket) read(ctx context.Context) live.Code {
 			return live.Gone
 		case kind != websocket.MessageText:
 			return live.Unsupported
-		case !k.inRate(k.all.Now()):
-			return live.RateLimited
 		}
 		if code, ok := k.handle(ctx, data); !ok {
 			return code
 		}
 	}
-}
-
-// inRate counts a client frame: at most twice the rate in any two seconds.
-func (k *socket) inRate(now time.Time) bool {
-	oldest := k.times[k.next]
-	if oldest != 0 && now.UnixNano()-oldest < int64(2*time.Second) {
-		return false
-	}
-	k.times[k.next] = now.UnixNano()
-	k.next = (k.next + 1) % len(k.times)
-	return true
 }

@@ -236,7 +236,7 @@ func (a *App) Run(ctx context.Context) error {
 	return run.Run(ctx, run.Options{
 		Log:    a.log,
 		Up:     func() { a.health.Up(); close(a.up) },
-		Drain:  a.health.Down,
+		Drain:  func() { a.health.Down(); a.http.Drain() },
 		Linger: a.cfg.Linger,
 	}, parts...)
 }
