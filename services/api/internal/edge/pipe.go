@@ -56,6 +56,7 @@ func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 			_ = conn.Close()
 			return nil, nil, err
 		}
+		t.pipe.tempo.count(early)
 		in = io.MultiReader(bytes.NewReader(bytes.Clone(early)), conn)
 	}
 	buffer := bufio.NewReaderSize(in, max(n, bufferSize))
@@ -76,10 +77,11 @@ type pipe struct {
 	nonblocking
 	ending
 	reader  *live.Reader
+	tempo   *tempo // of the client's frames; the reading goroutine's own
 	closing sync.Once
 }
 
-func newPipe() *pipe { return &pipe{ending: make(ending)} }
+func newPipe(t *tempo) *pipe { return &pipe{ending: make(ending), tempo: t} }
 
 // ending is closed when nothing will be written any more.
 type ending chan struct{}
@@ -106,6 +108,18 @@ func bare(conn net.Conn) net.Conn {
 		}
 		conn = outer.NetConn()
 	}
+}
+
+// Read implements net.Conn for the library. What came together with the frame that is
+// too much is still served.
+func (p *pipe) Read(b []byte) (int, error) {
+	if p.tempo.over {
+		p.reader.Close(live.RateLimited)
+		return 0, errTempo
+	}
+	n, err := p.Conn.Read(b)
+	p.tempo.count(b[:n])
+	return n, err
 }
 
 // Write implements net.Conn for the library.

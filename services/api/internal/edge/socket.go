@@ -37,10 +37,8 @@ type socket struct {
 	reader  *live.Reader
 	end     context.CancelFunc
 	address string
-	me      holder  // written by the reading goroutine, under mu
-	times   []int64 // of the last client frames, a ring; the reading goroutine's own
-	next    int
-	pongs   atomic.Int64
+	me      holder       // written by the reading goroutine, under mu
+	silent  atomic.Int64 // beats since the last pong
 
 	mu       sync.Mutex
 	subs     map[feed.Channel]*live.Subscription
@@ -51,12 +49,10 @@ type socket struct {
 }
 
 func newSocket(all *sockets, pipe transport, me holder, address string, end context.CancelFunc) *socket {
-	k := &socket{
+	return &socket{
 		all: all, pipe: pipe, end: end, address: address, me: me,
-		subs: make(map[feed.Channel]*live.Subscription), times: make([]int64, 2*all.limits.FrameRate),
+		subs: make(map[feed.Channel]*live.Subscription),
 	}
-	k.pong(context.Background(), nil)
-	return k
 }
 
 // holder is whose key a socket carries; the zero value is nobody's.
@@ -106,9 +102,15 @@ func (k *socket) recheck(ctx context.Context) {
 	}
 }
 
-func (k *socket) pong(context.Context, []byte) { k.pongs.Store(k.all.Now().UnixNano()) }
+// pong notes a sign of life.
+func (k *socket) pong(context.Context, []byte) { k.silent.Store(0) }
 
-func (k *socket) lastPong() time.Time { return time.Unix(0, k.pongs.Load()) }
+// dead counts the beats without a pong. It goes by no clock: one that is set on would
+// end every connection at once.
+func (k *socket) dead() bool {
+	l := k.all.limits
+	return k.conn != nil && time.Duration(k.silent.Add(1)-1)*l.Beat >= l.PongTimeout
+}
 
 // run serves a websocket to its end.
 func (k *socket) run(ctx context.Context) {
@@ -164,22 +166,9 @@ func (k *socket) read(ctx context.Context) live.Code {
 			return live.Gone
 		case kind != websocket.MessageText:
 			return live.Unsupported
-		case !k.inRate(k.all.Now()):
-			return live.RateLimited
 		}
 		if code, ok := k.handle(ctx, data); !ok {
 			return code
 		}
 	}
-}
-
-// inRate counts a client frame: at most twice the rate in any two seconds.
-func (k *socket) inRate(now time.Time) bool {
-	oldest := k.times[k.next]
-	if oldest != 0 && now.UnixNano()-oldest < int64(2*time.Second) {
-		return false
-	}
-	k.times[k.next] = now.UnixNano()
-	k.next = (k.next + 1) % len(k.times)
-	return true
 }

@@ -52,7 +52,7 @@ func (s *sockets) stream(c echo.Context) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	p := newEventPipe(c.Response(), wishes)
+	p := newEventPipe(c.Response(), wishes, s.Hub.Head())
 	k := newSocket(s, p, holder{}, address, cancel)
 	k.reader = s.Hub.NewReader(p)
 	c.Response().WriteHeader(http.StatusOK)

@@ -39,7 +39,7 @@ func (s *sockets) open(c echo.Context) error {
 	}
 	// What serves the socket outlives this handler and lets go of the request.
 	ctx, cancel := context.WithCancel(context.Background())
-	p := newPipe()
+	p := newPipe(newTempo(s.limits.FrameRate, s.Now))
 	k := newSocket(s, p, me, address, cancel)
 	t := &tap{ResponseWriter: c.Response(), pipe: p, hub: s.Hub, sendBuffer: s.limits.SendBuffer}
 	conn, err := websocket.Accept(t, r, &websocket.AcceptOptions{

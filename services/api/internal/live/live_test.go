@@ -255,8 +255,11 @@ func TestNewestWins(t *testing.T) {
 	}
 	p.TakeAll()
 	testkit.Eventually(t, 10*time.Second, func() bool {
-		got := p.Texts()
-		return len(got) >= 3 && strings.HasSuffix(got[len(got)-1], `"data":999}`) && strings.HasSuffix(got[len(got)-2], `"data":999}`)
+		last := map[bool]string{} // by whether it is a price
+		for _, text := range p.Texts() {
+			last[strings.Contains(text, string(feed.PriceTick))] = text
+		}
+		return strings.HasSuffix(last[true], `"data":999}`) && strings.HasSuffix(last[false], `"data":999}`)
 	})
 	if got := p.Texts(); len(got) > 50 {
 		t.Errorf("%d frames", len(got))

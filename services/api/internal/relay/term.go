@@ -139,7 +139,11 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 			last.Seq = 0
 		}
 	}
-	t.at = max(last.Seq, head-streamLength)
+	oldest, err := t.Log.FeedOldest(ctx)
+	if err != nil {
+		return err
+	}
+	t.at = max(last.Seq, head-streamLength, oldest-1)
 	t.synced, t.syncAt = true, now.Add(syncEvery)
 	return nil
 }
