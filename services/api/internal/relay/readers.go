@@ -81,9 +81,7 @@ func (r *Readers) Count(ctx context.Context, own map[string]int) (map[string]int
 
 // Others implements Counter.
 func (r *Readers) Others(ctx context.Context) (map[string]int, error) {
-	alive, err := r.redis.ZRangeByScore(ctx, processes, &redis.ZRangeBy{
-		Min: strconv.FormatInt(r.now().Add(-readersLife).UnixMilli(), 10), Max: "+inf",
-	}).Result()
+	alive, err := r.redis.ZRange(ctx, processes, 0, -1).Result()
 	if err != nil {
 		return nil, err
 	}
