@@ -23,6 +23,10 @@ var victims = []struct {
 	{"client", 14}, {"proxy", 12}, {"replica", 10}, {"relay", 6}, {"api", 4}, {"redis", 8}, {"postgres", 6},
 }
 
+// takeoverMost is how long numbers may stand still when their giver is killed: the others
+// try for the lease each second.
+const takeoverMost = generous * 2 * time.Second
+
 // kills kills one thing after the other, without waiting for what was killed before.
 type kills struct {
 	*resume
@@ -60,6 +64,7 @@ func (e *resume) kill(ctx context.Context, n int) error {
 	for again := range k.errs {
 		err = errors.Join(err, again)
 	}
+	e.seen.Check(k.takeover.At(1) <= takeoverMost, "nobody gave numbers for %v after a relay was killed", k.takeover.At(1))
 	e.seen.Figure("slowestTakeover", k.takeover.At(1))
 	e.seen.Figure("takeovers", k.takeover.Len())
 	return err

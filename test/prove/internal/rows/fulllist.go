@@ -2,7 +2,6 @@ package rows
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -188,7 +187,7 @@ func (a audience) judge(seen *frame.Seen, full fullList) (all reckoning) {
 		seen.Check(so.Gaps == 0, "reader %d (%s) was told of %d gaps", i, r.Kind, so.Gaps)
 		for _, what := range so.Refused {
 			// What the database cannot do right now is told, and done when it can.
-			if code, _, _ := strings.Cut(what, ":"); slices.Contains([]string{"db_unavailable", "internal_error"}, code) {
+			if code, _, _ := strings.Cut(what, ":"); code == "db_unavailable" {
 				refusals.Add(1)
 				continue
 			}
