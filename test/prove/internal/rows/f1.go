@@ -100,7 +100,7 @@ func (f *farewell) introduce(ctx context.Context) error {
 }
 
 func (f *farewell) watchSockets(ctx context.Context) (err error) {
-	f.listeners, err = gatherAudience(ctx, f.api.URL, f.env.Of(48, 400, 400), f.env.Of(12, 100, 100))
+	f.listeners, err = gatherListeners(ctx, f.api.URL, f.env.Of(48, 400, 400), f.env.Of(12, 100, 100))
 	return err
 }
 

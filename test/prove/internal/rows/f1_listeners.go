@@ -32,8 +32,8 @@ type onlooker struct {
 // ofOneAddress is how many come from one address: half of what is allowed.
 const ofOneAddress = 10
 
-// gatherAudience opens websockets and streams from many addresses.
-func gatherAudience(ctx context.Context, api string, sockets, streams int) (listeners, error) {
+// gatherListeners opens websockets and streams from many addresses.
+func gatherListeners(ctx context.Context, api string, sockets, streams int) (listeners, error) {
 	all := make(listeners, sockets+streams)
 	errs := make([]error, len(all))
 	second := byte(16 + rand.IntN(200))
