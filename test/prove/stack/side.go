@@ -94,6 +94,9 @@ func (d *Side) Launch() error {
 
 // Kill ends the process without warning.
 func (d *Side) Kill() {
+	if d.child == nil {
+		return // it never ran
+	}
 	_ = d.child.Signal(syscall.SIGKILL)
 	<-d.child.Done()
 }
@@ -127,7 +130,11 @@ func (d *Side) Log() string { return d.log }
 func (d *Side) PID() int { return d.child.PID() }
 
 // Stop ends the process in order.
-func (d *Side) Stop() { d.child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) }
+func (d *Side) Stop() {
+	if d.child != nil {
+		d.child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second)
+	}
+}
 
 // FreeAddr is a loopback address that nobody listens on now.
 func FreeAddr() (string, error) {

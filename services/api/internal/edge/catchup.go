@@ -14,6 +14,10 @@ const (
 	historyPage = 200
 	// retryWait is the pause after history could not be read.
 	retryWait = time.Second
+	// A state that cannot be read is asked for again: where many come back at once the
+	// database is slow for a moment. A book gives a failure again for a second.
+	stateTries = 3
+	stateWait  = 1200 * time.Millisecond
 	// aheadWait is the pause while this process is behind the reader.
 	aheadWait = 5 * time.Millisecond
 )
@@ -83,6 +87,9 @@ func (k *socket) show(ctx context.Context, p catchUp) error {
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	frame, seq, err := k.snapshot(asking, p.channel)
+	for try := 1; err != nil && try < stateTries && pause(asking, stateWait) == nil; try++ {
+		frame, seq, err = k.snapshot(asking, p.channel)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

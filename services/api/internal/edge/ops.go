@@ -148,6 +148,9 @@ func (k *socket) listen(ctx context.Context, id string, wishes []catchUp) {
 			old.Close() // a reader that found a hole starts over from before it
 		}
 		p.sub = k.all.Hub.Subscribe(k.reader, c)
+		if teeth.Bites("E1") {
+			k.all.Hub.Subscribe(k.reader, c).Catch()
+		}
 		switch {
 		case !p.resumes, teeth.Bites("E3"):
 		case p.since <= k.all.Hub.Head():

@@ -42,6 +42,8 @@ func (c *canned) ListFeedEvents(_ context.Context, q feed.Query) (feed.Page, err
 	return c.page, nil
 }
 
+func (c *canned) Pulse(context.Context) (board.Totals, error) { return board.Totals{}, nil }
+
 func (c *canned) Scores(_ context.Context, g board.Group, lane string, limit int) ([]board.Row, error) {
 	c.asked = append(c.asked, fmt.Sprintf("%s %q %d", g, lane, limit))
 	if c.broken {

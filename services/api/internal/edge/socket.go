@@ -33,8 +33,8 @@ type socket struct {
 	in      *inbound // nil for a stream of server-sent events
 	reader  *live.Reader
 	address string
-	me      holder // written by the reading goroutine, under mu
-	pongs   atomic.Int64
+	me      holder       // written by the reading goroutine, under mu
+	silent  atomic.Int64 // beats since the last pong
 
 	mu       sync.Mutex
 	subs     map[feed.Channel]*live.Subscription
@@ -45,9 +45,7 @@ type socket struct {
 }
 
 func newSocket(all *sockets, pipe transport, me holder, address string) *socket {
-	k := &socket{all: all, pipe: pipe, address: address, me: me, subs: make(map[feed.Channel]*live.Subscription)}
-	k.pong()
-	return k
+	return &socket{all: all, pipe: pipe, address: address, me: me, subs: make(map[feed.Channel]*live.Subscription)}
 }
 
 // holder is whose key a socket carries; the zero value is nobody's.
@@ -97,9 +95,15 @@ func (k *socket) recheck(ctx context.Context) {
 	}
 }
 
-func (k *socket) pong() { k.pongs.Store(k.all.Now().UnixNano()) }
+// pong notes a sign of life.
+func (k *socket) pong() { k.silent.Store(0) }
 
-func (k *socket) lastPong() time.Time { return time.Unix(0, k.pongs.Load()) }
+// dead counts the beats without a pong. It goes by no clock: one that is set on would
+// end every connection at once.
+func (k *socket) dead() bool {
+	l := k.all.limits
+	return k.in != nil && time.Duration(k.silent.Add(1)-1)*l.Beat >= l.PongTimeout
+}
 
 // greet makes the socket known and says the first word.
 func (k *socket) greet() {

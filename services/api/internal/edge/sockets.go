@@ -239,7 +239,7 @@ func (s *sockets) beat(slot int) {
 	now := s.Now()
 	frame := append(live.Text(beatFrame(s.Hub.Head(), now)), live.Ping...)
 	for k := range s.slots[slot] {
-		if k.in != nil && now.Sub(k.lastPong()) >= s.limits.PongTimeout {
+		if k.dead() {
 			k.reader.Close(live.NoPong)
 			continue
 		}

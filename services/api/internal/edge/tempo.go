@@ -23,7 +23,8 @@ func newTempo(rate int, now func() time.Time) *tempo {
 // frame counts a frame that begins, and tells whether it may.
 func (t *tempo) frame() bool {
 	now, oldest := t.now().UnixNano(), t.times[t.next]
-	if oldest != 0 && now-oldest < int64(2*time.Second) && !teeth.Bites("E6") {
+	since := time.Duration(now - oldest) // negative where the clock was set back
+	if oldest != 0 && since >= 0 && since < 2*time.Second && !teeth.Bites("E6") {
 		return false
 	}
 	t.times[t.next] = now

@@ -60,17 +60,26 @@ func orNil(s string) *string {
 	return &s
 }
 
-// ChannelCopy reads what a channel of another service begins with; nil for none.
+// ChannelCopy reads what a channel begins with, as its owner told it; nil for none.
 func (s *Store) ChannelCopy(ctx context.Context, c feed.Channel) ([]byte, error) {
-	var data []byte
-	err := pg.Bound(s.pool, pg.ReadBudget).QueryRow(ctx, query("publish_copy"), string(c)).Scan(&data)
+	one, _, err := s.FindCopy(ctx, c)
+	return one.Data, err
+}
+
+// FindCopy is ChannelCopy with the time that it is of.
+func (s *Store) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, error) {
+	one := feed.Copy{Channel: c}
+	err := pg.Bound(s.pool, pg.ReadBudget).QueryRow(ctx, query("publish_copy"), string(c)).Scan(&one.Data, &one.At)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
+		return feed.Copy{}, false, nil
+	}
+	if err == nil {
+		one.Data, err = compact(one.Data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read channel copy: %w", err)
+		return feed.Copy{}, false, fmt.Errorf("read channel copy: %w", err)
 	}
-	return compact(data)
+	return one, true, nil
 }
 
 // SweepPublished forgets the ids of facts that nobody repeats any more.

@@ -75,4 +75,3 @@ func TestYoungerThanTheMemory(t *testing.T) {
 		})
 	}
 }
-

@@ -2,8 +2,10 @@ package rows
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
@@ -11,7 +13,7 @@ import (
 
 // f1 tells each service to stop while it is busy. Calls are under way that end only
 // after its doors have closed, since a lock holds their market, readers come and go
-// all the time, and the api has an audience.
+// all the time, and the api has listeners.
 var f1 = frame.Row{
 	ID: "F1", Title: "SIGTERM: not ready first, then everything begun is finished",
 	Fault: frame.Fault{What: "a service that is told to stop cuts its connections"},
@@ -37,20 +39,20 @@ var f1 = frame.Row{
 		if err := f.all(ctx, l); err != nil {
 			return nil, err
 		}
-		lost, err := f.lost(ctx)
+		lost, err := missing(ctx, env, f.markets, f.acked)
 		if err != nil {
 			return nil, err
 		}
-		told := f.audience.told()
+		told := f.listeners.told()
 		seen.Figure("slowestExit", f.exits.At(1))
 		seen.Figure("shortestNotice", f.notice)
 		seen.Figure("busy", f.busy.Load())
 		seen.Check(f.busy.Load()*10 <= f.requests.Load(), "%d of %d requests were not answered in full", f.busy.Load(), f.requests.Load())
 		seen.Check(lost == 0, "%d acknowledged calls of %d are lost", lost, len(f.acked))
-		seen.Check(told == len(f.audience), "%d sockets of %d were told 1001", told, len(f.audience))
+		seen.Check(told == len(f.listeners), "%d sockets of %d were told 1001", told, len(f.listeners))
 		seen.Promise("acknowledged lost 0, resets 0, sockets told 1001 100%, exit ≤ 10 s",
-			fmt.Sprintf("lost %d of %d, resets %d, %d of %d, exit ≤ %.1f s", lost, len(f.acked), f.resets.Load(), told, len(f.audience), f.exits.At(1).Seconds()))
-		seen.Volume("3 services, %d calls under way each, %d sockets, %s requests", f.held, len(f.audience), frame.Number(int(f.requests.Load())))
+			fmt.Sprintf("lost %d of %d, resets %d, %d of %d, exit ≤ %.1f s", lost, len(f.acked), f.resets.Load(), told, len(f.listeners), f.exits.At(1).Seconds()))
+		seen.Volume("3 services, %d calls under way each, %d sockets, %s requests", f.held, len(f.listeners), frame.Number(int(f.requests.Load())))
 		return seen, nil
 	},
 }
@@ -60,13 +62,13 @@ func (f *farewell) all(ctx context.Context, l *sideLedger) error {
 	if err := f.end(ctx, "hub", l.hub, f.hubRequest, true); err != nil {
 		return err
 	}
-	if err := l.hub.Start(ctx); err != nil {
+	if err := errors.Join(l.hub.Start(ctx), f.introduce(ctx)); err != nil {
 		return err
 	}
 	if err := f.end(ctx, "api", l.api, f.apiRequest, true, l.api.GRPC); err != nil {
 		return err
 	}
-	f.audience.wait(ctx, f.seen)
+	f.listeners.wait(ctx, f.seen)
 	return f.end(ctx, "clock", f.clock, f.clockRequest, false, f.clock.GRPC)
 }
 
@@ -79,16 +81,26 @@ func (f *farewell) prepare(ctx context.Context) (err error) {
 	if f.ops, err = pool(ctx, f.env, "f1", 2*f.held+callersAtEnds, 1); err != nil {
 		return err
 	}
-	// Keys that a hub has not heard of cost it a question first; that is not tested here.
-	frame.Each(len(f.ops), 8, func(i int) {
-		a := f.env.Client.Do(ctx, client.Request{URL: f.hub + "/api/protocol/v1/me", As: f.ops[i].Keys[0]})
-		f.seen.Check(a.Status == http.StatusOK, "a key was answered %s", a)
+	return f.introduce(ctx)
+}
+
+// introduce shows the hub each key that will be used: of one that it has not heard of
+// it asks the ledger first, and the call would not be under way.
+func (f *farewell) introduce(ctx context.Context) error {
+	errs := make([]error, len(f.ops)-f.used)
+	frame.Each(len(errs), 8, func(i int) {
+		var a client.Answer
+		_, errs[i] = frame.Until(ctx, 10*time.Second, func() (bool, error) {
+			a = f.env.Client.Do(ctx, client.Request{URL: f.hub + "/api/protocol/v1/me", As: f.ops[f.used+i].Keys[0]})
+			return a.Status == http.StatusOK, nil
+		})
+		errs[i] = errors.Join(errs[i], a.Into(http.StatusOK, nil))
 	})
-	return nil
+	return errors.Join(errs...)
 }
 
 func (f *farewell) watchSockets(ctx context.Context) (err error) {
-	f.audience, err = gatherAudience(ctx, f.api.URL, f.env.Of(48, 400, 400), f.env.Of(12, 100, 100))
+	f.listeners, err = gatherListeners(ctx, f.api.URL, f.env.Of(48, 400, 400), f.env.Of(12, 100, 100))
 	return err
 }
 
@@ -110,18 +122,4 @@ func (f *farewell) apiRequest(i int) client.Request {
 
 func (f *farewell) clockRequest(i int) client.Request {
 	return client.Request{URL: f.clock.URL + []string{"/program/now", "/program/next", "/program/timeline"}[i%3]}
-}
-
-// lost counts acknowledged calls that are not on record.
-func (f *farewell) lost(ctx context.Context) (n int, err error) {
-	all, err := filedOn(ctx, f.env, f.markets)
-	if err != nil {
-		return 0, err
-	}
-	for _, w := range f.acked {
-		if s := all[w.Market+w.User]; s.id != w.ID || !s.holds(w) {
-			n++
-		}
-	}
-	return n, nil
 }

@@ -66,6 +66,8 @@ POST   /api/admin/operators                      admin
 GET    /api/admin/pins                           admin
 POST   /api/admin/pins                           admin
 DELETE /api/admin/pins                           admin
+GET    /api/broadcast/preempt                    admin
+POST   /api/broadcast/preempt                    admin
 POST   /api/auth/privy                           jwt
 DELETE /api/auth/privy                           none session
 POST   /api/v1/agent/keys                        jwt

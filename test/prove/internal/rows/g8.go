@@ -65,6 +65,7 @@ type intruder struct {
 	me     *estate
 	victim *estate
 	venue  string            // a market of the primary venue
+	slot   map[string]any    // an entry that the programme has room for
 	public string            // a key that signs nothing yet
 	new    int               // people who sign in for the first time
 	told   []client.Operator // who register webhooks: one has at most ten
@@ -90,6 +91,9 @@ func newIntruder(ctx context.Context, env *frame.Env, seen *frame.Seen) (*intrud
 	}
 	i := &intruder{env: env, seen: seen, began: began, me: me}
 	if i.venue, err = env.Client.VenueMarket(ctx, env.Stack.Venues, "Will the intruder be pinned?", .41); err != nil {
+		return nil, err
+	}
+	if i.slot, err = entry(ctx, env); err != nil {
 		return nil, err
 	}
 	public, _, err := ed25519.GenerateKey(rand.Reader)
@@ -251,6 +255,8 @@ func (i *intruder) rest(op *described.Operation, key client.Credential, market s
 		return admin, map[string]any{"marketId": i.venue}
 	case "POST /api/admin/daily-digest":
 		return admin, map[string]any{"dry": true}
+	case "POST /api/broadcast/preempt":
+		return admin, maps.Clone(i.slot)
 	case "POST /api/resolution/finalize":
 		return admin, map[string]any{"marketId": market, "verdict": "YES"}
 	case "POST /api/resolution/dispute":

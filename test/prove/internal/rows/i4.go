@@ -71,7 +71,7 @@ var i4 = frame.Row{
 
 // leastTaken is how many of the writes must have been taken in: else nothing was
 // laid out. Doors that want an app's token or a signature take none of them.
-const leastTaken = 40
+const leastTaken = 50
 
 // bait is what is laid out.
 type bait struct {

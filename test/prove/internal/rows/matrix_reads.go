@@ -196,6 +196,8 @@ func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (val
 		return s.Handle, true
 	case p.Name == "file":
 		return s.asset, true
+	case p.Name == "of" && i > 0: // of the page of the feed
+		return []string{"signals", "resolutions", "wire"}[i%3], true
 	case p.Name == "limit" && i > 0:
 		return strconv.Itoa(i + 4), true // another page than the one that is kept
 	case p.Name == "state":
