@@ -61,28 +61,6 @@ type fanOptions struct {
 	gone            bool
 }
 
-// fanFound is what the loading process tells.
-type fanFound struct {
-	Connect     fanPhase
-	Base        int64 // resident memory of the server, before
-	Idle        int64 // with all connected
-	Loaded      int64 // behind the bursts
-	Gone        int64 // when all have left, as low as it came; 0 where nobody waits for it
-	GoneAfter   time.Duration
-	Lost        int
-	Frame       int // bytes of one text
-	Steady      fanPhase
-	Burst       fanPhase
-	P50, P99    time.Duration // of single messages
-	First, Late time.Duration // until the first listener had one: median and p99
-}
-
-type fanPhase struct {
-	Sent, Deliveries, Missing int
-	CPU                       time.Duration
-	Took                      time.Duration
-}
-
 // fanLoad connects, publishes single messages and bursts, and leaves.
 func fanLoad(ctx context.Context, args []string) error {
 	var o fanOptions

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -58,14 +59,13 @@ func (b *bench) fanout(ctx context.Context) error {
 		return err
 	}
 	defer shut()
-	servers := []string{fanOurs}
 	anchors, err := b.buildAnchors(ctx)
 	if err != nil {
 		return err
 	}
-	if anchors != "" {
-		servers = b.servers
-	}
+	servers := slices.DeleteFunc(slices.Clone(b.servers), func(name string) bool {
+		return anchors == "" && !slices.Contains([]string{fanOurs, fanLimit, fanJoined}, name)
+	})
 	all := map[string][]fanFound{}
 	for range b.rounds {
 		for _, name := range servers {
@@ -84,7 +84,7 @@ func (b *bench) fanout(ctx context.Context) error {
 // buildAnchors builds the program with the reference servers, where there is one.
 func (b *bench) buildAnchors(ctx context.Context) (string, error) {
 	if _, err := os.Stat(filepath.Join(b.anchors, "go.mod")); err != nil {
-		b.report.note("fanout: no reference servers in %s, so there is nothing to compare with", b.anchors)
+		b.report.note("fanout: no reference servers in %s, so the limit is our own and no other library takes part", b.anchors)
 		return "", nil
 	}
 	program := filepath.Join(b.dir, "anchors")
@@ -150,7 +150,14 @@ func startAnchor(ctx context.Context, program, name string) (url string, child *
 		return "", nil, err
 	}
 	addr := "127.0.0.1:" + strconv.Itoa(port)
-	cmd := pinned(context.Background(), serverCore, program, "wssrv", "-impl", name, "-addr", addr)
+	args := []string{"wssrv", "-impl", name, "-addr", addr}
+	if program == "" {
+		if program, err = os.Executable(); err != nil {
+			return "", nil, err
+		}
+		args = []string{"fan-limit", name, addr}
+	}
+	cmd := pinned(context.Background(), serverCore, program, args...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	if child, err = localdb.StartChild(cmd, syscall.SIGTERM); err != nil {
 		return "", nil, err
@@ -234,6 +241,28 @@ func (b *bench) tellFan(name string, f fanFound) {
 	}
 	fmt.Printf("fanout %s: single messages p50=%s p99=%s, first listener p50=%s p99=%s, %.2f us CPU a delivery, %d missing; bursts %.0f/s, %.2f us, %d missing\n",
 		name, f.P50, f.P99, f.First, f.Late, f.Steady.each(), f.Steady.Missing, f.Burst.rate(), f.Burst.each(), f.Burst.Missing)
+}
+
+// fanFound is what the loading process tells.
+type fanFound struct {
+	Connect     fanPhase
+	Base        int64 // resident memory of the server, before
+	Idle        int64 // with all connected
+	Loaded      int64 // behind the bursts
+	Gone        int64 // when all have left, as low as it came; 0 where nobody waits for it
+	GoneAfter   time.Duration
+	Lost        int
+	Frame       int // bytes of one text
+	Steady      fanPhase
+	Burst       fanPhase
+	P50, P99    time.Duration // of single messages
+	First, Late time.Duration // until the first listener had one: median and p99
+}
+
+type fanPhase struct {
+	Sent, Deliveries, Missing int
+	CPU                       time.Duration
+	Took                      time.Duration
 }
 
 // each is the memory of one idle connection in kB.

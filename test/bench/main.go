@@ -62,6 +62,7 @@ var helpers = map[string]func(context.Context, []string) error{
 	"plain-server": plainServer,
 	"hop-load":     hopLoad,
 	"fan-load":     fanLoad,
+	"fan-limit":    limitServer,
 }
 
 func readOptions(args []string) (options, error) {
@@ -98,6 +99,9 @@ func readOptions(args []string) (options, error) {
 			}
 			*list.to = append(*list.to, n)
 		}
+	}
+	if !slices.Contains(o.servers, fanOurs) {
+		return o, fmt.Errorf("-servers must name %s", fanOurs)
 	}
 	if o.rounds < 1 || o.length < 100*time.Millisecond {
 		return o, errors.New("at least one round of 100ms is needed")
