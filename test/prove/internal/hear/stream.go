@@ -36,7 +36,6 @@ type Events struct {
 	body io.ReadCloser
 	in   *bufio.Reader
 	last string // id of the last event that came whole
-	name string // of that event
 }
 
 // RefusedError is an answer that is no stream.

@@ -17,7 +17,7 @@ var e1 = frame.Row{
 	Fault: frame.Fault{What: "a channel is joined twice"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		host, err := startFeedHost(ctx, env)
+		host, err := startFeedHost(ctx, env, nil)
 		if err != nil {
 			return nil, err
 		}

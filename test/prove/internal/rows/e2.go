@@ -23,7 +23,7 @@ var e2 = frame.Row{
 	Fault: frame.Fault{What: "the hub waits for a connection that is full"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		host, err := startFeedHost(ctx, env)
+		host, err := startFeedHost(ctx, env, nil)
 		if err != nil {
 			return nil, err
 		}

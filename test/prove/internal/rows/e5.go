@@ -15,8 +15,8 @@ import (
 )
 
 // e5 comes back with numbers that are none: dropped with their day, above the newest, or
-// no numbers at all. A feed has no epochs, since its numbers are never given again; what
-// takes their place is an id that is none of the feed's.
+// no numbers at all. The feed has no epochs; in place of a wrong one stands an id that is
+// none of the feed's.
 var e5 = frame.Row{
 	ID: "E5", Title: "beyond what it keeps the feed says so",
 	Fault: frame.Fault{What: "what is no longer kept is passed over in silence"},

@@ -31,6 +31,7 @@ const Cut = 1006
 // that end it.
 type Conn struct {
 	Head http.Header // of the answer that opened it
+	Mute bool        // answers no ping
 
 	tcp  *net.TCPConn
 	in   []byte // what was read and is no whole frame yet
@@ -80,6 +81,12 @@ func (c *Conn) Send(b []byte) error {
 	return err
 }
 
+func (c *Conn) pong(payload []byte) {
+	if !c.Mute {
+		_ = c.Send(Frame(Pong, true, payload)) // a connection that is gone shows by itself
+	}
+}
+
 // Next waits for a frame and answers pings meanwhile. At the end of the connection it
 // fails with an *Ended.
 func (c *Conn) Next(within time.Duration) (kind byte, payload []byte, err error) {
@@ -93,7 +100,7 @@ func (c *Conn) Next(within time.Duration) (kind byte, payload []byte, err error)
 			c.in = rest
 			switch kind {
 			case Ping:
-				_ = c.Send(Frame(Pong, true, payload)) // a connection that is gone shows by itself
+				c.pong(payload)
 				continue
 			case Bye:
 				return kind, nil, ended(payload)
@@ -202,7 +209,7 @@ func (c *Conn) take(b []byte, hear func([]byte)) (over bool) {
 		case Text:
 			hear(payload)
 		case Ping:
-			_ = c.Send(Frame(Pong, true, payload)) // a connection that is gone shows by itself
+			c.pong(payload)
 		case Bye:
 			e := ended(payload)
 			c.code, c.why = e.Code, e.Reason
