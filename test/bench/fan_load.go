@@ -44,6 +44,7 @@ type fan struct {
 	fail    error
 
 	got    int
+	reads  int // that brought something
 	length int // of the last text that carried a mark
 	newest int64
 	first  []time.Duration // until the first listener had a message
@@ -140,12 +141,12 @@ func (f *fan) warm(ctx context.Context) error {
 
 // phase runs a way of publishing and waits for the last deliveries.
 func (f *fan) phase(ctx context.Context, publish func(context.Context) int) fanPhase {
-	base, cpu, began := f.got, procTime(f.pid), time.Now()
+	base, reads, cpu, began := f.got, f.reads, procTime(f.pid), time.Now()
 	sent := publish(ctx)
 	want := base + sent*f.o.conns
 	f.wait(ctx, lateTime, func() bool { return f.got >= want })
 	return fanPhase{
-		Sent: sent, Deliveries: f.got - base, Missing: want - f.got,
+		Sent: sent, Deliveries: f.got - base, Missing: want - f.got, Reads: f.reads - reads,
 		CPU: procTime(f.pid) - cpu, Took: time.Since(began),
 	}
 }
@@ -230,6 +231,7 @@ func (f *fan) ready(fd int) {
 	case l.poster != nil:
 		f.answered(l.poster, f.buf[:n])
 	default:
+		f.reads++
 		l.feed(f.buf[:n], f.deliver)
 	}
 }

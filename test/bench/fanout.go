@@ -26,17 +26,13 @@ import (
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 )
 
-// The servers of a round. The product comes in the middle of its references.
+// The servers of a round that are known by name; others may take part.
 const (
 	fanOurs = "ours"
 	// fanLimit writes one frame to each descriptor of an epoll and does nothing else;
 	// fanJoined waits two milliseconds and joins what came.
 	fanLimit  = "epoll"
 	fanJoined = "epoll-batch"
-	// fanLibrary is the websocket library alone; fanPast the library with frames that
-	// are written past it and joined, as the product does.
-	fanLibrary = "coder-serial"
-	fanPast    = "coder-raw-batch"
 )
 
 // fanHello subscribes to a channel of facts.
@@ -239,8 +235,8 @@ func (b *bench) tellFan(name string, f fanFound) {
 	if f.Gone > 0 {
 		fmt.Printf("fanout %s: %d MB %.1f s after all have left\n", name, f.Gone>>20, f.GoneAfter.Seconds())
 	}
-	fmt.Printf("fanout %s: single messages p50=%s p99=%s, first listener p50=%s p99=%s, %.2f us CPU a delivery, %d missing; bursts %.0f/s, %.2f us, %d missing\n",
-		name, f.P50, f.P99, f.First, f.Late, f.Steady.each(), f.Steady.Missing, f.Burst.rate(), f.Burst.each(), f.Burst.Missing)
+	fmt.Printf("fanout %s: single messages p50=%s p99=%s, first listener p50=%s p99=%s, %.2f us CPU a delivery, %d missing; bursts %.0f/s, %.1f in a read, %.2f us, %d missing\n",
+		name, f.P50, f.P99, f.First, f.Late, f.Steady.each(), f.Steady.Missing, f.Burst.rate(), float64(f.Burst.Deliveries)/float64(max(f.Burst.Reads, 1)), f.Burst.each(), f.Burst.Missing)
 }
 
 // fanFound is what the loading process tells.
@@ -261,6 +257,7 @@ type fanFound struct {
 
 type fanPhase struct {
 	Sent, Deliveries, Missing int
+	Reads                     int // in which the deliveries came
 	CPU                       time.Duration
 	Took                      time.Duration
 }

@@ -15,31 +15,21 @@ import (
 // TakeFacts hands committed facts of other services to the relay, each once, and
 // keeps copies of their channels: all of it or nothing.
 func (s *Store) TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error {
-	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
-		if len(facts) > 0 {
-			n := 0
-			if err := tx.QueryRow(ctx, query("publish_facts"), factColumns(facts)...).Scan(&n); err != nil {
-				return fmt.Errorf("take facts: %w", err)
-			}
-			if n > 0 {
-				if _, err := tx.Exec(ctx, query("feed_ring")); err != nil {
-					return fmt.Errorf("wake the relay: %w", err)
-				}
-			}
-		}
-		if len(copies) == 0 {
-			return nil
-		}
+	var b pgx.Batch // one round trip, and one transaction
+	if len(facts) > 0 {
+		b.Queue(query("publish_facts"), factColumns(facts)...)
+	}
+	if len(copies) > 0 {
 		channels, times, data := make([]string, len(copies)), make([]time.Time, len(copies)), make([]string, len(copies))
 		for i, c := range copies {
 			channels[i], times[i], data[i] = string(c.Channel), c.At, string(c.Data)
 		}
-		if _, err := tx.Exec(ctx, query("publish_copies"), channels, times, data); err != nil {
-			return fmt.Errorf("keep copies: %w", err)
-		}
-		return nil
-	})
-	return pg.Fault(err)
+		b.Queue(query("publish_copies"), channels, times, data)
+	}
+	if err := s.acts.SendBatch(ctx, &b).Close(); err != nil {
+		return pg.Fault(fmt.Errorf("take facts and copies: %w", err))
+	}
+	return nil
 }
 
 func factColumns(facts []feed.Fact) []any {
