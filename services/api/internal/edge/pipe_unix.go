@@ -7,9 +7,12 @@ import (
 	"io"
 	"net"
 	"syscall"
+
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
-// nonblocking writes to a connection what it takes at once. One caller at a time.
+// nonblocking writes to a connection what it takes at once, one caller at a time, and
+// waits for what comes, one other.
 type nonblocking struct {
 	raw   syscall.RawConn // nil: the connection cannot do it
 	write func(fd uintptr) bool
@@ -29,8 +32,9 @@ func (w *nonblocking) init(conn net.Conn) {
 	}
 	w.raw = raw
 	w.write = func(fd uintptr) bool {
-		w.n, w.err = syscall.Write(int(fd), w.b)
-		return true // in any case: nobody waits here
+		n, err := syscall.Write(int(fd), w.b[w.n:])
+		w.n, w.err = w.n+max(n, 0), err
+		return !teeth.Bites("E2") || w.n == len(w.b) // in any case: nobody waits here
 	}
 }
 
@@ -39,7 +43,7 @@ func (w *nonblocking) Try(b []byte) (int, error) {
 	if w.raw == nil {
 		return 0, nil
 	}
-	w.b = b
+	w.b, w.n = b, 0
 	err := w.raw.Write(w.write)
 	w.b = nil
 	switch {
@@ -50,5 +54,29 @@ func (w *nonblocking) Try(b []byte) (int, error) {
 	case w.err == nil && w.n <= 0 && len(b) > 0:
 		return 0, io.ErrUnexpectedEOF
 	}
-	return max(w.n, 0), w.err
+	return w.n, w.err
+}
+
+// arrived waits until a read would not wait. It needs little of a stack and no buffer:
+// ten thousand stand here.
+func (w *nonblocking) arrived() error {
+	if w.raw == nil {
+		return nil
+	}
+	return w.raw.Read(something)
+}
+
+// something tells whether a descriptor has bytes, its end, or a fault to tell of.
+func something(fd uintptr) bool {
+	var one [1]byte
+	for {
+		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK)
+		switch err { //nolint:errorlint // a number of the kernel, as it is
+		case syscall.EINTR:
+			continue
+		case syscall.EAGAIN:
+			return false
+		}
+		return true
+	}
 }

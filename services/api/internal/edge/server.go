@@ -25,9 +25,10 @@ type Feed interface {
 	ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, error)
 }
 
-// Boards ranks operators.
+// Boards ranks operators and counts the network.
 type Boards interface {
 	Scores(ctx context.Context, g board.Group, lane string, limit int) ([]board.Row, error)
+	Pulse(ctx context.Context) (board.Totals, error)
 }
 
 // Logins verifies a token of an identity provider. Faults: unauthenticated,

@@ -182,7 +182,7 @@ func TestCloseCodes(t *testing.T) {
 // Beats come, pings are answered, and who answers none is closed.
 func TestBeats(t *testing.T) {
 	t.Parallel()
-	b := setup(t, options{memory: 100, sockets: edge.SocketLimits{Beat: 60 * time.Millisecond, PongTimeout: 4 * time.Second}})
+	b := setup(t, options{memory: 100, sockets: edge.SocketLimits{Beat: 60 * time.Millisecond, PongTimeout: 4 * time.Second, FrameRate: 1000}})
 	b.market("1", "OTHER")
 	b.fact("market.status", "1", 3)
 	b.head(3)

@@ -26,6 +26,15 @@ func (t *Times) Len() int {
 	return len(t.list)
 }
 
+// Each hands every time to a function.
+func (t *Times) Each(do func(time.Duration)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, d := range t.list {
+		do(d)
+	}
+}
+
 // At is the time below which the share q of all lie; 1 is the longest.
 func (t *Times) At(q float64) time.Duration {
 	t.mu.Lock()

@@ -13,7 +13,7 @@ import (
 
 // f1 tells each service to stop while it is busy. Calls are under way that end only
 // after its doors have closed, since a lock holds their market, readers come and go
-// all the time, and the api has an audience.
+// all the time, and the api has listeners.
 var f1 = frame.Row{
 	ID: "F1", Title: "SIGTERM: not ready first, then everything begun is finished",
 	Fault: frame.Fault{What: "a service that is told to stop cuts its connections"},
@@ -43,16 +43,16 @@ var f1 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		told := f.audience.told()
+		told := f.listeners.told()
 		seen.Figure("slowestExit", f.exits.At(1))
 		seen.Figure("shortestNotice", f.notice)
 		seen.Figure("busy", f.busy.Load())
 		seen.Check(f.busy.Load()*10 <= f.requests.Load(), "%d of %d requests were not answered in full", f.busy.Load(), f.requests.Load())
 		seen.Check(lost == 0, "%d acknowledged calls of %d are lost", lost, len(f.acked))
-		seen.Check(told == len(f.audience), "%d sockets of %d were told 1001", told, len(f.audience))
+		seen.Check(told == len(f.listeners), "%d sockets of %d were told 1001", told, len(f.listeners))
 		seen.Promise("acknowledged lost 0, resets 0, sockets told 1001 100%, exit ≤ 10 s",
-			fmt.Sprintf("lost %d of %d, resets %d, %d of %d, exit ≤ %.1f s", lost, len(f.acked), f.resets.Load(), told, len(f.audience), f.exits.At(1).Seconds()))
-		seen.Volume("3 services, %d calls under way each, %d sockets, %s requests", f.held, len(f.audience), frame.Number(int(f.requests.Load())))
+			fmt.Sprintf("lost %d of %d, resets %d, %d of %d, exit ≤ %.1f s", lost, len(f.acked), f.resets.Load(), told, len(f.listeners), f.exits.At(1).Seconds()))
+		seen.Volume("3 services, %d calls under way each, %d sockets, %s requests", f.held, len(f.listeners), frame.Number(int(f.requests.Load())))
 		return seen, nil
 	},
 }
@@ -68,7 +68,7 @@ func (f *farewell) all(ctx context.Context, l *sideLedger) error {
 	if err := f.end(ctx, "api", l.api, f.apiRequest, true, l.api.GRPC); err != nil {
 		return err
 	}
-	f.audience.wait(ctx, f.seen)
+	f.listeners.wait(ctx, f.seen)
 	return f.end(ctx, "clock", f.clock, f.clockRequest, false, f.clock.GRPC)
 }
 
@@ -100,7 +100,7 @@ func (f *farewell) introduce(ctx context.Context) error {
 }
 
 func (f *farewell) watchSockets(ctx context.Context) (err error) {
-	f.audience, err = gatherAudience(ctx, f.api.URL, f.env.Of(48, 400, 400), f.env.Of(12, 100, 100))
+	f.listeners, err = gatherListeners(ctx, f.api.URL, f.env.Of(48, 400, 400), f.env.Of(12, 100, 100))
 	return err
 }
 

@@ -32,16 +32,16 @@ const (
 
 // farewell ends services and keeps what everybody heard.
 type farewell struct {
-	env      *frame.Env
-	seen     *frame.Seen
-	hub      string
-	api      *stack.Side
-	clock    *stack.Side
-	markets  []string // the first is the one that is held
-	ops      []client.Operator
-	audience audience
-	held     int // calls that are under way at each end
-	used     int // of ops
+	env       *frame.Env
+	seen      *frame.Seen
+	hub       string
+	api       *stack.Side
+	clock     *stack.Side
+	markets   []string // the first is the one that is held
+	ops       []client.Operator
+	listeners listeners
+	held      int // calls that are under way at each end
+	used      int // of ops
 
 	requests, resets, busy atomic.Int64
 

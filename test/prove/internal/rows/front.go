@@ -35,6 +35,9 @@ const (
 
 const endlessBody = 100 << 20
 
+// longBody is the length of a body that nobody should take much more of.
+const longBody = 15 << 20
+
 // front stands before the simulated venues, counts what they are asked, and
 // spoils what they answer.
 type front struct {
@@ -114,8 +117,13 @@ func (f *front) flood(ctx context.Context, w http.ResponseWriter) {
 	for sent < endlessBody {
 		n, err := w.Write(chunk)
 		sent += n
-		// Unhurried, so that what counts as taken does not lie about in buffers.
-		if err != nil || wait(ctx, time.Now().Add(time.Millisecond)) != nil {
+		// Unhurried where it counts, so that what counts as taken does not lie about
+		// in the buffers of the machine.
+		pause := time.Millisecond
+		if sent > longBody {
+			pause = 10 * time.Millisecond
+		}
+		if err != nil || wait(ctx, time.Now().Add(pause)) != nil {
 			break
 		}
 	}

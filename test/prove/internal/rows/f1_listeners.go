@@ -18,8 +18,8 @@ import (
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 )
 
-// audience are open sockets and streams of the live feed.
-type audience []*onlooker
+// listeners are open sockets and streams of the live feed.
+type listeners []*onlooker
 
 // onlooker is one of them. End is how it ended, once over is closed.
 type onlooker struct {
@@ -32,9 +32,9 @@ type onlooker struct {
 // ofOneAddress is how many come from one address: half of what is allowed.
 const ofOneAddress = 10
 
-// gatherAudience opens websockets and streams from many addresses.
-func gatherAudience(ctx context.Context, api string, sockets, streams int) (audience, error) {
-	all := make(audience, sockets+streams)
+// gatherListeners opens websockets and streams from many addresses.
+func gatherListeners(ctx context.Context, api string, sockets, streams int) (listeners, error) {
+	all := make(listeners, sockets+streams)
 	errs := make([]error, len(all))
 	second := byte(16 + rand.IntN(200))
 	var places []*http.Client
@@ -112,7 +112,7 @@ func (o *onlooker) openStream(ctx context.Context, via *http.Client, api string)
 }
 
 // wait waits until all have ended, and tells of those that were not told.
-func (c audience) wait(ctx context.Context, seen *frame.Seen) {
+func (c listeners) wait(ctx context.Context, seen *frame.Seen) {
 	end := time.After(5 * time.Second)
 	for _, o := range c {
 		select {
@@ -128,7 +128,7 @@ func (c audience) wait(ctx context.Context, seen *frame.Seen) {
 }
 
 // told is how many were told to come back elsewhere.
-func (c audience) told() (n int) {
+func (c listeners) told() (n int) {
 	for _, o := range c {
 		if o.told.Load() {
 			n++
