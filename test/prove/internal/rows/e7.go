@@ -21,7 +21,8 @@ var e7 = frame.Row{
 	Fault: frame.Fault{What: "who brings a subscriber up to date waits for more when the socket has ended"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		host, err := startFeedHost(ctx, env, tidy)
+		// Few connections to the database, so that all of them are there from the start.
+		host, err := startFeedHost(ctx, env, map[string]string{"GOGC": tidy["GOGC"], "DB_MAX_CONNS": "8"})
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +93,7 @@ func (g *guests) prepare(ctx context.Context) (err error) {
 // start lets guests come and go until the process has grown to what it needs, and takes
 // down what it holds then.
 func (g *guests) start(ctx context.Context) (gauges, error) {
-	once := func() error { return g.cycles(ctx, g.env.Of(100, 600, 600)) }
+	once := func() error { return g.cycles(ctx, g.env.Of(100, 1200, 1200)) }
 	if g.env.Size == frame.Small { // what leaks does so from the first on
 		if err := once(); err != nil {
 			return nil, err
@@ -130,7 +131,7 @@ func (g *guests) cycles(ctx context.Context, n int) error {
 }
 
 // home is one of some addresses, which are remembered from the start.
-func (g *guests) home(i int) net.IP { return g.host.homes.at(i % g.env.Of(50, 50, 500)) }
+func (g *guests) home(i int) net.IP { return g.host.homes.at(i % g.env.Of(50, 100, 500)) }
 
 // kinds are the ways to come and go.
 func (g *guests) kinds() []func(ctx context.Context, i int) error {
