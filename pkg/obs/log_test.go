@@ -35,6 +35,7 @@ func TestRedact(t *testing.T) {
 		"(" + canaryRef + ")":                          "(drt_[hidden])",
 		"dac_CANARYxx das_CANARYxx dar_CANARYxx":       "dac_[hidden] das_[hidden] dar_[hidden]",
 		"/signers/dch_CANARYxx":                        "/signers/dch_[hidden]",
+		"signs with whsec_CANARYxx_-x":                 "signs with whsec_[hidden]",
 		canaryCode + " " + canarySec + " " + canaryAsk: "dac_[hidden] das_[hidden] dch_[hidden]",
 		"Authorization: Bearer " + canaryJWT:           "Authorization: Bearer [hidden]",
 		canaryJWT + "," + canaryJWT:                    "eyJ[hidden],eyJ[hidden]",

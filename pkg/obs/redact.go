@@ -79,6 +79,7 @@ var marks = []mark{
 	{"das_", true, 8},
 	{"dar_", true, 8},
 	{"dch_", true, 8},
+	{"whsec_", true, 8},
 	{"eyJ", true, 8},
 	{"secret=", false, 1},
 	{"token=", false, 1},

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // ReadBudget is how long a read may take, waiting for a connection included,
@@ -53,7 +55,11 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 	// Compiling costs more than any statement of ours runs.
 	params["jit"] = "off"
 	maps.Copy(params, cfg.Params)
-	return pgxpool.NewWithConfig(ctx, pc)
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err == nil && teeth.Bites("F4") {
+		err = pool.Ping(ctx)
+	}
+	return pool, err
 }
 
 func or[T comparable](v, other T) T {

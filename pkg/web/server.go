@@ -6,7 +6,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Limits of a server in time and size. Zero values become the defaults, which
@@ -35,11 +38,12 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Server is one HTTP listener with a life: Start, then Serve, then Stop.
+// Server is one HTTP listener with a life: Start, then Serve, then Drain and Stop.
 type Server struct {
-	srv  *http.Server
-	ln   net.Listener
-	addr string
+	srv      *http.Server
+	ln       net.Listener
+	addr     string
+	draining atomic.Bool
 
 	around func(net.Listener) net.Listener
 }
@@ -48,15 +52,17 @@ type Server struct {
 // (a broken connection, a bad handshake) go to log as debug lines.
 func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server {
 	l = l.withDefaults()
-	return &Server{addr: addr, srv: &http.Server{
-		Handler:           h,
+	s := &Server{addr: addr}
+	s.srv = &http.Server{
+		Handler:           s.lastAnswers(h),
 		ReadHeaderTimeout: l.ReadHeader,
 		ReadTimeout:       l.Read,
 		WriteTimeout:      l.Write,
 		IdleTimeout:       l.Idle,
 		MaxHeaderBytes:    l.Header,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}}
+	}
+	return s
 }
 
 // Join lets another package put itself between the server and its
@@ -96,9 +102,28 @@ func (s *Server) Serve() error {
 	return nil
 }
 
+// Drain makes every answer from now on the last of its connection, so that clients
+// come back elsewhere before Stop: a connection that is closed while its client
+// writes the next request leaves that request without an answer.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+func (s *Server) lastAnswers(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.draining.Load() {
+			w.Header()["Connection"] = closing
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+var closing = []string{"close"}
+
 // Stop lets running requests end while ctx lasts and cuts the rest. Hijacked
 // connections (sockets) are not its business.
 func (s *Server) Stop(ctx context.Context) error {
+	if teeth.Bites("F1") {
+		return s.srv.Close()
+	}
 	err := s.srv.Shutdown(ctx)
 	if err != nil {
 		return errors.Join(err, s.srv.Close())

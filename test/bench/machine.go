@@ -27,7 +27,7 @@ func tools(o options) error {
 	if b.wants("reads") {
 		need["nginx"], need["wrk"] = "nginx-light", "wrk"
 	}
-	if b.wants("reads") || b.wants("hop") {
+	if b.wants("reads") || b.wants("hop") || b.wants("fanout") {
 		need["taskset"] = "util-linux"
 	}
 	var packages []string

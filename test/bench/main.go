@@ -21,6 +21,9 @@ type options struct {
 	quiet   time.Duration // longest wait for other work to pause
 	clients []int
 	sizes   []int
+	conns   int      // listeners of the fan-out
+	servers []string // that take turns in it
+	anchors string   // directory of the reference servers of the fan-out
 	dir     string
 	out     string
 	logs    string // where the logs of the services are kept; empty: nowhere
@@ -36,6 +39,7 @@ var sections = []struct {
 	{"write", (*bench).write},
 	{"resolve", (*bench).resolve},
 	{"hop", (*bench).hop},
+	{"fanout", (*bench).fanout},
 	{"catalogue", (*bench).catalogue},
 }
 
@@ -57,18 +61,23 @@ var helpers = map[string]func(context.Context, []string) error{
 	"hop-server":   hopServer,
 	"plain-server": plainServer,
 	"hop-load":     hopLoad,
+	"fan-load":     fanLoad,
+	"fan-limit":    limitServer,
 }
 
 func readOptions(args []string) (options, error) {
 	var o options
-	var only, clients, sizes string
+	var only, clients, sizes, servers string
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
-	fs.StringVar(&only, "only", "", "sections to run: reads, search, write, resolve, hop, catalogue (comma list; empty: all)")
+	fs.StringVar(&only, "only", "", "sections to run: reads, search, write, resolve, hop, fanout, catalogue (comma list; empty: all)")
 	fs.DurationVar(&o.length, "for", 6*time.Second, "length of one measured stretch")
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds; limit and product take turns")
 	fs.DurationVar(&o.quiet, "quiet", 15*time.Second, "longest wait for other work on the machine to pause")
 	fs.StringVar(&clients, "clients", "8,64,256", "clients of the write")
 	fs.StringVar(&sizes, "sizes", "10000,100000", "signals on the resolved market")
+	fs.IntVar(&o.conns, "conns", 10_000, "listeners of the fan-out")
+	fs.StringVar(&servers, "servers", "epoll,epoll-batch,ours,coder-raw-batch,coder-serial", "servers of the fan-out, which take turns")
+	fs.StringVar(&o.anchors, "anchors", "../shared/bench/perfkit", "directory of a program with the reference servers of the fan-out")
 	fs.StringVar(&o.dir, "dir", "", "directory on disk for the data (default: one in the temporary directory)")
 	fs.StringVar(&o.out, "out", "bench.json", "where the result goes")
 	fs.StringVar(&o.logs, "logs", "", "directory that keeps the logs of the services")
@@ -78,6 +87,7 @@ func readOptions(args []string) (options, error) {
 	if only != "" {
 		o.only = strings.Split(only, ",")
 	}
+	o.servers = strings.Split(servers, ",")
 	for _, list := range []struct {
 		text string
 		to   *[]int
@@ -89,6 +99,9 @@ func readOptions(args []string) (options, error) {
 			}
 			*list.to = append(*list.to, n)
 		}
+	}
+	if !slices.Contains(o.servers, fanOurs) {
+		return o, fmt.Errorf("-servers must name %s", fanOurs)
 	}
 	if o.rounds < 1 || o.length < 100*time.Millisecond {
 		return o, errors.New("at least one round of 100ms is needed")

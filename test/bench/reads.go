@@ -48,7 +48,7 @@ http {
 // same bytes, and with the library underneath alone. The servers have one core, the
 // load has the other.
 func (b *bench) reads(ctx context.Context) error {
-	hub, child, err := b.stack.pinnedHub(ctx)
+	hub, child, err := b.stack.pinned(ctx, "hub")
 	if err != nil {
 		return err
 	}

@@ -125,9 +125,10 @@ func (s *stack) stop(logs string) {
 // pid of one part of the stack.
 func (s *stack) pid(name string) int { return s.PIDs[name] }
 
-// pinnedHub starts one more hub beside the stack's, on the server's core alone.
-func (s *stack) pinnedHub(ctx context.Context) (url string, child *localdb.Child, err error) {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.pid("hub")))
+// pinned starts one more of a service beside the stack's, on the server's core alone;
+// set replaces settings of the other.
+func (s *stack) pinned(ctx context.Context, name string, set ...string) (url string, child *localdb.Child, err error) {
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.pid(name)))
 	if err != nil {
 		return "", nil, err
 	}
@@ -136,15 +137,15 @@ func (s *stack) pinnedHub(ctx context.Context) (url string, child *localdb.Child
 		return "", nil, err
 	}
 	addr := fmt.Sprintf("127.0.0.1:%d", port)
-	cmd := pinned(context.Background(), serverCore, filepath.Join(s.dir, "bin", "hub"))
+	cmd := pinned(context.Background(), serverCore, filepath.Join(s.dir, "bin", name))
 	for pair := range strings.SplitSeq(string(env), "\x00") {
-		name, _, ok := strings.Cut(pair, "=")
-		if ok && name != "HTTP_ADDR" && name != "METRICS_ADDR" && name != "GOMAXPROCS" {
+		if setting, _, ok := strings.Cut(pair, "="); ok && setting != "METRICS_ADDR" {
 			cmd.Env = append(cmd.Env, pair)
 		}
 	}
-	cmd.Env = append(cmd.Env, "HTTP_ADDR="+addr, "GOMAXPROCS=1")
-	log, err := os.Create(filepath.Join(s.hubDir, "pinned-hub.log"))
+	// Of settings that are there twice the last one holds.
+	cmd.Env = append(append(cmd.Env, "HTTP_ADDR="+addr, "GOMAXPROCS=1"), set...)
+	log, err := os.Create(filepath.Join(s.hubDir, "pinned-"+name+".log"))
 	if err != nil {
 		return "", nil, err
 	}
@@ -155,7 +156,7 @@ func (s *stack) pinnedHub(ctx context.Context) (url string, child *localdb.Child
 	}
 	if err := answers(ctx, "http://"+addr+"/readyz"); err != nil {
 		child.Stop(context.Background(), syscall.SIGTERM, time.Second)
-		return "", nil, fmt.Errorf("the pinned hub: %w", err)
+		return "", nil, fmt.Errorf("the pinned %s: %w", name, err)
 	}
 	return "http://" + addr, child, nil
 }

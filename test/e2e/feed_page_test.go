@@ -99,10 +99,11 @@ func (s *stack) killUnder(t *testing.T, b *tab) {
 	if ask(b, "read the mark", chromedp.Evaluate[float64](`window.mark`)) != mark {
 		t.Error("the page was loaded again")
 	}
-	all := strings.Join(texts(b, "#feed-rows li"), "\n")
 	for _, p := range callers {
-		if n := strings.Count(all, "@"+p.user); n != 1 {
-			t.Errorf("the call of %s is there %d times", p.user, n)
+		rows := ask(b, "read the calls", chromedp.Evaluate[[]string](
+			`[...document.querySelectorAll("#feed-rows li")].filter(e => e.querySelector("a[href='/u/`+p.user+`']")).map(e => e.outerHTML)`))
+		if len(rows) != 1 {
+			t.Errorf("the call of %s is there %d times: %q", p.user, len(rows), rows)
 		}
 	}
 	b.forget("WebSocket connection to")

@@ -75,8 +75,8 @@ func TestAppTokensStayOnTheProtocol(t *testing.T) {
 	get(t, s.Hub+"/api/protocol/v1/me", bearer(token.RefreshToken)).fails(http.StatusUnauthorized, "unauthenticated")
 }
 
-// TestOnlyHashesAreStored (S18, S19): after an app, a key and a signer of somebody, no
-// secret of theirs stands in a table of any schema, in Redis or in a log.
+// TestOnlyHashesAreStored (S18, S19, S52): after an app, a key, a signer and a webhook of
+// somebody, no secret of theirs stands in a table of any schema, in Redis or in a log.
 func TestOnlyHashesAreStored(t *testing.T) {
 	t.Parallel()
 	s := up(t)
@@ -89,6 +89,10 @@ func TestOnlyHashesAreStored(t *testing.T) {
 	secrets["the client secret"] = post(t, s.Hub+"/api/dev/apps", p.login(), payload(obj{
 		"name": "Confidential", "type": "confidential", "redirectUris": []string{"https://app.example.com/cb"}, "scopes": []string{"profile:read"},
 	})).is(http.StatusCreated).str("clientSecret")
+	hooks := s.API + "/api/v1/webhooks"
+	made := post(t, hooks, bearer(secrets["the key"]), payload(obj{"url": "https://hooks.example/", "channels": []string{"market:native-ffffffffffffffffffffffffffffffff"}})).is(http.StatusCreated)
+	secrets["the secret of a webhook"] = made.str("secret")
+	secrets["its renewed secret"] = post(t, hooks+"/"+made.str("id")+"/secret", bearer(secrets["the key"])).is(http.StatusOK).str("secret")
 	r := &http.Request{Header: http.Header{}}
 	cookies(r)
 	for _, c := range r.Cookies() {
@@ -102,7 +106,7 @@ func TestOnlyHashesAreStored(t *testing.T) {
 	places := s.everyTable(t)
 	for table, sees := range map[string]string{
 		"hub.apps": app.ClientID, "hub.access_tokens": `\x`, "hub.refresh_tokens": `\x`, "hub.auth_codes": `\x`, "hub.signer_challenges": `\x`,
-		"api.operator_keys": `\x`, "api.users": p.user, "api.signals": "native-",
+		"api.operator_keys": `\x`, "api.users": p.user, "api.signals": "native-", "api.webhooks": `\x`,
 	} {
 		if !strings.Contains(places[table], sees) {
 			t.Errorf("%s does not hold %s: the search sees nothing", table, sees)
@@ -116,7 +120,7 @@ func TestOnlyHashesAreStored(t *testing.T) {
 		}
 		places["the log of "+part] = string(raw)
 	}
-	if len(secrets) != 11 {
+	if len(secrets) != 13 {
 		t.Errorf("%d secrets", len(secrets))
 	}
 	for what, secret := range secrets {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/prove/internal/hear"
 	"github.com/signalcast/signalcast/test/prove/internal/rows"
 )
 
@@ -27,6 +28,9 @@ func main() {
 
 // command reads the command line and runs what it says.
 func command(ctx context.Context, args []string) (ok bool, err error) {
+	if len(args) == 2 && args[0] == hear.Word {
+		return true, hear.Main(ctx, args[1], os.Stdin, os.Stdout)
+	}
 	teeth := len(args) > 0 && args[0] == "teeth"
 	if teeth {
 		args = args[1:]

@@ -102,6 +102,7 @@ func (r *run) prove(ctx context.Context) (bool, error) {
 			return false, ctx.Err()
 		}
 	}
+	report.Recall(os.Stdout)
 	fmt.Printf("%d of %d promises kept, %.0f s, seed %d\n", report.Passed, len(report.Rows), report.Seconds, r.seed)
 	return report.Failed == 0, write(filepath.Join(r.root, "prove.json"), report)
 }

@@ -16,7 +16,7 @@ import (
 const (
 	repo  = "../.."
 	page  = "docs/security.md"
-	rules = 48
+	rules = 55
 )
 
 var (
@@ -177,7 +177,7 @@ func TestMistakesAreFound(t *testing.T) {
 	for name, c := range map[string]struct{ old, with, says string }{
 		"a rule is gone":        {"| S7 |", "| T7 |", "S7 stands there 0 times"},
 		"a rule stands twice":   {"| S8 |", "| S7 |", "S7 stands there 2 times"},
-		"a number too many":     {"| S1 |", "| S49 |", "S1 stands there 0 times"},
+		"a number too many":     {"| S1 |", "| S56 |", "S1 stands there 0 times"},
 		"a test was renamed":    {"grant.TestLoopbackPort", "grant.TestLoopbackPorts", "has no TestLoopbackPorts"},
 		"a test moved":          {"grant.TestLoopbackPort", "edge.TestLoopbackPort", "has no TestLoopbackPort"},
 		"a helper as a test":    {"grant.TestLoopbackPort", "grant.newRig", "is no test of a folder above"},

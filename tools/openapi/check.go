@@ -39,6 +39,9 @@ var corsOpen = []string{
 	"/.well-known/oauth-", "/api/c/", "/api/fashion/signals", "/api/network/", "/api/situations", "/api/channels", "/api/channel/",
 }
 
+// inbox is the director's, under a prefix that is open.
+const inbox = "/api/broadcast/preempt"
+
 // checkOperations wants of every operation what a reader must be able to rely
 // on: a name, one tag, a host, its credentials and its failures.
 func checkOperations(root map[string]any) []error {
@@ -99,7 +102,7 @@ func takesJSON(op operation) bool {
 // wantsCORS is the rule of the protocol: the listed prefixes on the hub, and
 // every public read of the other two hosts.
 func wantsCORS(op operation) bool {
-	if op.method != "get" || op.path == "/ws" || op.path == "/healthz" || op.path == "/readyz" {
+	if op.method != "get" || op.path == "/ws" || op.path == "/healthz" || op.path == "/readyz" || op.path == inbox {
 		return false
 	}
 	servers := asList(op.body["servers"])

@@ -516,6 +516,48 @@ func (e Permission) Valid() bool {
 	}
 }
 
+// Defines values for PreemptStatus.
+const (
+	Airing    PreemptStatus = "airing"
+	Cancelled PreemptStatus = "cancelled"
+	Done      PreemptStatus = "done"
+	Queued    PreemptStatus = "queued"
+)
+
+// Valid indicates whether the value is a known member of the PreemptStatus enum.
+func (e PreemptStatus) Valid() bool {
+	switch e {
+	case Airing:
+		return true
+	case Cancelled:
+		return true
+	case Done:
+		return true
+	case Queued:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PreemptRequestAction.
+const (
+	Cancel      PreemptRequestAction = "cancel"
+	LessThanNil PreemptRequestAction = "<nil>"
+)
+
+// Valid indicates whether the value is a known member of the PreemptRequestAction enum.
+func (e PreemptRequestAction) Valid() bool {
+	switch e {
+	case Cancel:
+		return true
+	case LessThanNil:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Provider.
 const (
 	ProviderKalshi     Provider = "kalshi"
@@ -1588,6 +1630,14 @@ type FashionFeedType string
 
 // Feed defines model for Feed.
 type Feed struct {
+	// Gap With `after`: some of the events behind `from` are no longer kept; what is kept begins at `oldest`.
+	Gap *struct {
+		From   int `json:"from"`
+		Oldest int `json:"oldest"`
+	} `json:"gap,omitempty"`
+
+	// Head With `after`: the newest number. An `after` above it is no number of this feed.
+	Head       *int       `json:"head,omitempty"`
 	Items      []FeedItem `json:"items"`
 	NextCursor *string    `json:"next_cursor"`
 }
@@ -2455,6 +2505,64 @@ type PinSet struct {
 type Pins struct {
 	Count int   `json:"count"`
 	Pins  []Pin `json:"pins"`
+}
+
+// Preempt defines model for Preempt.
+type Preempt struct {
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time               `json:"createdAt"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// Lane Lane key.
+	Lane     string  `json:"lane"`
+	MarketID string  `json:"marketId"`
+	Reason   *string `json:"reason"`
+	Slots    int     `json:"slots"`
+
+	// StartsAt Examples: 2026-09-18T12:00:00.000Z
+	StartsAt Time          `json:"startsAt"`
+	Status   PreemptStatus `json:"status"`
+}
+
+// PreemptStatus defines model for Preempt.Status.
+type PreemptStatus string
+
+// PreemptRequest defines model for PreemptRequest.
+type PreemptRequest struct {
+	Action *PreemptRequestAction `json:"action,omitempty"`
+
+	// ID Of the entry that is cancelled.
+	ID *openapi_types.UUID `json:"id,omitempty"`
+
+	// Lane A lane of the default programme; without it the market's own.
+	Lane *string `json:"lane,omitempty"`
+
+	// MarketID Of a new entry.
+	//
+	// Examples: 701122
+	MarketID *string `json:"marketId,omitempty"`
+
+	// Reason Shown to directors alone.
+	Reason *string `json:"reason,omitempty"`
+	Slots  *int    `json:"slots,omitempty"`
+
+	// StartsAt At most seven days ahead; without it, or past, the next slot.
+	StartsAt *time.Time `json:"startsAt,omitempty"`
+}
+
+// PreemptRequestAction defines model for PreemptRequest.Action.
+type PreemptRequestAction string
+
+// Preempted defines model for Preempted.
+type Preempted struct {
+	Item Preempt `json:"item"`
+	Ok   True    `json:"ok"`
+}
+
+// Preempts defines model for Preempts.
+type Preempts struct {
+	Count int       `json:"count"`
+	Items []Preempt `json:"items"`
 }
 
 // Probability defines model for Probability.
@@ -3938,6 +4046,9 @@ type ResolveSignalsJSONRequestBody = Force
 // SignInJSONRequestBody defines body for SignIn for application/json ContentType.
 type SignInJSONRequestBody = SignInJSONBody
 
+// PreemptJSONRequestBody defines body for Preempt for application/json ContentType.
+type PreemptJSONRequestBody = PreemptRequest
+
 // RegisterAppJSONRequestBody defines body for RegisterApp for application/json ContentType.
 type RegisterAppJSONRequestBody = AppDraft
 
@@ -4670,6 +4781,33 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/auth/privy (the `SignIn` operationId).
 	SignIn(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPreempts What directors put into the programme
+	//
+	// Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
+	ListPreempts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreemptWithBody Put a market into the programme, or take an entry back
+	//
+	// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
+	// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
+	// entry that is over stays as it was.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
+	PreemptWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Preempt Put a market into the programme, or take an entry back
+	//
+	// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
+	// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
+	// entry that is over stays as it was.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
+	Preempt(ctx context.Context, body PreemptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetBroadcastProgram The programme of a preset
 	//
@@ -5454,7 +5592,8 @@ type ClientInterface interface {
 	// ListFeed Numbered events of the protocol
 	//
 	// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept.
+	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
+	// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
 	//
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6013,6 +6152,63 @@ func (c *Client) SignInWithBody(ctx context.Context, params *SignInParams, conte
 // Corresponds with POST /api/auth/privy (the `SignIn` operationId).
 func (c *Client) SignIn(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSignInRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPreempts What directors put into the programme
+//
+// Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
+func (c *Client) ListPreempts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPreemptsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreemptWithBody Put a market into the programme, or take an entry back
+//
+// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
+// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
+// entry that is over stays as it was.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
+func (c *Client) PreemptWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreemptRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Preempt Put a market into the programme, or take an entry back
+//
+// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
+// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
+// entry that is over stays as it was.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
+func (c *Client) Preempt(ctx context.Context, body PreemptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreemptRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7834,7 +8030,8 @@ func (c *Client) MintAgentKey(ctx context.Context, body MintAgentKeyJSONRequestB
 // ListFeed Numbered events of the protocol
 //
 // Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept.
+// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
+// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
 //
 // Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 func (c *Client) ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8931,6 +9128,73 @@ func NewSignInRequestWithBody(server string, params *SignInParams, contentType s
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewListPreemptsRequest constructs an http.Request for the ListPreempts method
+func NewListPreemptsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/broadcast/preempt")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPreemptRequest calls the generic Preempt builder with application/json body
+func NewPreemptRequest(server string, body PreemptJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPreemptRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPreemptRequestWithBody constructs an http.Request for the Preempt method, with any body, and a specified content type
+func NewPreemptRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/broadcast/preempt")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -14226,6 +14490,35 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/auth/privy (the `SignIn` operationId).
 	SignInWithResponse(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*SignInResponse, error)
 
+	// ListPreemptsWithResponse What directors put into the programme
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
+	ListPreemptsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListPreemptsResponse, error)
+
+	// PreemptWithBodyWithResponse Put a market into the programme, or take an entry back
+	//
+	// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
+	// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
+	// entry that is over stays as it was.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
+	PreemptWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreemptResponse, error)
+
+	// PreemptWithResponse Put a market into the programme, or take an entry back
+	//
+	// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
+	// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
+	// entry that is over stays as it was.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
+	PreemptWithResponse(ctx context.Context, body PreemptJSONRequestBody, reqEditors ...RequestEditorFn) (*PreemptResponse, error)
+
 	// GetBroadcastProgramWithResponse The programme of a preset
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -15121,7 +15414,8 @@ type ClientWithResponsesInterface interface {
 	// ListFeedWithResponse Numbered events of the protocol
 	//
 	// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept.
+	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
+	// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -16105,6 +16399,109 @@ func (r SignInResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r SignInResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListPreemptsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Preempts
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPreemptsResponse) GetJSON200() *Preempts {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListPreemptsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPreemptsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPreemptsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPreemptsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPreemptsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PreemptResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Preempted
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Preempted
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PreemptResponse) GetJSON200() *Preempted {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r PreemptResponse) GetJSON201() *Preempted {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r PreemptResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PreemptResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PreemptResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PreemptResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PreemptResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21270,6 +21667,53 @@ func (c *ClientWithResponses) SignInWithResponse(ctx context.Context, params *Si
 	return ParseSignInResponse(rsp)
 }
 
+// ListPreemptsWithResponse What directors put into the programme
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
+func (c *ClientWithResponses) ListPreemptsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListPreemptsResponse, error) {
+	rsp, err := c.ListPreempts(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPreemptsResponse(rsp)
+}
+
+// PreemptWithBodyWithResponse Put a market into the programme, or take an entry back
+//
+// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
+// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
+// entry that is over stays as it was.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
+func (c *ClientWithResponses) PreemptWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreemptResponse, error) {
+	rsp, err := c.PreemptWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreemptResponse(rsp)
+}
+
+// PreemptWithResponse Put a market into the programme, or take an entry back
+//
+// `marketId` makes an entry: the market takes slots of a lane of the default programme from the next slot boundary at
+// or after `startsAt`. `action: cancel` with `id` ends one: what is on the air stays, what comes is filled anew; an
+// entry that is over stays as it was.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/broadcast/preempt (the `Preempt` operationId).
+func (c *ClientWithResponses) PreemptWithResponse(ctx context.Context, body PreemptJSONRequestBody, reqEditors ...RequestEditorFn) (*PreemptResponse, error) {
+	rsp, err := c.Preempt(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreemptResponse(rsp)
+}
+
 // GetBroadcastProgramWithResponse The programme of a preset
 //
 // Returns a wrapper object for the known response body format(s).
@@ -22782,7 +23226,8 @@ func (c *ClientWithResponses) MintAgentKeyWithResponse(ctx context.Context, body
 // ListFeedWithResponse Numbered events of the protocol
 //
 // Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
-// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept.
+// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
+// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -23668,6 +24113,79 @@ func ParseSignInResponse(rsp *http.Response) (*SignInResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListPreemptsResponse parses an HTTP response from a ListPreemptsWithResponse call
+func ParseListPreemptsResponse(rsp *http.Response) (*ListPreemptsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPreemptsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Preempts
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePreemptResponse parses an HTTP response from a PreemptWithResponse call
+func ParsePreemptResponse(rsp *http.Response) (*PreemptResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PreemptResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Preempted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Preempted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed

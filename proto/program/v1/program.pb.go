@@ -372,6 +372,315 @@ func (x *Program) GetDegraded() string {
 	return ""
 }
 
+// An entry of a director: a market takes slots of a lane of the stored channel.
+type Preempt struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`
+	MarketId      string                 `protobuf:"bytes,3,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
+	StartsAt      *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=starts_at,json=startsAt,proto3" json:"starts_at,omitempty"`
+	Slots         int32                  `protobuf:"varint,5,opt,name=slots,proto3" json:"slots,omitempty"`
+	Reason        string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"` // empty: none
+	Status        string                 `protobuf:"bytes,7,opt,name=status,proto3" json:"status,omitempty"` // queued, airing, done, cancelled
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Preempt) Reset() {
+	*x = Preempt{}
+	mi := &file_program_v1_program_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Preempt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Preempt) ProtoMessage() {}
+
+func (x *Preempt) ProtoReflect() protoreflect.Message {
+	mi := &file_program_v1_program_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Preempt.ProtoReflect.Descriptor instead.
+func (*Preempt) Descriptor() ([]byte, []int) {
+	return file_program_v1_program_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Preempt) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Preempt) GetLane() string {
+	if x != nil {
+		return x.Lane
+	}
+	return ""
+}
+
+func (x *Preempt) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *Preempt) GetStartsAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartsAt
+	}
+	return nil
+}
+
+func (x *Preempt) GetSlots() int32 {
+	if x != nil {
+		return x.Slots
+	}
+	return 0
+}
+
+func (x *Preempt) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Preempt) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Preempt) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+type CreatePreemptRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
+	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`                               // empty: the market's own
+	StartsAt      *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=starts_at,json=startsAt,proto3,oneof" json:"starts_at,omitempty"` // rounded up to a slot; absent, or past: the next one
+	Slots         int32                  `protobuf:"varint,4,opt,name=slots,proto3" json:"slots,omitempty"`                            // 0: 1
+	Reason        string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`                           // empty: none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreatePreemptRequest) Reset() {
+	*x = CreatePreemptRequest{}
+	mi := &file_program_v1_program_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreatePreemptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreatePreemptRequest) ProtoMessage() {}
+
+func (x *CreatePreemptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_program_v1_program_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreatePreemptRequest.ProtoReflect.Descriptor instead.
+func (*CreatePreemptRequest) Descriptor() ([]byte, []int) {
+	return file_program_v1_program_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CreatePreemptRequest) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *CreatePreemptRequest) GetLane() string {
+	if x != nil {
+		return x.Lane
+	}
+	return ""
+}
+
+func (x *CreatePreemptRequest) GetStartsAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartsAt
+	}
+	return nil
+}
+
+func (x *CreatePreemptRequest) GetSlots() int32 {
+	if x != nil {
+		return x.Slots
+	}
+	return 0
+}
+
+func (x *CreatePreemptRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type CreatePreemptResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Item          *Preempt               `protobuf:"bytes,1,opt,name=item,proto3" json:"item,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreatePreemptResponse) Reset() {
+	*x = CreatePreemptResponse{}
+	mi := &file_program_v1_program_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreatePreemptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreatePreemptResponse) ProtoMessage() {}
+
+func (x *CreatePreemptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_program_v1_program_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreatePreemptResponse.ProtoReflect.Descriptor instead.
+func (*CreatePreemptResponse) Descriptor() ([]byte, []int) {
+	return file_program_v1_program_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *CreatePreemptResponse) GetItem() *Preempt {
+	if x != nil {
+		return x.Item
+	}
+	return nil
+}
+
+type CancelPreemptRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelPreemptRequest) Reset() {
+	*x = CancelPreemptRequest{}
+	mi := &file_program_v1_program_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelPreemptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelPreemptRequest) ProtoMessage() {}
+
+func (x *CancelPreemptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_program_v1_program_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelPreemptRequest.ProtoReflect.Descriptor instead.
+func (*CancelPreemptRequest) Descriptor() ([]byte, []int) {
+	return file_program_v1_program_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *CancelPreemptRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type CancelPreemptResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Item          *Preempt               `protobuf:"bytes,1,opt,name=item,proto3" json:"item,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelPreemptResponse) Reset() {
+	*x = CancelPreemptResponse{}
+	mi := &file_program_v1_program_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelPreemptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelPreemptResponse) ProtoMessage() {}
+
+func (x *CancelPreemptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_program_v1_program_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelPreemptResponse.ProtoReflect.Descriptor instead.
+func (*CancelPreemptResponse) Descriptor() ([]byte, []int) {
+	return file_program_v1_program_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *CancelPreemptResponse) GetItem() *Preempt {
+	if x != nil {
+		return x.Item
+	}
+	return nil
+}
+
 type GetProgramRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Preset        string                 `protobuf:"bytes,1,opt,name=preset,proto3" json:"preset,omitempty"` // default, hot, resolving, close; unknown: default
@@ -384,7 +693,7 @@ type GetProgramRequest struct {
 
 func (x *GetProgramRequest) Reset() {
 	*x = GetProgramRequest{}
-	mi := &file_program_v1_program_proto_msgTypes[3]
+	mi := &file_program_v1_program_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -396,7 +705,7 @@ func (x *GetProgramRequest) String() string {
 func (*GetProgramRequest) ProtoMessage() {}
 
 func (x *GetProgramRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[3]
+	mi := &file_program_v1_program_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -409,7 +718,7 @@ func (x *GetProgramRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProgramRequest.ProtoReflect.Descriptor instead.
 func (*GetProgramRequest) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{3}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetProgramRequest) GetPreset() string {
@@ -449,7 +758,7 @@ type GetProgramResponse struct {
 
 func (x *GetProgramResponse) Reset() {
 	*x = GetProgramResponse{}
-	mi := &file_program_v1_program_proto_msgTypes[4]
+	mi := &file_program_v1_program_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -461,7 +770,7 @@ func (x *GetProgramResponse) String() string {
 func (*GetProgramResponse) ProtoMessage() {}
 
 func (x *GetProgramResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[4]
+	mi := &file_program_v1_program_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -474,7 +783,7 @@ func (x *GetProgramResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProgramResponse.ProtoReflect.Descriptor instead.
 func (*GetProgramResponse) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{4}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetProgramResponse) GetProgram() *Program {
@@ -494,7 +803,7 @@ type GetNowRequest struct {
 
 func (x *GetNowRequest) Reset() {
 	*x = GetNowRequest{}
-	mi := &file_program_v1_program_proto_msgTypes[5]
+	mi := &file_program_v1_program_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -506,7 +815,7 @@ func (x *GetNowRequest) String() string {
 func (*GetNowRequest) ProtoMessage() {}
 
 func (x *GetNowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[5]
+	mi := &file_program_v1_program_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -519,7 +828,7 @@ func (x *GetNowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNowRequest.ProtoReflect.Descriptor instead.
 func (*GetNowRequest) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{5}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetNowRequest) GetLane() string {
@@ -547,7 +856,7 @@ type GetNowResponse struct {
 
 func (x *GetNowResponse) Reset() {
 	*x = GetNowResponse{}
-	mi := &file_program_v1_program_proto_msgTypes[6]
+	mi := &file_program_v1_program_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -559,7 +868,7 @@ func (x *GetNowResponse) String() string {
 func (*GetNowResponse) ProtoMessage() {}
 
 func (x *GetNowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[6]
+	mi := &file_program_v1_program_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -572,7 +881,7 @@ func (x *GetNowResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNowResponse.ProtoReflect.Descriptor instead.
 func (*GetNowResponse) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{6}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetNowResponse) GetSegment() *Segment {
@@ -606,7 +915,7 @@ type GetNextRequest struct {
 
 func (x *GetNextRequest) Reset() {
 	*x = GetNextRequest{}
-	mi := &file_program_v1_program_proto_msgTypes[7]
+	mi := &file_program_v1_program_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -618,7 +927,7 @@ func (x *GetNextRequest) String() string {
 func (*GetNextRequest) ProtoMessage() {}
 
 func (x *GetNextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[7]
+	mi := &file_program_v1_program_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -631,7 +940,7 @@ func (x *GetNextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNextRequest.ProtoReflect.Descriptor instead.
 func (*GetNextRequest) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{7}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetNextRequest) GetLane() string {
@@ -659,7 +968,7 @@ type GetNextResponse struct {
 
 func (x *GetNextResponse) Reset() {
 	*x = GetNextResponse{}
-	mi := &file_program_v1_program_proto_msgTypes[8]
+	mi := &file_program_v1_program_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -671,7 +980,7 @@ func (x *GetNextResponse) String() string {
 func (*GetNextResponse) ProtoMessage() {}
 
 func (x *GetNextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_program_v1_program_proto_msgTypes[8]
+	mi := &file_program_v1_program_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -684,7 +993,7 @@ func (x *GetNextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNextResponse.ProtoReflect.Descriptor instead.
 func (*GetNextResponse) Descriptor() ([]byte, []int) {
-	return file_program_v1_program_proto_rawDescGZIP(), []int{8}
+	return file_program_v1_program_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetNextResponse) GetSegment() *Segment {
@@ -706,6 +1015,86 @@ func (x *GetNextResponse) GetDegraded() string {
 		return x.Degraded
 	}
 	return ""
+}
+
+type ListPreemptsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPreemptsRequest) Reset() {
+	*x = ListPreemptsRequest{}
+	mi := &file_program_v1_program_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPreemptsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPreemptsRequest) ProtoMessage() {}
+
+func (x *ListPreemptsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_program_v1_program_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPreemptsRequest.ProtoReflect.Descriptor instead.
+func (*ListPreemptsRequest) Descriptor() ([]byte, []int) {
+	return file_program_v1_program_proto_rawDescGZIP(), []int{14}
+}
+
+type ListPreemptsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*Preempt             `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPreemptsResponse) Reset() {
+	*x = ListPreemptsResponse{}
+	mi := &file_program_v1_program_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPreemptsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPreemptsResponse) ProtoMessage() {}
+
+func (x *ListPreemptsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_program_v1_program_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPreemptsResponse.ProtoReflect.Descriptor instead.
+func (*ListPreemptsResponse) Descriptor() ([]byte, []int) {
+	return file_program_v1_program_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ListPreemptsResponse) GetItems() []*Preempt {
+	if x != nil {
+		return x.Items
+	}
+	return nil
 }
 
 var File_program_v1_program_proto protoreflect.FileDescriptor
@@ -754,7 +1143,31 @@ const file_program_v1_program_proto_rawDesc = "" +
 	"\bsegments\x18\x03 \x03(\v2\x1e.signalcast.program.v1.SegmentR\bsegments\x121\n" +
 	"\x05lanes\x18\x04 \x03(\v2\x1b.signalcast.program.v1.LaneR\x05lanes\x12\x12\n" +
 	"\x04spec\x18\x05 \x01(\tR\x04spec\x12\x1a\n" +
-	"\bdegraded\x18\x06 \x01(\tR\bdegraded\"s\n" +
+	"\bdegraded\x18\x06 \x01(\tR\bdegraded\"\x84\x02\n" +
+	"\aPreempt\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04lane\x18\x02 \x01(\tR\x04lane\x12\x1b\n" +
+	"\tmarket_id\x18\x03 \x01(\tR\bmarketId\x127\n" +
+	"\tstarts_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\bstartsAt\x12\x14\n" +
+	"\x05slots\x18\x05 \x01(\x05R\x05slots\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x16\n" +
+	"\x06status\x18\a \x01(\tR\x06status\x129\n" +
+	"\n" +
+	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xc1\x01\n" +
+	"\x14CreatePreemptRequest\x12\x1b\n" +
+	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12\x12\n" +
+	"\x04lane\x18\x02 \x01(\tR\x04lane\x12<\n" +
+	"\tstarts_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\bstartsAt\x88\x01\x01\x12\x14\n" +
+	"\x05slots\x18\x04 \x01(\x05R\x05slots\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reasonB\f\n" +
+	"\n" +
+	"_starts_at\"K\n" +
+	"\x15CreatePreemptResponse\x122\n" +
+	"\x04item\x18\x01 \x01(\v2\x1e.signalcast.program.v1.PreemptR\x04item\"&\n" +
+	"\x14CancelPreemptRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"K\n" +
+	"\x15CancelPreemptResponse\x122\n" +
+	"\x04item\x18\x01 \x01(\v2\x1e.signalcast.program.v1.PreemptR\x04item\"s\n" +
 	"\x11GetProgramRequest\x12\x16\n" +
 	"\x06preset\x18\x01 \x01(\tR\x06preset\x12\x12\n" +
 	"\x04spec\x18\x02 \x01(\tR\x04spec\x12\x1c\n" +
@@ -775,12 +1188,19 @@ const file_program_v1_program_proto_rawDesc = "" +
 	"\x0fGetNextResponse\x128\n" +
 	"\asegment\x18\x01 \x01(\v2\x1e.signalcast.program.v1.SegmentR\asegment\x12=\n" +
 	"\fgenerated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt\x12\x1a\n" +
-	"\bdegraded\x18\x03 \x01(\tR\bdegraded2\xa8\x02\n" +
+	"\bdegraded\x18\x03 \x01(\tR\bdegraded\"\x15\n" +
+	"\x13ListPreemptsRequest\"L\n" +
+	"\x14ListPreemptsResponse\x124\n" +
+	"\x05items\x18\x01 \x03(\v2\x1e.signalcast.program.v1.PreemptR\x05items2\xe8\x01\n" +
+	"\x0eProgramService\x12j\n" +
+	"\rCreatePreempt\x12+.signalcast.program.v1.CreatePreemptRequest\x1a,.signalcast.program.v1.CreatePreemptResponse\x12j\n" +
+	"\rCancelPreempt\x12+.signalcast.program.v1.CancelPreemptRequest\x1a,.signalcast.program.v1.CancelPreemptResponse2\x91\x03\n" +
 	"\x12ProgramReadService\x12a\n" +
 	"\n" +
 	"GetProgram\x12(.signalcast.program.v1.GetProgramRequest\x1a).signalcast.program.v1.GetProgramResponse\x12U\n" +
 	"\x06GetNow\x12$.signalcast.program.v1.GetNowRequest\x1a%.signalcast.program.v1.GetNowResponse\x12X\n" +
-	"\aGetNext\x12%.signalcast.program.v1.GetNextRequest\x1a&.signalcast.program.v1.GetNextResponseB=Z;github.com/signalcast/signalcast/proto/program/v1;programv1b\x06proto3"
+	"\aGetNext\x12%.signalcast.program.v1.GetNextRequest\x1a&.signalcast.program.v1.GetNextResponse\x12g\n" +
+	"\fListPreempts\x12*.signalcast.program.v1.ListPreemptsRequest\x1a+.signalcast.program.v1.ListPreemptsResponseB=Z;github.com/signalcast/signalcast/proto/program/v1;programv1b\x06proto3"
 
 var (
 	file_program_v1_program_proto_rawDescOnce sync.Once
@@ -794,42 +1214,61 @@ func file_program_v1_program_proto_rawDescGZIP() []byte {
 	return file_program_v1_program_proto_rawDescData
 }
 
-var file_program_v1_program_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_program_v1_program_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_program_v1_program_proto_goTypes = []any{
 	(*Segment)(nil),               // 0: signalcast.program.v1.Segment
 	(*Lane)(nil),                  // 1: signalcast.program.v1.Lane
 	(*Program)(nil),               // 2: signalcast.program.v1.Program
-	(*GetProgramRequest)(nil),     // 3: signalcast.program.v1.GetProgramRequest
-	(*GetProgramResponse)(nil),    // 4: signalcast.program.v1.GetProgramResponse
-	(*GetNowRequest)(nil),         // 5: signalcast.program.v1.GetNowRequest
-	(*GetNowResponse)(nil),        // 6: signalcast.program.v1.GetNowResponse
-	(*GetNextRequest)(nil),        // 7: signalcast.program.v1.GetNextRequest
-	(*GetNextResponse)(nil),       // 8: signalcast.program.v1.GetNextResponse
-	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
+	(*Preempt)(nil),               // 3: signalcast.program.v1.Preempt
+	(*CreatePreemptRequest)(nil),  // 4: signalcast.program.v1.CreatePreemptRequest
+	(*CreatePreemptResponse)(nil), // 5: signalcast.program.v1.CreatePreemptResponse
+	(*CancelPreemptRequest)(nil),  // 6: signalcast.program.v1.CancelPreemptRequest
+	(*CancelPreemptResponse)(nil), // 7: signalcast.program.v1.CancelPreemptResponse
+	(*GetProgramRequest)(nil),     // 8: signalcast.program.v1.GetProgramRequest
+	(*GetProgramResponse)(nil),    // 9: signalcast.program.v1.GetProgramResponse
+	(*GetNowRequest)(nil),         // 10: signalcast.program.v1.GetNowRequest
+	(*GetNowResponse)(nil),        // 11: signalcast.program.v1.GetNowResponse
+	(*GetNextRequest)(nil),        // 12: signalcast.program.v1.GetNextRequest
+	(*GetNextResponse)(nil),       // 13: signalcast.program.v1.GetNextResponse
+	(*ListPreemptsRequest)(nil),   // 14: signalcast.program.v1.ListPreemptsRequest
+	(*ListPreemptsResponse)(nil),  // 15: signalcast.program.v1.ListPreemptsResponse
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
 }
 var file_program_v1_program_proto_depIdxs = []int32{
-	9,  // 0: signalcast.program.v1.Segment.starts_at:type_name -> google.protobuf.Timestamp
-	9,  // 1: signalcast.program.v1.Segment.ends_at:type_name -> google.protobuf.Timestamp
-	9,  // 2: signalcast.program.v1.Segment.market_end_date:type_name -> google.protobuf.Timestamp
-	9,  // 3: signalcast.program.v1.Program.generated_at:type_name -> google.protobuf.Timestamp
+	16, // 0: signalcast.program.v1.Segment.starts_at:type_name -> google.protobuf.Timestamp
+	16, // 1: signalcast.program.v1.Segment.ends_at:type_name -> google.protobuf.Timestamp
+	16, // 2: signalcast.program.v1.Segment.market_end_date:type_name -> google.protobuf.Timestamp
+	16, // 3: signalcast.program.v1.Program.generated_at:type_name -> google.protobuf.Timestamp
 	0,  // 4: signalcast.program.v1.Program.segments:type_name -> signalcast.program.v1.Segment
 	1,  // 5: signalcast.program.v1.Program.lanes:type_name -> signalcast.program.v1.Lane
-	2,  // 6: signalcast.program.v1.GetProgramResponse.program:type_name -> signalcast.program.v1.Program
-	0,  // 7: signalcast.program.v1.GetNowResponse.segment:type_name -> signalcast.program.v1.Segment
-	9,  // 8: signalcast.program.v1.GetNowResponse.generated_at:type_name -> google.protobuf.Timestamp
-	0,  // 9: signalcast.program.v1.GetNextResponse.segment:type_name -> signalcast.program.v1.Segment
-	9,  // 10: signalcast.program.v1.GetNextResponse.generated_at:type_name -> google.protobuf.Timestamp
-	3,  // 11: signalcast.program.v1.ProgramReadService.GetProgram:input_type -> signalcast.program.v1.GetProgramRequest
-	5,  // 12: signalcast.program.v1.ProgramReadService.GetNow:input_type -> signalcast.program.v1.GetNowRequest
-	7,  // 13: signalcast.program.v1.ProgramReadService.GetNext:input_type -> signalcast.program.v1.GetNextRequest
-	4,  // 14: signalcast.program.v1.ProgramReadService.GetProgram:output_type -> signalcast.program.v1.GetProgramResponse
-	6,  // 15: signalcast.program.v1.ProgramReadService.GetNow:output_type -> signalcast.program.v1.GetNowResponse
-	8,  // 16: signalcast.program.v1.ProgramReadService.GetNext:output_type -> signalcast.program.v1.GetNextResponse
-	14, // [14:17] is the sub-list for method output_type
-	11, // [11:14] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	16, // 6: signalcast.program.v1.Preempt.starts_at:type_name -> google.protobuf.Timestamp
+	16, // 7: signalcast.program.v1.Preempt.created_at:type_name -> google.protobuf.Timestamp
+	16, // 8: signalcast.program.v1.CreatePreemptRequest.starts_at:type_name -> google.protobuf.Timestamp
+	3,  // 9: signalcast.program.v1.CreatePreemptResponse.item:type_name -> signalcast.program.v1.Preempt
+	3,  // 10: signalcast.program.v1.CancelPreemptResponse.item:type_name -> signalcast.program.v1.Preempt
+	2,  // 11: signalcast.program.v1.GetProgramResponse.program:type_name -> signalcast.program.v1.Program
+	0,  // 12: signalcast.program.v1.GetNowResponse.segment:type_name -> signalcast.program.v1.Segment
+	16, // 13: signalcast.program.v1.GetNowResponse.generated_at:type_name -> google.protobuf.Timestamp
+	0,  // 14: signalcast.program.v1.GetNextResponse.segment:type_name -> signalcast.program.v1.Segment
+	16, // 15: signalcast.program.v1.GetNextResponse.generated_at:type_name -> google.protobuf.Timestamp
+	3,  // 16: signalcast.program.v1.ListPreemptsResponse.items:type_name -> signalcast.program.v1.Preempt
+	4,  // 17: signalcast.program.v1.ProgramService.CreatePreempt:input_type -> signalcast.program.v1.CreatePreemptRequest
+	6,  // 18: signalcast.program.v1.ProgramService.CancelPreempt:input_type -> signalcast.program.v1.CancelPreemptRequest
+	8,  // 19: signalcast.program.v1.ProgramReadService.GetProgram:input_type -> signalcast.program.v1.GetProgramRequest
+	10, // 20: signalcast.program.v1.ProgramReadService.GetNow:input_type -> signalcast.program.v1.GetNowRequest
+	12, // 21: signalcast.program.v1.ProgramReadService.GetNext:input_type -> signalcast.program.v1.GetNextRequest
+	14, // 22: signalcast.program.v1.ProgramReadService.ListPreempts:input_type -> signalcast.program.v1.ListPreemptsRequest
+	5,  // 23: signalcast.program.v1.ProgramService.CreatePreempt:output_type -> signalcast.program.v1.CreatePreemptResponse
+	7,  // 24: signalcast.program.v1.ProgramService.CancelPreempt:output_type -> signalcast.program.v1.CancelPreemptResponse
+	9,  // 25: signalcast.program.v1.ProgramReadService.GetProgram:output_type -> signalcast.program.v1.GetProgramResponse
+	11, // 26: signalcast.program.v1.ProgramReadService.GetNow:output_type -> signalcast.program.v1.GetNowResponse
+	13, // 27: signalcast.program.v1.ProgramReadService.GetNext:output_type -> signalcast.program.v1.GetNextResponse
+	15, // 28: signalcast.program.v1.ProgramReadService.ListPreempts:output_type -> signalcast.program.v1.ListPreemptsResponse
+	23, // [23:29] is the sub-list for method output_type
+	17, // [17:23] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_program_v1_program_proto_init() }
@@ -838,15 +1277,16 @@ func file_program_v1_program_proto_init() {
 		return
 	}
 	file_program_v1_program_proto_msgTypes[0].OneofWrappers = []any{}
+	file_program_v1_program_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_program_v1_program_proto_rawDesc), len(file_program_v1_program_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   16,
 			NumExtensions: 0,
-			NumServices:   1,
+			NumServices:   2,
 		},
 		GoTypes:           file_program_v1_program_proto_goTypes,
 		DependencyIndexes: file_program_v1_program_proto_depIdxs,

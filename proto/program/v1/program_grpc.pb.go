@@ -21,9 +21,158 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ProgramReadService_GetProgram_FullMethodName = "/signalcast.program.v1.ProgramReadService/GetProgram"
-	ProgramReadService_GetNow_FullMethodName     = "/signalcast.program.v1.ProgramReadService/GetNow"
-	ProgramReadService_GetNext_FullMethodName    = "/signalcast.program.v1.ProgramReadService/GetNext"
+	ProgramService_CreatePreempt_FullMethodName = "/signalcast.program.v1.ProgramService/CreatePreempt"
+	ProgramService_CancelPreempt_FullMethodName = "/signalcast.program.v1.ProgramService/CancelPreempt"
+)
+
+// ProgramServiceClient is the client API for ProgramService service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+type ProgramServiceClient interface {
+	// Faults: invalid_lane, invalid_starts_at, invalid_slots, invalid_reason,
+	// market_not_airable, slot_taken, db_unavailable; signal_service_unavailable while it
+	// is not known what may be aired.
+	CreatePreempt(ctx context.Context, in *CreatePreemptRequest, opts ...grpc.CallOption) (*CreatePreemptResponse, error)
+	// Ends an entry; one that is over stays as it was. Faults: not_found, db_unavailable.
+	CancelPreempt(ctx context.Context, in *CancelPreemptRequest, opts ...grpc.CallOption) (*CancelPreemptResponse, error)
+}
+
+type programServiceClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewProgramServiceClient(cc grpc.ClientConnInterface) ProgramServiceClient {
+	return &programServiceClient{cc}
+}
+
+func (c *programServiceClient) CreatePreempt(ctx context.Context, in *CreatePreemptRequest, opts ...grpc.CallOption) (*CreatePreemptResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CreatePreemptResponse)
+	err := c.cc.Invoke(ctx, ProgramService_CreatePreempt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *programServiceClient) CancelPreempt(ctx context.Context, in *CancelPreemptRequest, opts ...grpc.CallOption) (*CancelPreemptResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CancelPreemptResponse)
+	err := c.cc.Invoke(ctx, ProgramService_CancelPreempt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ProgramServiceServer is the server API for ProgramService service.
+// All implementations must embed UnimplementedProgramServiceServer
+// for forward compatibility.
+type ProgramServiceServer interface {
+	// Faults: invalid_lane, invalid_starts_at, invalid_slots, invalid_reason,
+	// market_not_airable, slot_taken, db_unavailable; signal_service_unavailable while it
+	// is not known what may be aired.
+	CreatePreempt(context.Context, *CreatePreemptRequest) (*CreatePreemptResponse, error)
+	// Ends an entry; one that is over stays as it was. Faults: not_found, db_unavailable.
+	CancelPreempt(context.Context, *CancelPreemptRequest) (*CancelPreemptResponse, error)
+	mustEmbedUnimplementedProgramServiceServer()
+}
+
+// UnimplementedProgramServiceServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedProgramServiceServer struct{}
+
+func (UnimplementedProgramServiceServer) CreatePreempt(context.Context, *CreatePreemptRequest) (*CreatePreemptResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CreatePreempt not implemented")
+}
+func (UnimplementedProgramServiceServer) CancelPreempt(context.Context, *CancelPreemptRequest) (*CancelPreemptResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CancelPreempt not implemented")
+}
+func (UnimplementedProgramServiceServer) mustEmbedUnimplementedProgramServiceServer() {}
+func (UnimplementedProgramServiceServer) testEmbeddedByValue()                        {}
+
+// UnsafeProgramServiceServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to ProgramServiceServer will
+// result in compilation errors.
+type UnsafeProgramServiceServer interface {
+	mustEmbedUnimplementedProgramServiceServer()
+}
+
+func RegisterProgramServiceServer(s grpc.ServiceRegistrar, srv ProgramServiceServer) {
+	// If the following call panics, it indicates UnimplementedProgramServiceServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&ProgramService_ServiceDesc, srv)
+}
+
+func _ProgramService_CreatePreempt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreatePreemptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ProgramServiceServer).CreatePreempt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ProgramService_CreatePreempt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ProgramServiceServer).CreatePreempt(ctx, req.(*CreatePreemptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ProgramService_CancelPreempt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CancelPreemptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ProgramServiceServer).CancelPreempt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ProgramService_CancelPreempt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ProgramServiceServer).CancelPreempt(ctx, req.(*CancelPreemptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// ProgramService_ServiceDesc is the grpc.ServiceDesc for ProgramService service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var ProgramService_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "signalcast.program.v1.ProgramService",
+	HandlerType: (*ProgramServiceServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "CreatePreempt",
+			Handler:    _ProgramService_CreatePreempt_Handler,
+		},
+		{
+			MethodName: "CancelPreempt",
+			Handler:    _ProgramService_CancelPreempt_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "program/v1/program.proto",
+}
+
+const (
+	ProgramReadService_GetProgram_FullMethodName   = "/signalcast.program.v1.ProgramReadService/GetProgram"
+	ProgramReadService_GetNow_FullMethodName       = "/signalcast.program.v1.ProgramReadService/GetNow"
+	ProgramReadService_GetNext_FullMethodName      = "/signalcast.program.v1.ProgramReadService/GetNext"
+	ProgramReadService_ListPreempts_FullMethodName = "/signalcast.program.v1.ProgramReadService/ListPreempts"
 )
 
 // ProgramReadServiceClient is the client API for ProgramReadService service.
@@ -34,6 +183,8 @@ type ProgramReadServiceClient interface {
 	GetProgram(ctx context.Context, in *GetProgramRequest, opts ...grpc.CallOption) (*GetProgramResponse, error)
 	GetNow(ctx context.Context, in *GetNowRequest, opts ...grpc.CallOption) (*GetNowResponse, error)
 	GetNext(ctx context.Context, in *GetNextRequest, opts ...grpc.CallOption) (*GetNextResponse, error)
+	// The newest 100 entries of directors, the latest slot first. Fault: db_unavailable.
+	ListPreempts(ctx context.Context, in *ListPreemptsRequest, opts ...grpc.CallOption) (*ListPreemptsResponse, error)
 }
 
 type programReadServiceClient struct {
@@ -74,6 +225,16 @@ func (c *programReadServiceClient) GetNext(ctx context.Context, in *GetNextReque
 	return out, nil
 }
 
+func (c *programReadServiceClient) ListPreempts(ctx context.Context, in *ListPreemptsRequest, opts ...grpc.CallOption) (*ListPreemptsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPreemptsResponse)
+	err := c.cc.Invoke(ctx, ProgramReadService_ListPreempts_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ProgramReadServiceServer is the server API for ProgramReadService service.
 // All implementations must embed UnimplementedProgramReadServiceServer
 // for forward compatibility.
@@ -82,6 +243,8 @@ type ProgramReadServiceServer interface {
 	GetProgram(context.Context, *GetProgramRequest) (*GetProgramResponse, error)
 	GetNow(context.Context, *GetNowRequest) (*GetNowResponse, error)
 	GetNext(context.Context, *GetNextRequest) (*GetNextResponse, error)
+	// The newest 100 entries of directors, the latest slot first. Fault: db_unavailable.
+	ListPreempts(context.Context, *ListPreemptsRequest) (*ListPreemptsResponse, error)
 	mustEmbedUnimplementedProgramReadServiceServer()
 }
 
@@ -100,6 +263,9 @@ func (UnimplementedProgramReadServiceServer) GetNow(context.Context, *GetNowRequ
 }
 func (UnimplementedProgramReadServiceServer) GetNext(context.Context, *GetNextRequest) (*GetNextResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetNext not implemented")
+}
+func (UnimplementedProgramReadServiceServer) ListPreempts(context.Context, *ListPreemptsRequest) (*ListPreemptsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPreempts not implemented")
 }
 func (UnimplementedProgramReadServiceServer) mustEmbedUnimplementedProgramReadServiceServer() {}
 func (UnimplementedProgramReadServiceServer) testEmbeddedByValue()                            {}
@@ -176,6 +342,24 @@ func _ProgramReadService_GetNext_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ProgramReadService_ListPreempts_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPreemptsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ProgramReadServiceServer).ListPreempts(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ProgramReadService_ListPreempts_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ProgramReadServiceServer).ListPreempts(ctx, req.(*ListPreemptsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ProgramReadService_ServiceDesc is the grpc.ServiceDesc for ProgramReadService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -194,6 +378,10 @@ var ProgramReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetNext",
 			Handler:    _ProgramReadService_GetNext_Handler,
+		},
+		{
+			MethodName: "ListPreempts",
+			Handler:    _ProgramReadService_ListPreempts_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -213,3 +213,56 @@ test('a closed client ends, and nothing connects again', async (t) => {
   assert.equal(by.closed, 1);
   assert.equal(server.conns.size, 0);
 });
+
+test('a day of beats is no fault, and two that do not come are', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] });
+  const { server, client, by, next, settle } = beginDay(t);
+  await settle();
+  for (let n = 0; n < 2880; n++) {
+    t.mock.timers.tick(30000);
+    await settle();
+  }
+  const { connections, holes, repeats } = client.stats();
+  assert.deepEqual({ connections, holes, repeats, live: by.live, reconnecting: by.reconnecting }, { connections: 1, holes: 0, repeats: 0, live: 1, reconnecting: undefined });
+  server.file('signals');
+  assert.equal((await next()).seq, 1);
+  server.mute = true;
+  server.file('signals');
+  t.mock.timers.tick(74000);
+  await settle();
+  assert.equal(by.reconnecting, undefined);
+  t.mock.timers.tick(2000);
+  await settle();
+  assert.equal(by.reconnecting, 1);
+  server.mute = false;
+  t.mock.timers.tick(5000);
+  await settle();
+  assert.equal((await next()).seq, 2);
+  assert.deepEqual([client.stats().connections, client.stats().holes], [2, 0]);
+});
+
+// beginDay is begin with the times of the service, on a clock that is set by hand.
+function beginDay(t) {
+  const server = new Server({ every: 30000, heartbeatS: 30 });
+  const by = {};
+  const client = open({ url: 'ws://feed.example/ws', channels: ['signals'], WebSocket: server.WebSocket, onState: (s) => (by[s.phase] = (by[s.phase] ?? 0) + 1) });
+  t.after(() => {
+    client.close();
+    server.end();
+  });
+  const heard = [];
+  const reading = (async () => {
+    for await (const m of client) if (m.op !== 'beat') heard.push(m);
+  })();
+  t.after(() => reading);
+  // settle lets what waits for no timer happen, the first connection included.
+  const settle = async () => {
+    t.mock.timers.tick(0);
+    for (let n = 0; n < 20; n++) await null;
+  };
+  const next = async () => {
+    await settle();
+    return heard.shift();
+  };
+  return { server, client, by, next, settle };
+}

@@ -16,7 +16,8 @@ export class Server {
   deaf = false; // no acks
   old = false; // no head in hello
 
-  constructor() {
+  constructor({ every = 20, heartbeatS = 4 } = {}) {
+    this.heartbeatS = heartbeatS;
     const server = this;
     this.WebSocket = class {
       subs = new Set();
@@ -37,7 +38,7 @@ export class Server {
     };
     this.beating = setInterval(() => {
       if (!this.mute) this.all({ op: 'beat', head: this.seq, at: '2026-09-18T12:00:00.000Z' });
-    }, 20);
+    }, every);
   }
 
   end() {
@@ -56,7 +57,7 @@ export class Server {
     }
     this.conns.add(c);
     this.opened++;
-    const hello = { op: 'hello', protocol: 'signal.v1', heartbeatS: 4, serverTime: new Date().toISOString() };
+    const hello = { op: 'hello', protocol: 'signal.v1', heartbeatS: this.heartbeatS, serverTime: new Date().toISOString() };
     if (!this.old) hello.head = this.seq;
     c.hear(hello);
   }

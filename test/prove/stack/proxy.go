@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,6 +61,36 @@ func (p *Proxy) Break(how Fault) error {
 func (p *Proxy) toxic(json string) error {
 	_, err := p.proxy.Toxics.AddToxicJson(strings.NewReader(json))
 	return err
+}
+
+// Cut ends every connection at once, whether or not anything comes; new ones pass.
+func (p *Proxy) Cut(ctx context.Context) error {
+	if err := p.toxic(`{"name":"cut","type":"timeout","attributes":{"timeout":1}}`); err != nil {
+		return err
+	}
+	after(ctx, 20*time.Millisecond)
+	p.proxy.Toxics.ResetToxics(ctx)
+	return nil
+}
+
+// Turn passes on to another upstream from now on. What was connected is cut.
+func (p *Proxy) Turn(ctx context.Context, upstream string) error {
+	want := &toxiproxy.Proxy{Listen: p.Addr, Upstream: upstream, Enabled: true}
+	end := time.Now().Add(5 * time.Second)
+	for {
+		err := p.proxy.Update(want)
+		if err == nil || ctx.Err() != nil || time.Now().After(end) {
+			return err
+		}
+		after(ctx, 20*time.Millisecond) // the port is somebody's for a moment
+	}
+}
+
+func after(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }
 
 // Mend ends every fault.

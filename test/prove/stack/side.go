@@ -29,8 +29,18 @@ type Side struct {
 
 var sides atomic.Int64
 
-// Side starts a further hub or api with some settings changed.
+// Side starts a further process of a service with some settings changed, and waits
+// until it is ready.
 func (s *Stack) Side(ctx context.Context, service string, changed map[string]string) (*Side, error) {
+	d, err := s.Prepare(service, changed)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.Start(ctx)
+}
+
+// Prepare is Side without the start.
+func (s *Stack) Prepare(service string, changed map[string]string) (*Side, error) {
 	env, err := Environment(s.PID(service))
 	if err != nil {
 		return nil, err
@@ -50,12 +60,12 @@ func (s *Stack) Side(ctx context.Context, service string, changed map[string]str
 		env["GRPC_ADDR"] = d.GRPC
 	}
 	maps.Copy(env, changed)
-	return d, d.Start(ctx)
+	return d, nil
 }
 
 // Start runs the process, again after a Kill, and waits until it is ready.
 func (d *Side) Start(ctx context.Context) error {
-	if err := d.launch(); err != nil {
+	if err := d.Launch(); err != nil {
 		return err
 	}
 	if err := ready(ctx, d.URL); err != nil {
@@ -65,7 +75,8 @@ func (d *Side) Start(ctx context.Context) error {
 	return nil
 }
 
-func (d *Side) launch() error {
+// Launch is Start without the waiting.
+func (d *Side) Launch() error {
 	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -83,9 +94,34 @@ func (d *Side) launch() error {
 
 // Kill ends the process without warning.
 func (d *Side) Kill() {
+	if d.child == nil {
+		return // it never ran
+	}
 	_ = d.child.Signal(syscall.SIGKILL)
 	<-d.child.Done()
 }
+
+// End asks the process to end, and gives what is closed when it has.
+func (d *Side) End() <-chan struct{} {
+	_ = d.child.Signal(syscall.SIGTERM) // one that has ended has ended
+	return d.child.Done()
+}
+
+// Ended tells whether the process runs no more.
+func (d *Side) Ended() bool {
+	select {
+	case <-d.child.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// Err tells how the process ended; nil: as it was asked to.
+func (d *Side) Err() error { return d.child.Err() }
+
+// Tail is the end of what the process wrote.
+func (d *Side) Tail() string { return tail(d.log) }
 
 // Log is the file that the process writes to.
 func (d *Side) Log() string { return d.log }
@@ -94,7 +130,11 @@ func (d *Side) Log() string { return d.log }
 func (d *Side) PID() int { return d.child.PID() }
 
 // Stop ends the process in order.
-func (d *Side) Stop() { d.child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) }
+func (d *Side) Stop() {
+	if d.child != nil {
+		d.child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second)
+	}
+}
 
 // FreeAddr is a loopback address that nobody listens on now.
 func FreeAddr() (string, error) {

@@ -36,7 +36,6 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
-	"github.com/signalcast/signalcast/services/api/internal/wire"
 )
 
 const serviceName = "api"
@@ -115,12 +114,23 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	if err := a.subjects(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
-	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "database", Test: a.store.Ping})
+	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "database", Test: a.store.Ping}, web.Check{Name: "feed", Test: a.caughtUp})
 	if err := a.faces(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	a.watch()
 	return a, nil
+}
+
+var errBehind = errors.New("the feed was not read yet")
+
+// caughtUp tells whether readers of the feed can be taken: a process that has just begun
+// would send them away.
+func (a *App) caughtUp(context.Context) error {
+	if !a.hub.Ready() {
+		return errBehind
+	}
+	return nil
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
@@ -152,6 +162,7 @@ func (a *App) subjects() error {
 	a.news = relay.NewNews(a.redis, a.hear)
 	a.callOut()
 	a.ticker = relay.NewTicker(a.store, relay.NewReaders(a.redis, newID(), a.now), a.hub, a.now, a.log)
+	a.oracle.Watch(a.viewers)
 	return nil
 }
 
@@ -216,6 +227,7 @@ const (
 	scanLease      int64 = 7201011
 	sweepLease     int64 = 7201012
 	movementLease  int64 = 7201013
+	pulseLease     int64 = 7201015
 )
 
 // Run serves until ctx ends, a signal comes or a part fails, and stops everything
@@ -251,9 +263,12 @@ func (a *App) Run(ctx context.Context) error {
 		lead("movement history", movementLease, func(ctx context.Context) error {
 			return a.oracle.Keep(ctx, func(err error) { a.log.Warn("movement not kept", "error", err) })
 		}),
+		lead("pulse", pulseLease, a.newPulse().run),
 		run.Of("grpc", a.grpc),
 		{Name: "edge", Stop: func(ctx context.Context) error { a.edge.Close(ctx); return nil }},
 		run.Of("http", a.http),
+		// Before the server, which waits for the streams as for any other answer.
+		{Name: "sockets", Stop: func(ctx context.Context) error { a.edge.Leave(ctx); return nil }},
 	}
 	if a.internal != nil {
 		parts = append(parts, run.Of("metrics", a.internal))
@@ -271,34 +286,10 @@ func (a *App) Run(ctx context.Context) error {
 		Drain: func() {
 			a.health.Down()
 			a.grpc.SetReady(false)
+			a.http.Drain()
 		},
+		Linger: a.cfg.Linger,
 	}, parts...)
-}
-
-// toldMoves is how many of the largest moves are followed.
-const toldMoves = 200
-
-// tellMoves tells the readers of this process what moves: each process reads the
-// markets itself.
-func (a *App) tellMoves(ctx context.Context) error {
-	var told []wire.Move
-	for first := true; ; {
-		newer := a.oracle.Newer()
-		moves, _, err := a.oracle.Moves(ctx, syntax.Window24h, "", toldMoves)
-		if err == nil { // else nothing is known to move
-			if !first { // what moved before is in the snapshot of whoever comes
-				for _, e := range a.edge.WireNews(told, moves) {
-					a.hub.Publish(e)
-				}
-			}
-			told, first = moves, false
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-newer:
-		}
-	}
 }
 
 // sweepEvery is how often what has run out is deleted.

@@ -48,8 +48,9 @@ type Config struct {
 	Chunk     int           `env:"RESOLVE_CHUNK"          envDefault:"100000"`
 	Movement  time.Duration `env:"MOVEMENT_EVERY"         envDefault:"60s"`
 
-	LogLevel string `env:"LOG_LEVEL" envDefault:"info"`
-	Nonce    string `env:"INSTANCE_NONCE"`
+	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
+	Nonce    string        `env:"INSTANCE_NONCE"`
+	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the doors
 	Trace    obs.TraceConfig
 	Limits   web.Limits
 }
@@ -90,6 +91,9 @@ func (c *Config) Check(r *conf.Report) {
 	}
 	if c.Movement < time.Second || c.Movement > 10*time.Minute {
 		r.Fail("MOVEMENT_EVERY", "must be from 1s to 10m")
+	}
+	if c.Linger < 0 || c.Linger > 5*time.Second {
+		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
 	}
 	if c.Grace < 0 || c.Grace > 24*time.Hour {
 		r.Fail("RESOLUTION_GRACE", "must be from 0s to 24h")

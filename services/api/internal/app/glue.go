@@ -129,6 +129,15 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
 }
 
+// viewers gives the ticker the words of attention.
+func (a *App) viewers(ctx context.Context) map[syntax.MarketID]int64 {
+	out := make(map[syntax.MarketID]int64)
+	for id, n := range a.ticker.Everyone(ctx) {
+		out[syntax.MarketID(id)] = int64(n)
+	}
+	return out
+}
+
 // logins gives the verifier the words of the edge.
 type logins struct{ verifier *idp.Verifier }
 
@@ -158,7 +167,7 @@ func (s snapshots) MarketSnapshot(ctx context.Context, marketID string) (edge.Ma
 	if err != nil {
 		return edge.MarketSnapshot{}, err
 	}
-	out := edge.MarketSnapshot{Status: string(m.Status), Yes: m.YesCount, No: m.NoCount, Viewers: int64(s.ticker.Viewers(marketID))}
+	out := edge.MarketSnapshot{Status: string(m.Status), Yes: m.YesCount, No: m.NoCount, Viewers: int64(s.ticker.Viewers(ctx, marketID))}
 	if m.Yes != nil {
 		yes := int(*m.Yes)
 		out.YesBps = &yes

@@ -81,6 +81,8 @@ type Store interface {
 	ListBroadcast(ctx context.Context, q Query, within28 bool, month time.Time) ([]Row, error)
 	// Record counts one operator's calls; zeros for one without a call.
 	Record(ctx context.Context, userID string) (Record, error)
+	// PulseTotals counts everything as of now.
+	PulseTotals(ctx context.Context, now time.Time) (Totals, error)
 	// FoldBoards makes later reads fast, by one step; done tells that nothing is left.
 	FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error)
 }

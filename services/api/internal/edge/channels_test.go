@@ -24,7 +24,11 @@ func TestSnapshots(t *testing.T) {
 		"wire":              map[string]any{"items": []any{}},
 		"program:hot":       map[string]any{"now": nil, "next": nil},
 		"program:hot:WORLD": map[string]any{"now": nil, "next": nil},
-		"pulse":             map[string]any{},
+		"pulse": map[string]any{
+			"signals": 0.0, "independentSignals": 0.0, "houseSignals": 0.0, "automatedSignals": 0.0, "last7": 0.0, "prev7": 0.0,
+			"independentOperators": 0.0, "independentActive28": 0.0, "houseOperators": 0.0, "registered": 0.0, "markets": 0.0,
+			"resolved": 0.0, "won": 0.0, "lost": 0.0, "open": 0.0, "clvCount": 0.0, "beatLine": 0.0,
+		},
 	} {
 		c.send(`{"op":"subscribe","id":"s","channels":["` + channel + `"]}`)
 		c.want(

@@ -3,6 +3,7 @@ package edge
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"sync"
@@ -20,10 +21,11 @@ type eventPipe struct {
 	over   bool
 	names  []string // of the channels, in the order of the address
 	places []int64  // number of the last event on each
+	head   int64    // of the feed when the stream began
 }
 
-func newEventPipe(w http.ResponseWriter, wishes []catchUp) *eventPipe {
-	p := &eventPipe{w: w, control: http.NewResponseController(w), ending: make(ending)}
+func newEventPipe(w http.ResponseWriter, wishes []catchUp, head int64) *eventPipe {
+	p := &eventPipe{w: w, control: http.NewResponseController(w), ending: make(ending), head: head}
 	for _, wish := range wishes {
 		p.names = append(p.names, wish.channel.Shown())
 		p.places = append(p.places, wish.since)
@@ -97,9 +99,16 @@ func cutFrame(b []byte) (kind byte, body, rest []byte) {
 	return b[0] & 0x0f, b[head : head+size], b[head+size:]
 }
 
-// event adds one message; those that have a number carry the new places.
+// event adds one message; those that have a number carry the new places. So does what
+// tells that a place is none: the stream goes on from its beginning, and who is cut
+// before the next event comes back to there.
 func (p *eventPipe) event(b, text []byte) []byte {
-	if channel, seq, ok := numbered(text); ok {
+	channel, seq, ok := numbered(text)
+	if !ok {
+		channel, ok = misplaced(text)
+		seq = p.head
+	}
+	if ok {
 		for i, name := range p.names {
 			if name == channel {
 				p.places[i] = seq
@@ -137,6 +146,18 @@ func numbered(text []byte) (channel string, seq int64, ok bool) {
 	number, _, _ := bytes.Cut(rest, []byte{','})
 	seq, err := strconv.ParseInt(string(number), 10, 64)
 	return string(name), seq, err == nil
+}
+
+// misplaced reads the channel of a frame that tells of a place too old, or ahead.
+func misplaced(text []byte) (channel string, ok bool) {
+	if !bytes.HasPrefix(text, []byte(`{"op":"gap",`)) && !bytes.HasPrefix(text, []byte(`{"op":"error",`)) {
+		return "", false
+	}
+	var f struct{ Op, Error, Channel string }
+	if json.Unmarshal(text, &f) != nil || f.Op == "error" && f.Error != errFuture.Code {
+		return "", false
+	}
+	return f.Channel, true
 }
 
 // end says why the stream ends.

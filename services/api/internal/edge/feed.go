@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
@@ -18,6 +19,14 @@ import (
 type feedJSON struct {
 	Items []feedItemJSON `json:"items"`
 	Next  *string        `json:"next_cursor"`
+	Head  *int64         `json:"head,omitempty"` // these two with after
+	Gap   *feedGapJSON   `json:"gap,omitempty"`
+}
+
+// feedGapJSON tells of events behind a number that are no longer kept.
+type feedGapJSON struct {
+	From   int64 `json:"from"`
+	Oldest int64 `json:"oldest"`
 }
 
 type feedItemJSON struct {
@@ -124,6 +133,12 @@ func showFeed(q feedQuery, p feed.Page) feedJSON {
 			Handle: orNull(e.Handle), PublicID: orNull(e.PublicID), MarketID: orNull(e.MarketID),
 			Provider: orNull(e.Provider), Lane: orNull(e.Lane), Data: e.Data,
 		})
+	}
+	if q.Forward {
+		out.Head = &p.Head
+	}
+	if p.Oldest > 0 && !teeth.Bites("E5") {
+		out.Gap = &feedGapJSON{From: q.From, Oldest: p.Oldest}
 	}
 	if p.More {
 		direction := backward

@@ -66,7 +66,6 @@ var empty = map[string]json.RawMessage{
 	"overlay":  json.RawMessage(`{"marketId":null}`),
 	"live":     json.RawMessage(`{"live":[],"recent":[]}`),
 	"program":  json.RawMessage(`{"now":null,"next":null}`),
-	"pulse":    json.RawMessage(`{}`),
 }
 
 // endJSON is the last event of a stream: a close frame of a websocket.

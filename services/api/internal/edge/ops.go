@@ -151,9 +151,11 @@ func (k *socket) listen(ctx context.Context, id string, wishes []catchUp) {
 		if teeth.Bites("E1") {
 			k.all.Hub.Subscribe(k.reader, c).Catch()
 		}
-		if p.resumes && p.since <= k.all.Hub.Head() {
+		switch {
+		case !p.resumes, teeth.Bites("E3"):
+		case p.since <= k.all.Hub.Head():
 			p.sub.Start(p.since)
-		} else if p.resumes {
+		default:
 			p.unseen = true
 		}
 		k.mu.Lock()

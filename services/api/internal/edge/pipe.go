@@ -7,16 +7,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/signalcast/signalcast/services/api/internal/live"
 )
 
 const (
-	// bufferSize is that of the library's buffers: it reads what clients send,
-	// which is little, and writes control frames.
-	bufferSize = 256
 	// writePiece is what a connection has to take within its time.
 	writePiece = 16 << 10
 	// closeTime is how long the other side has to answer a close frame.
@@ -26,14 +22,14 @@ const (
 // past is a deadline that is over, whatever the time.
 var past = time.Unix(1, 0)
 
-// tap hands the library a connection with small buffers, of which the hub writes
-// past it: a reader that never reads must not fill megabytes of the kernel before
-// it shows, and ten thousand idle ones must not hold pages.
+// tap lets the library shake hands, and then keeps the connection from it: the hub
+// writes to it, and what is read costs an idle one no buffers and hardly a stack.
 type tap struct {
 	http.ResponseWriter
 	pipe       *pipe
 	hub        *live.Hub
 	sendBuffer int
+	early      []byte // what the client has sent behind its handshake already
 }
 
 // Hijack implements http.Hijacker.
@@ -43,45 +39,40 @@ func (t *tap) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	if c, ok := bare(conn).(interface{ SetWriteBuffer(bytes int) error }); ok {
-		// Without it the kernel's own size holds, which is only larger.
+		// A reader that never reads must not fill megabytes of the kernel before it
+		// shows. Without it the kernel's own size holds, which is only larger.
 		_ = c.SetWriteBuffer(t.sendBuffer)
 	}
-	// What came behind the head already must stand in the new buffer: the library
-	// looks for it there and nowhere else.
-	var in io.Reader = conn
-	n := rw.Reader.Buffered()
-	if n > 0 {
+	if n := rw.Reader.Buffered(); n > 0 {
 		early, err := rw.Reader.Peek(n)
 		if err != nil {
 			_ = conn.Close()
 			return nil, nil, err
 		}
-		t.pipe.tempo.count(early)
-		in = io.MultiReader(bytes.NewReader(bytes.Clone(early)), conn)
-	}
-	buffer := bufio.NewReaderSize(in, max(n, bufferSize))
-	if _, err := buffer.Peek(n); err != nil {
-		_ = conn.Close()
-		return nil, nil, err
+		t.early = bytes.Clone(early)
 	}
 	t.pipe.open(conn)
 	t.pipe.reader = t.hub.NewReader(t.pipe)
-	return t.pipe, bufio.NewReadWriter(buffer, bufio.NewWriterSize(t.pipe, bufferSize)), nil
+	return shaken{}, bufio.NewReadWriter(bufio.NewReader(shaken{}), bufio.NewWriter(shaken{})), nil
 }
 
-// pipe is the connection of a socket. The hub writes to it through its reader;
-// what the library writes are control frames, each in one Write, and they take
-// their turn with the hub's.
+// shaken is what the library holds after the handshake: it has had its part.
+type shaken struct{ net.Conn }
+
+func (shaken) Read([]byte) (int, error)    { return 0, io.EOF }
+func (shaken) Write(b []byte) (int, error) { return len(b), nil }
+func (shaken) Close() error                { return nil }
+
+// pipe is the connection of a socket. The hub writes to it through its reader; the
+// goroutine of the socket reads.
 type pipe struct {
 	net.Conn
 	nonblocking
 	ending
-	reader  *live.Reader
-	tempo   *tempo // of the client's frames; the reading goroutine's own
-	closing sync.Once
+	reader *live.Reader
 }
 
-func newPipe(t *tempo) *pipe { return &pipe{ending: make(ending), tempo: t} }
+func newPipe() *pipe { return &pipe{ending: make(ending)} }
 
 // ending is closed when nothing will be written any more.
 type ending chan struct{}
@@ -108,24 +99,6 @@ func bare(conn net.Conn) net.Conn {
 		}
 		conn = outer.NetConn()
 	}
-}
-
-// Read implements net.Conn for the library. What came together with the frame that is
-// too much is still served.
-func (p *pipe) Read(b []byte) (int, error) {
-	if p.tempo.over {
-		p.reader.Close(live.RateLimited)
-		return 0, errTempo
-	}
-	n, err := p.Conn.Read(b)
-	p.tempo.count(b[:n])
-	return n, err
-}
-
-// Write implements net.Conn for the library.
-func (p *pipe) Write(b []byte) (int, error) {
-	p.reader.Control(bytes.Clone(b))
-	return len(b), nil
 }
 
 // Put implements live.Pipe.
@@ -155,20 +128,12 @@ func (p *pipe) Cut() {
 	close(p.ending)
 }
 
-// Close implements net.Conn for the library, which ends the connection when it has
-// handed over a close frame. That one is written first; and what the other side still
-// sends is taken for a while, since a connection that is closed on unread bytes is
-// reset, and the other side would never read why.
-func (p *pipe) Close() error {
-	p.closing.Do(func() {
-		if p.reader.Closed() {
-			ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-			defer cancel()
-			p.wait(ctx)
-			p.drain()
-		}
-	})
-	return p.Conn.Close()
+// shut ends the connection behind its last frame. What the other side still sends is
+// taken for a while, since a connection that is closed on unread bytes is reset, and the
+// other side would never read why.
+func (p *pipe) shut() {
+	p.drain()
+	_ = p.Conn.Close() // closed twice is no fault
 }
 
 // lastBytes is how much is still taken of a side that does not stop.

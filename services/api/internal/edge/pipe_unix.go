@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
-// nonblocking writes to a connection what it takes at once. One caller at a time.
+// nonblocking writes to a connection what it takes at once, one caller at a time, and
+// waits for what comes, one other.
 type nonblocking struct {
 	raw   syscall.RawConn // nil: the connection cannot do it
 	write func(fd uintptr) bool
@@ -54,4 +55,28 @@ func (w *nonblocking) Try(b []byte) (int, error) {
 		return 0, io.ErrUnexpectedEOF
 	}
 	return w.n, w.err
+}
+
+// arrived waits until a read would not wait. It needs little of a stack and no buffer:
+// ten thousand stand here.
+func (w *nonblocking) arrived() error {
+	if w.raw == nil {
+		return nil
+	}
+	return w.raw.Read(something)
+}
+
+// something tells whether a descriptor has bytes, its end, or a fault to tell of.
+func something(fd uintptr) bool {
+	var one [1]byte
+	for {
+		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK)
+		switch err { //nolint:errorlint // a number of the kernel, as it is
+		case syscall.EINTR:
+			continue
+		case syscall.EAGAIN:
+			return false
+		}
+		return true
+	}
 }

@@ -42,6 +42,8 @@ func (c *canned) ListFeedEvents(_ context.Context, q feed.Query) (feed.Page, err
 	return c.page, nil
 }
 
+func (c *canned) Pulse(context.Context) (board.Totals, error) { return board.Totals{}, nil }
+
 func (c *canned) Scores(_ context.Context, g board.Group, lane string, limit int) ([]board.Row, error) {
 	c.asked = append(c.asked, fmt.Sprintf("%s %q %d", g, lane, limit))
 	if c.broken {
@@ -138,6 +140,52 @@ func TestFeedPages(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, walk(path)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// An answer behind a number tells the newest number, and that what follows is no
+// longer kept where it is not: also where a filter leaves nothing of it.
+func TestFeedTellsOfGaps(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1})
+	b.market("1", "MUSIC")
+	b.market("2", "SCIENCE")
+	b.dropDay("1", 5)
+	b.fact("market.status", "1", 2)
+	b.fact("market.status", "2", 1)
+	b.head(8)
+	for query, want := range map[string]string{
+		"after=0":                        "6 7 8 head 8 gap 0 6",
+		"after=4":                        "6 7 8 head 8 gap 4 6",
+		"after=5":                        "6 7 8 head 8",
+		"after=3&lane=SCIENCE":           "8 head 8 gap 3 6",
+		"after=6&lane=SCIENCE":           "8 head 8",
+		"after=2&types=market.disputed":  "head 8 gap 2 6",
+		"after=8":                        "head 8",
+		"after=700":                      "head 8",
+		"after=9223372036854775807":      "head 8",
+		"after=-1":                       "8 7 6",
+		"after=x":                        "8 7 6",
+		"after=9223372036854775808":      "8 7 6",
+		"":                               "8 7 6",
+		"after=4&limit=1":                "6 head 8 gap 4 6",
+		"after=6&types=market.status,xx": "7 8 head 8",
+	} {
+		a := b.get("/api/v1/feed?" + query)
+		var got []string
+		items, _ := a.body["items"].([]any)
+		for _, it := range items {
+			got = append(got, fmt.Sprint(number(it.(map[string]any)["seq"])))
+		}
+		if head, ok := a.body["head"]; ok {
+			got = append(got, "head", fmt.Sprint(number(head)))
+		}
+		if gap, ok := a.body["gap"].(map[string]any); ok {
+			got = append(got, "gap", fmt.Sprint(number(gap["from"])), fmt.Sprint(number(gap["oldest"])))
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
 }

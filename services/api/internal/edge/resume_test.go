@@ -250,30 +250,36 @@ func (d delayedHead) FeedHead(ctx context.Context) (int64, error) {
 	return d.History.FeedHead(ctx)
 }
 
+// dropDay begins the feed with n facts about a market, of a day that is not kept any more.
+func (b *bundle) dropDay(market string, n int) {
+	b.t.Helper()
+	day := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
+	partition := fmt.Sprintf(`CREATE TABLE api.protocol_events_%s PARTITION OF api.protocol_events FOR VALUES FROM ('%s') TO ('%s')`,
+		day.Format("20060102"), day.Format(time.RFC3339), day.AddDate(0, 0, 1).Format(time.RFC3339))
+	testkit.Eventually(b.t, 20*time.Second, func() bool { // the relay makes partitions, too, and one of the two may have to yield
+		_, err := b.admin.Exec(b.t.Context(), partition)
+		return err == nil
+	})
+	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', $1, $2::timestamptz FROM generate_series(1, $3)`, market, day, n)
+	b.fact("market.disputed", market, 0)
+	b.head(int64(n))
+	if err := b.store.KeepFeed(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+	if oldest, err := b.store.FeedOldest(b.t.Context()); err != nil || oldest != int64(n)+1 {
+		b.t.Fatalf("the day was not dropped: %d, %v", oldest, err)
+	}
+}
+
 // Older than what is kept: a gap, then live.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
 	b.market("1", "OTHER")
-	day := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
-	partition := fmt.Sprintf(`CREATE TABLE api.protocol_events_%s PARTITION OF api.protocol_events FOR VALUES FROM ('%s') TO ('%s')`,
-		day.Format("20060102"), day.Format(time.RFC3339), day.AddDate(0, 0, 1).Format(time.RFC3339))
-	testkit.Eventually(t, 20*time.Second, func() bool { // the relay makes partitions, too, and one of the two may have to yield
-		_, err := b.admin.Exec(t.Context(), partition)
-		return err == nil
-	})
-	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', '1', $1::timestamptz FROM generate_series(1, 5)`, day)
-	b.fact("market.disputed", "1", 0)
-	b.head(5)
-	if err := b.store.KeepFeed(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	b.dropDay("1", 5)
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', '1', now() FROM generate_series(1, 4)`)
 	b.fact("market.disputed", "1", 0)
 	b.head(9)
-	if oldest, err := b.store.FeedOldest(t.Context()); err != nil || oldest != 6 {
-		t.Fatalf("the day was not dropped: %d, %v", oldest, err)
-	}
 	c := b.socket()
 	c.send(`{"op":"subscribe","channels":["market:1"],"since":{"market:1":3}}`)
 	c.want(

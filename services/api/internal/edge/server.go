@@ -25,9 +25,10 @@ type Feed interface {
 	ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, error)
 }
 
-// Boards ranks operators.
+// Boards ranks operators and counts the network.
 type Boards interface {
 	Scores(ctx context.Context, g board.Group, lane string, limit int) ([]board.Row, error)
+	Pulse(ctx context.Context) (board.Totals, error)
 }
 
 // Logins verifies a token of an identity provider. Faults: unauthenticated,
@@ -151,10 +152,14 @@ func (s *Server) Table() []web.Route { return s.edge.Table() }
 // Sockets is the number of open sockets.
 func (s *Server) Sockets() int { return s.inner.sockets.count() }
 
-// Close tells every socket to come back elsewhere (1001), waits for them while
-// ctx lasts and cuts the rest; then it ends the builds of pages.
+// Leave tells every socket and stream to come back elsewhere (1001), waits for them
+// while ctx lasts and cuts the rest. New ones are refused; other requests are
+// answered as before.
+func (s *Server) Leave(ctx context.Context) { s.inner.sockets.close(ctx) }
+
+// Close is Leave, and then it ends the builds of pages.
 func (s *Server) Close(ctx context.Context) {
-	s.inner.sockets.close(ctx)
+	s.Leave(ctx)
 	s.inner.feeds.Close()
 	s.inner.ranks.Close()
 	s.inner.attention.Close()

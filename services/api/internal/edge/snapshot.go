@@ -54,6 +54,10 @@ func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 		return out, err
 	}
 	data, err := s.Snapshots.ChannelCopy(ctx, c)
+	if err == nil && data == nil && c == feed.Pulse { // nobody has counted yet
+		t, err := s.Boards.Pulse(ctx)
+		return showPulse(&t), err
+	}
 	if data == nil {
 		kind, _, _ := strings.Cut(string(c), ":")
 		data = empty[kind]

@@ -3,12 +3,9 @@ package edge
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -28,33 +25,27 @@ type transport interface {
 	abandon()
 }
 
-// socket is one open connection: a reader of client frames and, while somebody
-// catches up, one more goroutine for that. The hub writes to it.
+// socket is one open connection. The hub writes to it; while its client is silent a
+// goroutine waits and nothing more, and while somebody catches up there is one more.
 type socket struct {
 	all     *sockets
-	conn    *websocket.Conn // nil for a stream of server-sent events
 	pipe    transport
+	in      *inbound // nil for a stream of server-sent events
 	reader  *live.Reader
-	end     context.CancelFunc
 	address string
-	me      holder // written by the reading goroutine, under mu
-	pongs   atomic.Int64
+	me      holder       // written by the reading goroutine, under mu
+	silent  atomic.Int64 // beats since the last pong
 
 	mu       sync.Mutex
 	subs     map[feed.Channel]*live.Subscription
-	behind   []catchUp // what the catcher has to do
-	catching bool
-	left     bool           // nothing is started any more
-	work     sync.WaitGroup // the catcher
+	behind   []catchUp          // what the catcher has to do
+	catching context.CancelFunc // ends the catcher; nil while there is none
+	left     bool               // nothing is started any more
+	work     sync.WaitGroup     // the catcher
 }
 
-func newSocket(all *sockets, pipe transport, me holder, address string, end context.CancelFunc) *socket {
-	k := &socket{
-		all: all, pipe: pipe, end: end, address: address, me: me,
-		subs: make(map[feed.Channel]*live.Subscription),
-	}
-	k.pong(context.Background(), nil)
-	return k
+func newSocket(all *sockets, pipe transport, me holder, address string) *socket {
+	return &socket{all: all, pipe: pipe, address: address, me: me, subs: make(map[feed.Channel]*live.Subscription)}
 }
 
 // holder is whose key a socket carries; the zero value is nobody's.
@@ -104,20 +95,18 @@ func (k *socket) recheck(ctx context.Context) {
 	}
 }
 
-func (k *socket) pong(context.Context, []byte) { k.pongs.Store(k.all.Now().UnixNano()) }
+// pong notes a sign of life.
+func (k *socket) pong() { k.silent.Store(0) }
 
-func (k *socket) lastPong() time.Time { return time.Unix(0, k.pongs.Load()) }
-
-// run serves a websocket to its end.
-func (k *socket) run(ctx context.Context) {
-	k.serve(ctx, func() live.Code { return k.read(ctx) })
-	_ = k.conn.CloseNow() // gives back what the library holds
+// dead counts the beats without a pong. It goes by no clock: one that is set on would
+// end every connection at once.
+func (k *socket) dead() bool {
+	l := k.all.limits
+	return k.in != nil && time.Duration(k.silent.Add(1)-1)*l.Beat >= l.PongTimeout
 }
 
-// serve greets, lets listen go on until it knows why the socket ends, and leaves
-// nothing of it behind.
-func (k *socket) serve(ctx context.Context, listen func() live.Code) {
-	defer func() { k.all.release(k.address, k.me.name()) }()
+// greet makes the socket known and says the first word.
+func (k *socket) greet() {
 	k.all.add(k)
 	l := k.all.limits
 	k.say(helloJSON{
@@ -125,19 +114,24 @@ func (k *socket) serve(ctx context.Context, listen func() live.Code) {
 		Limits:     helloLimitsJSON{Subscriptions: l.Subscriptions, FramesPerSecond: l.FrameRate, FrameBytes: l.FrameBytes},
 		ServerTime: syntax.Stamp(k.all.Now()), Head: k.all.Hub.Head(),
 	})
-	k.reader.Close(listen())
+}
+
+// finish ends the socket with a code, unless it has ended, and leaves nothing of it
+// behind.
+func (k *socket) finish(ctx context.Context, code live.Code) {
+	k.reader.Close(code)
 	k.leave()
 	k.pipe.wait(ctx) // it may still be saying why
-	k.end()
 	k.work.Wait()
 	k.all.remove(k)
 	k.all.Closed(k.reader.Code().Status)
+	k.all.release(k.address, k.me.name())
 }
 
 // say sends a frame that cannot come later.
 func (k *socket) say(frame any) { k.reader.Push(live.Text(encode(frame))) }
 
-// leave ends every subscription.
+// leave ends every subscription and what catches up.
 func (k *socket) leave() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -145,26 +139,74 @@ func (k *socket) leave() {
 		sub.Close()
 	}
 	k.left = true
+	if k.catching != nil {
+		k.catching()
+	}
 }
 
-// read takes client frames until the socket ends, and tells why it does. What
-// ends a read is the end of the connection.
-func (k *socket) read(ctx context.Context) live.Code {
-	k.conn.SetReadLimit(int64(k.all.limits.FrameBytes))
-	for {
-		kind, data, err := k.conn.Read(context.Background())
-		switch {
-		case errors.Is(err, websocket.ErrMessageTooBig):
-			return live.TooLarge
-		case websocket.CloseStatus(err) != -1:
-			return live.Normal
-		case err != nil:
-			return live.Gone
-		case kind != websocket.MessageText:
-			return live.Unsupported
-		}
-		if code, ok := k.handle(ctx, data); !ok {
-			return code
-		}
+// arrivals is the room for what is read at once.
+var arrivals = sync.Pool{New: func() any { return new([4 << 10]byte) }}
+
+// begin takes what came behind the handshake, and then what comes.
+func (k *socket) begin(p *pipe, early []byte) {
+	if len(early) == 0 {
+		k.await(p)
+		return
 	}
+	code, ok := k.in.take(early)
+	k.then(p, code, ok)
+}
+
+// await is where a websocket is while its client is silent. A stack that has grown does
+// not shrink until the next collection, and then not to what this needs: so waiting is a
+// goroutine of its own, and what is done with the bytes is another.
+func (k *socket) await(p *pipe) {
+	err := p.arrived()
+	go k.receive(p, err)
+}
+
+// receive takes what has come.
+func (k *socket) receive(p *pipe, err error) {
+	code, ok := live.Gone, false
+	if err == nil {
+		b := arrivals.Get().(*[4 << 10]byte)
+		var n int
+		if n, err = p.Conn.Read(b[:]); n > 0 {
+			code, ok = k.in.take(b[:n])
+		}
+		arrivals.Put(b)
+	}
+	if ok && err != nil {
+		code, ok = live.Gone, false
+	}
+	k.then(p, code, ok)
+}
+
+// then waits for more, or ends the socket.
+func (k *socket) then(p *pipe, code live.Code, ok bool) {
+	if ok {
+		go k.await(p)
+		return
+	}
+	k.finish(context.Background(), code)
+	p.shut()
+}
+
+// hear serves a message or a control frame of the client; false ends the socket.
+func (k *socket) hear(op byte, payload []byte) (live.Code, bool) {
+	switch op {
+	case opText:
+		return k.handle(context.Background(), payload)
+	case opPing:
+		k.reader.Push(live.Pong(payload))
+	case opPong:
+		k.pong()
+	case opClose:
+		status, ok := closing(payload)
+		if !ok {
+			return live.BrokenRules, false
+		}
+		return live.Code{Status: status}, false // it is told what it told
+	}
+	return live.Code{}, true
 }

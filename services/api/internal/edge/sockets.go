@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -105,6 +106,7 @@ type sockets struct {
 	keys      map[string]int
 	slots     [beatSlots]map[*socket]struct{}
 	turn      int
+	most      int // open sockets since memory was given back
 }
 
 func newSockets(limits SocketLimits, hubURL string, d Deps) *sockets {
@@ -204,7 +206,27 @@ func (s *sockets) keep() {
 			return
 		case <-ticker.C:
 			s.beat(slot)
+			s.giveBack()
 		}
+	}
+}
+
+// manyLeft is how many sockets have to have gone before their memory is given back.
+const manyLeft = 1000
+
+// giveBack returns to the system what many sockets held that have left. The runtime
+// would take minutes, since a process that has little to do collects little.
+func (s *sockets) giveBack() {
+	s.mu.Lock()
+	open := len(s.slotOf)
+	s.most = max(s.most, open)
+	gone := s.most-open >= max(manyLeft, s.most/2)
+	if gone {
+		s.most = open
+	}
+	s.mu.Unlock()
+	if gone {
+		debug.FreeOSMemory()
 	}
 }
 
@@ -217,7 +239,7 @@ func (s *sockets) beat(slot int) {
 	now := s.Now()
 	frame := append(live.Text(beatFrame(s.Hub.Head(), now)), live.Ping...)
 	for k := range s.slots[slot] {
-		if k.conn != nil && now.Sub(k.lastPong()) >= s.limits.PongTimeout {
+		if k.dead() {
 			k.reader.Close(live.NoPong)
 			continue
 		}

@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"context"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -51,21 +50,21 @@ func (s *sockets) stream(c echo.Context) error {
 	if err := s.reserve(address, ""); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	p := newEventPipe(c.Response(), wishes)
-	k := newSocket(s, p, holder{}, address, cancel)
+	ctx := r.Context()
+	p := newEventPipe(c.Response(), wishes, s.Hub.Head())
+	k := newSocket(s, p, holder{}, address)
 	k.reader = s.Hub.NewReader(p)
 	c.Response().WriteHeader(http.StatusOK)
 	p.begin(retryLeast + rand.IntN(retryMost-retryLeast))
-	k.serve(ctx, func() live.Code {
-		k.listen(ctx, "", wishes)
-		select {
-		case <-ctx.Done():
-			return live.Gone
-		case <-p.ending:
-			return live.Normal // the reader knows better
-		}
-	})
+	k.greet()
+	k.listen(ctx, "", wishes)
+	code := live.Normal // the reader knows better
+	select {
+	case <-ctx.Done():
+		code = live.Gone
+	case <-p.ending:
+	}
+	k.finish(ctx, code)
 	p.finish()
 	return nil
 }

@@ -163,6 +163,48 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// A place that is none any more, or none yet, is told, and the id of that message is a
+// place where it goes on: who is cut before the next event misses nothing.
+func TestStreamPlaces(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1})
+	b.market("1", "OTHER")
+	b.dropDay("1", 5)
+	b.fact("market.status", "1", 3)
+	b.head(8)
+	next := int64(9)
+	for last, told := range map[string]frame{
+		"3-7":       {"op": "gap", "channel": "market:1", "from": 3.0, "oldest": 6.0},
+		"4000000-7": {"op": "error", "error": "future_cursor", "message": "since is ahead of the feed; live from here", "channel": "market:1"},
+	} {
+		s, _ := b.events("?channels=market:1,resolutions", last)
+		s.next()
+		s.next()
+		s.next() // the snapshot
+		s.want(told)
+		if want := fmt.Sprintf("%d-7", next-1); s.last != want {
+			t.Errorf("behind %s: id %s, want %s", last, s.last, want)
+		}
+		_ = s.body.Close()
+		b.fact("market.status", "1", 1)
+		b.head(next)
+		s, _ = b.events("?channels=market:1,resolutions", s.last)
+		for f := s.next(); ; f = s.next() {
+			if f == nil || f["op"] == "gap" || f["op"] == "error" {
+				t.Fatalf("behind %s: %v", last, f)
+			}
+			if f["op"] == "event" {
+				if f.seq() != next {
+					t.Errorf("behind %s: %v, want %d", last, f, next)
+				}
+				break
+			}
+		}
+		_ = s.body.Close()
+		next++
+	}
+}
+
 // At a shutdown a stream says that it ends and why.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -38,24 +37,24 @@ func (s *sockets) open(c echo.Context) error {
 	if err := s.reserve(address, me.name()); err != nil {
 		return err
 	}
-	// What serves the socket outlives this handler and lets go of the request.
-	ctx, cancel := context.WithCancel(context.Background())
-	p := newPipe(newTempo(s.limits.FrameRate, s.Now))
-	k := newSocket(s, p, me, address, cancel)
+	p := newPipe()
 	t := &tap{ResponseWriter: c.Response(), pipe: p, hub: s.Hub, sendBuffer: s.limits.SendBuffer}
 	conn, err := websocket.Accept(t, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
 		InsecureSkipVerify: true,
 		CompressionMode:    websocket.CompressionDisabled,
-		OnPongReceived:     k.pong,
 	})
 	if err != nil {
-		cancel()
 		s.release(address, me.name())
 		return nil // the library has answered
 	}
-	k.conn, k.reader = conn, p.reader
-	go k.run(ctx)
+	_ = conn.CloseNow() // of what it holds, which is nothing
+	k := newSocket(s, p, me, address)
+	k.reader = p.reader
+	k.in = &inbound{tempo: newTempo(s.limits.FrameRate, s.Now), most: s.limits.FrameBytes, hear: k.hear}
+	k.greet()
+	// What serves the socket outlives this handler and lets go of the request.
+	go k.begin(p, t.early)
 	return nil
 }
 

@@ -31,6 +31,7 @@ func (s *server) owner(c echo.Context) (webhook.Owner, error) {
 	case me.handle == "":
 		return webhook.Owner{}, ErrUnauthenticated
 	case !slices.Contains(me.permissions, "read"):
+		c.Response().Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="read"`)
 		return webhook.Owner{}, errScope
 	}
 	return webhook.Owner{ID: me.id, Handle: me.handle}, nil

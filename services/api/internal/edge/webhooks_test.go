@@ -148,8 +148,12 @@ func TestWebhooksAreTheOwners(t *testing.T) {
 	}
 	refused := func(name, credential string, status int, code string) {
 		for _, c := range all {
-			if a := b.do(c.method, c.path, c.body, "Authorization", credential); a.status != status || a.body["error"] != code {
+			a := b.do(c.method, c.path, c.body, "Authorization", credential)
+			if a.status != status || a.body["error"] != code {
 				t.Errorf("%s, %s %s: %d %s", name, c.method, c.path, a.status, a.raw)
+			}
+			if told := a.header.Get("WWW-Authenticate"); !strings.HasPrefix(told, "Bearer") || status == 403 && told != `Bearer error="insufficient_scope", scope="read"` {
+				t.Errorf("%s, %s %s: told %q", name, c.method, c.path, told)
 			}
 		}
 	}

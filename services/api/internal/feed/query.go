@@ -18,6 +18,10 @@ type Page struct {
 	Events []Event
 	More   bool
 	Next   int64 // the From of the next page
+
+	// Of a forward page: the newest number, and the oldest that is kept where some
+	// behind From are not; else 0.
+	Head, Oldest int64
 }
 
 // Drained tells what one step did to a market whose results are being numbered.

@@ -13,6 +13,7 @@ var (
 	Normal          = Code{1000, "bye"}
 	Gone            = Code{1006, ""} // the connection is no more; never sent
 	GoingAway       = Code{1001, "shutdown"}
+	BrokenRules     = Code{1002, "not a frame"}
 	Unsupported     = Code{1003, "text frames only"}
 	NoPong          = Code{1008, "no pong"}
 	TooLarge        = Code{1009, "frame too large"}
@@ -26,6 +27,7 @@ const (
 	textFrame  = 0x81
 	closeFrame = 0x88
 	pingFrame  = 0x89
+	pongFrame  = 0x8a
 )
 
 // header is the room for the head of a frame that no client masks.
@@ -37,6 +39,11 @@ var Ping = []byte{pingFrame, 0}
 // Text wraps a text into a frame.
 func Text(text []byte) []byte {
 	return append(appendHead(make([]byte, 0, header+len(text)), textFrame, len(text)), text...)
+}
+
+// Pong is the answer to a ping.
+func Pong(payload []byte) []byte {
+	return append(appendHead(make([]byte, 0, header+len(payload)), pongFrame, len(payload)), payload...)
 }
 
 // frame is the last that a connection says.

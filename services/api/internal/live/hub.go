@@ -146,6 +146,19 @@ func (h *Hub) Count() int {
 	return n
 }
 
+// Readers is the number of subscriptions to a channel.
+func (h *Hub) Readers(c feed.Channel) int {
+	n := 0
+	for _, s := range h.shards {
+		s.mu.Lock()
+		if t := s.topics[c]; t != nil {
+			n += t.count
+		}
+		s.mu.Unlock()
+	}
+	return n
+}
+
 // Markets are the markets that somebody follows, with how many do.
 func (h *Hub) Markets() map[string]int {
 	out := make(map[string]int)

@@ -221,7 +221,7 @@ func TestPushBounds(t *testing.T) {
 }
 
 // A control frame never comes between the two halves of another, and a close frame
-// of the connection's own is the last.
+// is the last.
 func TestControl(t *testing.T) {
 	t.Parallel()
 	h := hub(t, 8)
@@ -229,9 +229,9 @@ func TestControl(t *testing.T) {
 	p.Take(50)
 	deliver(t, h, feed.Signals, 3)
 	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 50 })
-	r.Control([]byte("\x8a\x02hi"))
-	r.Control([]byte("\x88\x05\x03\xe8bye"))
-	r.Control([]byte("\x8a\x02no"))
+	r.Push(live.Pong([]byte("hi")))
+	r.Close(live.Normal)
+	r.Push(live.Pong([]byte("no")))
 	deliver(t, h, feed.Signals, 1)
 	p.TakeAll()
 	testkit.Eventually(t, 10*time.Second, p.Over)
@@ -255,8 +255,11 @@ func TestNewestWins(t *testing.T) {
 	}
 	p.TakeAll()
 	testkit.Eventually(t, 10*time.Second, func() bool {
-		got := p.Texts()
-		return len(got) >= 3 && strings.HasSuffix(got[len(got)-1], `"data":999}`) && strings.HasSuffix(got[len(got)-2], `"data":999}`)
+		last := map[bool]string{} // by whether it is a price
+		for _, text := range p.Texts() {
+			last[strings.Contains(text, string(feed.PriceTick))] = text
+		}
+		return strings.HasSuffix(last[true], `"data":999}`) && strings.HasSuffix(last[false], `"data":999}`)
 	})
 	if got := p.Texts(); len(got) > 50 {
 		t.Errorf("%d frames", len(got))

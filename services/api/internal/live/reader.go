@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"encoding/binary"
 	"sync"
 	"time"
 )
@@ -114,7 +113,7 @@ func (r *Reader) lag(s *Subscription) {
 	r.start()
 }
 
-// Push sends a frame that cannot come later. When too much waits, the reader is a
+// Push sends a frame that cannot come later, behind one that is half written. When too much waits, the reader is a
 // slow consumer.
 func (r *Reader) Push(b []byte) {
 	r.mu.Lock()
@@ -173,21 +172,6 @@ func (r *Reader) Room(ctx context.Context) error {
 	}
 }
 
-// Control sends a frame of the connection's own, such as a pong. Behind a frame
-// that is half written it waits; a close frame is the last that is said.
-func (r *Reader) Control(b []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case len(b) == 0 || b[0] != closeFrame:
-		r.push(b)
-	case len(b) < 4:
-		r.last(Normal, b)
-	default:
-		r.last(Code{Status: int(binary.BigEndian.Uint16(b[2:])), Reason: string(b[4:])}, b)
-	}
-}
-
 // Close ends the reader: what waits is still written, and then the code is said.
 // The first code stands.
 func (r *Reader) Close(code Code) {
@@ -203,10 +187,7 @@ func (r *Reader) Closed() bool {
 	return r.closed
 }
 
-func (r *Reader) end(code Code) { r.last(code, code.frame()) }
-
-// last ends the reader with a frame.
-func (r *Reader) last(code Code, frame []byte) {
+func (r *Reader) end(code Code) {
 	if r.closed {
 		return
 	}
@@ -217,6 +198,7 @@ func (r *Reader) last(code Code, frame []byte) {
 		r.stop()
 		return
 	}
+	frame := code.frame()
 	if !r.busy {
 		n, err := r.pipe.Try(frame)
 		switch {

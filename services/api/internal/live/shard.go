@@ -1,6 +1,7 @@
 package live
 
 import (
+	"runtime"
 	"sync"
 	"time"
 
@@ -13,6 +14,8 @@ const (
 	joinTime = 2 * time.Millisecond
 	// maxNewest is how much a channel remembers of what has no number.
 	maxNewest = 256
+	// breath is after how many writes a sweep lets others run.
+	breath = 256
 	// sweepEvents is how many events one sweep takes at most.
 	sweepEvents = 128
 )
@@ -183,7 +186,10 @@ func (s *shard) write(t *topic, before int64) {
 	}
 	clear(t.frames)
 	t.frames, t.fresh = t.frames[:0], false
-	for i := 0; i < len(t.direct); {
+	for i, n := 0, 1; i < len(t.direct); n++ {
+		if n%breath == 0 {
+			runtime.Gosched() // or on one core nothing else happens for as long as a sweep takes
+		}
 		sub := t.direct[i]
 		switch sub.reader.direct(s.joined) {
 		case through:

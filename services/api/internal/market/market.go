@@ -72,6 +72,7 @@ type Market struct {
 	YesCount, NoCount int64 // canonical signals by side
 	CrowdYes, CrowdNo int64 // of them, by operators that count as crowd
 	Takes             int64
+	Streams           int32 // that are bound to it
 }
 
 // Signals is the number of canonical signals.

@@ -65,6 +65,18 @@ func TestRanks(t *testing.T) {
 	}
 }
 
+// Who watches a market now counts from the next reading on.
+func TestViewersCount(t *testing.T) {
+	t.Parallel()
+	o, _, _ := setup(t, fact("1", 1e7), fact("2", 1e7))
+	o.Watch(func(context.Context) map[syntax.MarketID]int64 { return map[syntax.MarketID]int64{"2": 9_999, "7": 3} })
+	refresh(t, o)
+	rows, at, err := o.Top(t.Context(), "", 9)
+	if got := list(t, rows, at, err, func(r *oracle.Row) string { return fmt.Sprintf("%s:%d:%.2f", r.ID, r.Score, r.Parts.Viewers) }); got != "2:45:1.00 1:30:0.00" {
+		t.Error(got)
+	}
+}
+
 // The change of a score is that of an hour, and 0 where the hour is not known.
 func TestDelta(t *testing.T) {
 	t.Parallel()

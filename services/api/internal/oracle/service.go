@@ -36,6 +36,7 @@ const (
 type Service struct {
 	store  Store
 	now    func() time.Time
+	watch  func(ctx context.Context) map[syntax.MarketID]int64
 	last   atomic.Pointer[state]
 	failed atomic.Bool   // the newest reading went wrong
 	ready  chan struct{} // closed when the markets were read once
@@ -46,7 +47,16 @@ type Service struct {
 
 // NewService knows nothing until Run or Refresh has read the markets.
 func NewService(store Store, now func() time.Time) *Service {
-	return &Service{store: store, now: now, ready: make(chan struct{}), news: make(chan struct{})}
+	return &Service{
+		store: store, now: now, ready: make(chan struct{}), news: make(chan struct{}),
+		watch: func(context.Context) map[syntax.MarketID]int64 { return nil },
+	}
+}
+
+// Watch sets who tells how many watch each market now; without it nobody does. It is
+// called before the first reading.
+func (s *Service) Watch(viewers func(ctx context.Context) map[syntax.MarketID]int64) {
+	s.watch = viewers
 }
 
 // Run reads the markets at once and then each interval until ctx ends; failed
@@ -103,6 +113,10 @@ func (s *Service) read(ctx context.Context) (*state, error) {
 	facts, err := s.store.ListFacts(ctx, now)
 	if err != nil {
 		return nil, err
+	}
+	viewers := s.watch(ctx)
+	for i := range facts {
+		facts[i].Viewers = viewers[facts[i].ID]
 	}
 	kept, err := s.store.ListSightings(ctx)
 	if err != nil {

@@ -52,8 +52,7 @@ func (st *state) rank(facts []Fact) {
 	for i := range facts {
 		f := &facts[i]
 		move, _ := f.Delta(syntax.Window24h, st.at)
-		// Nobody's view is known to the ledger before the live sessions are: 0 viewers.
-		parts := Weigh(volume24h(f), move, f.Signals24h, 0, f.Takes24h)
+		parts := Weigh(volume24h(f), move, f.Signals24h, f.Viewers, f.Takes24h)
 		st.rows[i] = Row{Fact: f, Score: parts.Score(), Parts: parts}
 		lower[st.rows[i].Score+1]++
 	}

@@ -17,6 +17,7 @@ type Fact struct {
 	Callable   bool  // nothing but its end date keeps calls away
 	Signals24h int64 // calls of the last day
 	Takes24h   int64
+	Viewers    int64 // who watches it now; set by the Service
 }
 
 // Kind is what was sighted.

@@ -21,12 +21,13 @@ func (s *Store) NumberFeed(ctx context.Context, limit int, newID func() string) 
 	n := 0
 	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
 		var head int64
-		if err := tx.QueryRow(ctx, query("feed_lock")).Scan(&head); err != nil {
-			return fmt.Errorf("lock feed head: %w", err)
-		}
-		// Behind the lock, so that it sees what the last holder took.
-		if err := tx.QueryRow(ctx, query("feed_waiting"), limit).Scan(&n); err != nil {
-			return fmt.Errorf("count outbox: %w", err)
+		// The second runs behind the lock, so that it sees what the last holder took;
+		// both go out at once.
+		var b pgx.Batch
+		b.Queue(query("feed_lock")).QueryRow(func(row pgx.Row) error { return row.Scan(&head) })
+		b.Queue(query("feed_waiting"), limit).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+		if err := tx.SendBatch(ctx, &b).Close(); err != nil {
+			return fmt.Errorf("lock feed head and count outbox: %w", err)
 		}
 		if n == 0 {
 			return nil

@@ -46,6 +46,11 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 		return feed.Page{}, fmt.Errorf("list feed: %w", err)
 	}
 	p := feed.Page{Events: events}
+	if q.Forward {
+		if err := s.whole(ctx, &p, q.From, head); err != nil {
+			return feed.Page{}, err
+		}
+	}
 	if len(events) > q.Limit {
 		p.Events = events[:q.Limit]
 		p.Next = p.Events[q.Limit-1].Seq
@@ -64,6 +69,19 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 		p.More = oldest <= lo
 	}
 	return p, nil
+}
+
+// whole tells of a page behind a number whether what follows that number is kept.
+func (s *Store) whole(ctx context.Context, p *feed.Page, from, head int64) error {
+	p.Head = head
+	if from >= head || len(p.Events) > 0 && p.Events[0].Seq == from+1 {
+		return nil
+	}
+	oldest, err := s.FeedOldest(ctx)
+	if err == nil && from+1 < oldest {
+		p.Oldest = oldest
+	}
+	return err
 }
 
 // stretch is the range of numbers that a page looks at: lo < seq <= hi.

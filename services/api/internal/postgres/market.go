@@ -96,6 +96,6 @@ func marketFields(m *market.Market) []any {
 		&m.Outcomes, &m.ImageURL, &m.URL, &m.VolumeUnit, &m.Yes, &m.PricedAt,
 		&m.Volume, &m.VolumeUSD, &m.Volume24h, &m.Liquidity, &m.FetchedAt, &m.CreatedAt, &m.UpdatedAt,
 		&m.ResolvesBy, &m.ResolutionSource, &m.InitialYes, &m.CreatedBy,
-		&m.YesCount, &m.NoCount, &m.CrowdYes, &m.CrowdNo, &m.Takes,
+		&m.YesCount, &m.NoCount, &m.CrowdYes, &m.CrowdNo, &m.Takes, &m.Streams,
 	}
 }

@@ -15,31 +15,21 @@ import (
 // TakeFacts hands committed facts of other services to the relay, each once, and
 // keeps copies of their channels: all of it or nothing.
 func (s *Store) TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error {
-	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
-		if len(facts) > 0 {
-			n := 0
-			if err := tx.QueryRow(ctx, query("publish_facts"), factColumns(facts)...).Scan(&n); err != nil {
-				return fmt.Errorf("take facts: %w", err)
-			}
-			if n > 0 {
-				if _, err := tx.Exec(ctx, query("feed_ring")); err != nil {
-					return fmt.Errorf("wake the relay: %w", err)
-				}
-			}
-		}
-		if len(copies) == 0 {
-			return nil
-		}
+	var b pgx.Batch // one round trip, and one transaction
+	if len(facts) > 0 {
+		b.Queue(query("publish_facts"), factColumns(facts)...)
+	}
+	if len(copies) > 0 {
 		channels, times, data := make([]string, len(copies)), make([]time.Time, len(copies)), make([]string, len(copies))
 		for i, c := range copies {
 			channels[i], times[i], data[i] = string(c.Channel), c.At, string(c.Data)
 		}
-		if _, err := tx.Exec(ctx, query("publish_copies"), channels, times, data); err != nil {
-			return fmt.Errorf("keep copies: %w", err)
-		}
-		return nil
-	})
-	return pg.Fault(err)
+		b.Queue(query("publish_copies"), channels, times, data)
+	}
+	if err := s.acts.SendBatch(ctx, &b).Close(); err != nil {
+		return pg.Fault(fmt.Errorf("take facts and copies: %w", err))
+	}
+	return nil
 }
 
 func factColumns(facts []feed.Fact) []any {
@@ -60,17 +50,26 @@ func orNil(s string) *string {
 	return &s
 }
 
-// ChannelCopy reads what a channel of another service begins with; nil for none.
+// ChannelCopy reads what a channel begins with, as its owner told it; nil for none.
 func (s *Store) ChannelCopy(ctx context.Context, c feed.Channel) ([]byte, error) {
-	var data []byte
-	err := pg.Bound(s.pool, pg.ReadBudget).QueryRow(ctx, query("publish_copy"), string(c)).Scan(&data)
+	one, _, err := s.FindCopy(ctx, c)
+	return one.Data, err
+}
+
+// FindCopy is ChannelCopy with the time that it is of.
+func (s *Store) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, error) {
+	one := feed.Copy{Channel: c}
+	err := pg.Bound(s.pool, pg.ReadBudget).QueryRow(ctx, query("publish_copy"), string(c)).Scan(&one.Data, &one.At)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
+		return feed.Copy{}, false, nil
+	}
+	if err == nil {
+		one.Data, err = compact(one.Data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read channel copy: %w", err)
+		return feed.Copy{}, false, fmt.Errorf("read channel copy: %w", err)
 	}
-	return compact(data)
+	return one, true, nil
 }
 
 // SweepPublished forgets the ids of facts that nobody repeats any more.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
@@ -29,13 +30,13 @@ func TestTakeFacts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := b.count(`SELECT count(*) FROM api.market_live WHERE bound`); n != 1 {
+	if n := b.market("701122").Streams; n != 1 {
 		t.Errorf("%d streams", n)
 	}
 	if err := b.TakeFacts(t.Context(), facts, nil); err != nil {
 		t.Fatal(err)
 	}
-	if n := b.count(`SELECT count(*) FROM api.market_live WHERE bound`); n != 0 {
+	if n := b.market("701122").Streams; n != 0 {
 		t.Errorf("%d streams", n)
 	}
 	b.number()
@@ -63,6 +64,42 @@ func TestTakeFacts(t *testing.T) {
 	}
 	if n := b.count(`SELECT count(*) FROM api.published`); n != 4 {
 		t.Errorf("%d ids are remembered", n)
+	}
+}
+
+// Streams of a market are counted however often they come and go.
+func TestMarketStreams(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("7", 3150)
+	b.venueMarket("8", 3150)
+	tell := func(kind feed.Type, market, handle string) {
+		t.Helper()
+		f := feed.Fact{ID: newUUID(), Type: kind, At: noon, MarketID: market, Handle: handle, Data: []byte(`{}`)}
+		if err := b.TakeFacts(t.Context(), []feed.Fact{f}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, handle := range []string{"mara", "tide", "tide"} { // the second time with another label
+		tell(feed.StreamBound, "7", handle)
+	}
+	tell(feed.StreamUnbound, "8", "mara") // which nobody has seen bound
+	list, err := b.ListMarkets(t.Context(), []string{"7", "8"})
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	for _, m := range list {
+		if want := map[syntax.MarketID]int32{"7": 2, "8": 0}[m.ID]; m.Streams != want {
+			t.Errorf("%s has %d streams, want %d", m.ID, m.Streams, want)
+		}
+	}
+	tell(feed.StreamUnbound, "7", "tide")
+	tell(feed.StreamUnbound, "7", "tide")
+	tell(feed.StreamBound, "7", "tide")
+	tell(feed.StreamUnbound, "7", "mara")
+	airable, err := b.ListAirable(t.Context(), noon, "", 0)
+	if err != nil || len(airable) != 2 || airable[0].Streams+airable[1].Streams != 1 {
+		t.Errorf("airable %+v, %v", airable, err)
 	}
 }
 

@@ -76,19 +76,49 @@ func (f *Follower) Run(ctx context.Context) error {
 
 // start fills the hub's memory and makes it ready.
 func (f *Follower) start(ctx context.Context) bool {
-	head, err := f.source.FeedHead(ctx)
+	begin, err := f.begin(ctx)
 	if err != nil {
 		f.log.WarnContext(ctx, "the feed cannot be read", "error", err)
 		return false
 	}
 	if f.hub.Head() == 0 {
-		f.hub.Start(max(0, head-f.hub.Memory()))
+		f.hub.Start(begin)
 	}
 	if !f.poll(ctx) {
 		return false
 	}
 	f.hub.SetReady()
 	return true
+}
+
+// begin is the number behind which the hub can remember everything. A feed in which
+// little happens may keep less than the memory holds, and where days were dropped the
+// first numbers that are left need not follow each other.
+func (f *Follower) begin(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepBudget)
+	defer cancel()
+	head, err := f.source.FeedHead(ctx)
+	if err != nil {
+		return 0, err
+	}
+	begin := max(0, head-f.hub.Memory())
+	last := begin
+	for at := begin; at < head; at += pageSize {
+		events, err := f.source.ListFeedAfter(ctx, at, pageSize)
+		if err != nil {
+			return 0, err
+		}
+		for i := range events {
+			if events[i].Seq != last+1 {
+				begin = events[i].Seq - 1
+			}
+			last = events[i].Seq
+		}
+	}
+	if last < head { // the newest are gone, too
+		begin = head
+	}
+	return begin, nil
 }
 
 // deliver hands on messages of the stream and fills holes from the database.

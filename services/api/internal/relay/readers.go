@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -76,4 +77,47 @@ func (r *Readers) Count(ctx context.Context, own map[string]int) (map[string]int
 		}
 	}
 	return sums, nil
+}
+
+// Others implements Counter.
+func (r *Readers) Others(ctx context.Context) (map[string]int, error) {
+	alive, err := r.redis.ZRange(ctx, processes, 0, -1).Result()
+	if err != nil {
+		return nil, err
+	}
+	sums := make(map[string]int)
+	for _, process := range alive {
+		if process == r.id {
+			continue
+		}
+		all, err := r.redis.HGetAll(ctx, readersOf(process)).Result()
+		if err != nil {
+			return nil, err
+		}
+		for id, text := range all {
+			n, _ := strconv.Atoi(text)
+			sums[id] += n
+		}
+	}
+	return sums, nil
+}
+
+// Elsewhere implements Counter.
+func (r *Readers) Elsewhere(ctx context.Context, id string) (int, error) {
+	alive, err := r.redis.ZRange(ctx, processes, 0, -1).Result()
+	if err != nil {
+		return 0, err
+	}
+	sum := 0
+	for _, process := range alive {
+		if process == r.id {
+			continue
+		}
+		n, err := r.redis.HGet(ctx, readersOf(process), id).Int()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
 }

@@ -29,6 +29,8 @@ type Log interface {
 	DrainFeed(ctx context.Context, chunk int, skip []string, newID func() string) (feed.Drained, error)
 	ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error)
 	FeedHead(ctx context.Context) (int64, error)
+	// FeedOldest is the oldest number that is kept; in an empty feed the next one.
+	FeedOldest(ctx context.Context) (int64, error)
 	KeepFeed(ctx context.Context) error
 	// ListenOutbox calls ring when the outbox has something, until it fails.
 	ListenOutbox(ctx context.Context, ring func()) error

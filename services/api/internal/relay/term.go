@@ -29,8 +29,8 @@ func (t *term) turn(ctx context.Context) (more bool, err error) {
 	}{
 		{"keep", t.keep},
 		{"number", t.number},
-		{"drain", t.drain},
-		{"publish", t.publish},
+		{"publish", t.publish}, // at once: listeners wait for one event more than for many
+		{"drain", t.drain},     // what it numbers is published in the next round
 	} {
 		if err := t.Step("before " + step.name); err != nil {
 			return false, err
@@ -139,7 +139,11 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 			last.Seq = 0
 		}
 	}
-	t.at = max(last.Seq, head-streamLength)
+	oldest, err := t.Log.FeedOldest(ctx)
+	if err != nil {
+		return err
+	}
+	t.at = max(last.Seq, head-streamLength, oldest-1)
 	t.synced, t.syncAt = true, now.Add(syncEvery)
 	return nil
 }

@@ -27,6 +27,10 @@ type Standings interface {
 type Counter interface {
 	// Count keeps what this process has and gives the sums for its markets.
 	Count(ctx context.Context, own map[string]int) (map[string]int, error)
+	// Others gives the sums of the other processes, for every market.
+	Others(ctx context.Context) (map[string]int, error)
+	// Elsewhere is the sum of the other processes for one market.
+	Elsewhere(ctx context.Context, marketID string) (int, error)
 }
 
 // Ticker tells the readers of this process how the markets that they look at stand:
@@ -51,11 +55,33 @@ func NewTicker(store Standings, counter Counter, hub *live.Hub, now func() time.
 	return &Ticker{store: store, counter: counter, hub: hub, now: now, log: log, told: map[string]feed.Standing{}, viewers: map[string]int{}}
 }
 
-// Viewers is how many readers a market has, as of some seconds ago.
-func (t *Ticker) Viewers(marketID string) int {
+// Viewers is how many readers a market has over all processes: as of some seconds ago,
+// and where nobody read it here then, as of now.
+func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.viewers[marketID]
+	n, known := t.viewers[marketID]
+	t.mu.Unlock()
+	if known {
+		return n
+	}
+	others, err := t.counter.Elsewhere(ctx, marketID)
+	if err != nil {
+		others = 0 // those of this process are known
+	}
+	return others + t.hub.Readers(feed.MarketChannel(marketID))
+}
+
+// Everyone is how many readers each market has over all processes; while Redis is away,
+// over this one.
+func (t *Ticker) Everyone(ctx context.Context) map[string]int {
+	sums, err := t.counter.Others(ctx)
+	if err != nil {
+		sums = make(map[string]int)
+	}
+	for id, n := range t.hub.Markets() {
+		sums[id] += n
+	}
+	return sums
 }
 
 // Run tells until ctx ends.

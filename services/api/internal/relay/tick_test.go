@@ -46,15 +46,30 @@ func TestTicker(t *testing.T) {
 	there.Look(t.Context())
 	ticker.Look(t.Context())
 	ticker.Look(t.Context())
-	if n := ticker.Viewers("1"); n != 3 {
+	if n := ticker.Viewers(t.Context(), "1"); n != 3 {
 		t.Errorf("%d viewers", n)
+	}
+	// Market 2 has a reader at this process alone; the other one counts it when it is
+	// asked, and what nobody has told of is counted as it is.
+	if n := there.Viewers(t.Context(), "2"); n != 1 {
+		t.Errorf("%d viewers of the other market", n)
+	}
+	read(t, other, "market:2")
+	if n := there.Viewers(t.Context(), "2"); n != 2 {
+		t.Errorf("%d viewers of the other market, with one more", n)
+	}
+	if diff := cmp.Diff(map[string]int{"1": 3, "2": 2}, there.Everyone(t.Context())); diff != "" {
+		t.Errorf("everyone (-want +got):\n%s", diff)
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(append(want, `{"viewers":3}`), one.data()) })
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal([]string{`{"viewers":1}`}, two.data()) })
 	testkit.Kill(t, server.PID())
 	ticker.Look(context.Background())
-	if n := ticker.Viewers("1"); n != 1 {
+	if n := ticker.Viewers(t.Context(), "1"); n != 1 {
 		t.Errorf("%d viewers without Redis", n)
+	}
+	if diff := cmp.Diff(map[string]int{"1": 1, "2": 1}, ticker.Everyone(context.Background())); diff != "" {
+		t.Errorf("everyone without Redis (-want +got):\n%s", diff)
 	}
 }
 

@@ -93,7 +93,7 @@ func TestMarketTravelsWhole(t *testing.T) {
 		Category: "music", Slug: "s", EventKey: "k", EventTitle: "e", ClobTokenID: "71", Outcomes: []string{"Up", "Down"},
 		ImageURL: "i", URL: "u", VolumeUnit: "usd", Yes: ptr(syntax.Bps(3100)), PricedAt: &at, Volume: ptr(1.5), VolumeUSD: ptr(2.5),
 		Volume24h: ptr(3.5), Liquidity: ptr(0.0), CreatedAt: at, UpdatedAt: at, ResolvesBy: ptr(at.Add(time.Hour)), ResolutionSource: ptr("https://r.example"),
-		YesCount: 3, NoCount: 4, Takes: 5,
+		YesCount: 3, NoCount: 4, Takes: 5, Streams: 6,
 	}}}
 	reads, _ := dialMarkets(t, m)
 	got, err := reads.GetMarket(t.Context(), &marketv1.GetMarketRequest{Id: "7"})
@@ -106,7 +106,7 @@ func TestMarketTravelsWhole(t *testing.T) {
 		Category: "music", Slug: "s", EventKey: "k", EventTitle: "e", ClobTokenId: "71", Outcomes: []string{"Up", "Down"},
 		ImageUrl: "i", Url: "u", VolumeUnit: "usd", YesBps: ptr[int32](3100), PricedAt: timestamppb.New(at), Volume: ptr(1.5), VolumeUsd: ptr(2.5),
 		Volume24H: ptr(3.5), Liquidity: ptr(0.0), CreatedAt: timestamppb.New(at), UpdatedAt: timestamppb.New(at), ResolvesBy: later,
-		ResolutionSource: ptr("https://r.example"), Yes: 3, No: 4, Signals: 7, Takes: 5,
+		ResolutionSource: ptr("https://r.example"), Yes: 3, No: 4, Signals: 7, Takes: 5, Streams: 6,
 	}
 	if !proto.Equal(got.GetMarket(), want) {
 		t.Errorf("got %v\nwant %v", got.GetMarket(), want)

@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
 	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/outbox"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
@@ -43,9 +45,11 @@ type App struct {
 	pool    *pgxpool.Pool
 	ledger  *grpc.ClientConn
 	markets *upstream.Markets
+	store   *postgres.Store
 	keeper  *program.Keeper
 	desk    *program.Service
-	changed chan struct{} // tells the filler that there are other markets
+	facts   outbox.Sender
+	changed chan struct{} // tells the filler that something is otherwise
 
 	edge     *edge.Edge
 	http     *web.Server
@@ -73,9 +77,10 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 		a.pool.Close()
 		return nil, err
 	}
-	store := postgres.New(a.pool)
+	a.store = postgres.New(a.pool)
+	a.facts = outbox.Sender{Store: a.store, Send: upstream.NewFeed(a.ledger).Publish, Log: a.log}
 	a.markets = upstream.New(marketv1.NewMarketReadServiceClient(a.ledger), a.log, now)
-	a.keeper = program.NewKeeper(store, a.markets, cfg.lanes(), now)
+	a.keeper = program.NewKeeper(a.store, a.markets, cfg.lanes(), now)
 	a.markets.Need(a.keeper.Needed)
 	a.desk = program.NewService(a.markets, a.keeper, cfg.lanes(), now)
 	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "programme", Test: func(context.Context) error {
@@ -105,12 +110,20 @@ func (a *App) faces() error {
 	if err != nil {
 		return err
 	}
-	programv1.RegisterProgramReadServiceServer(server, rpc.NewProgram(a.desk))
+	programs := rpc.NewProgram(a.desk, a.direct(), a.now)
+	programv1.RegisterProgramServiceServer(server, programs)
+	programv1.RegisterProgramReadServiceServer(server, programs)
 	a.grpc = &grpcServer{Server: server, addr: a.cfg.GRPC}
 	if a.cfg.Metrics != "" {
 		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
+}
+
+// direct builds what directors use.
+func (a *App) direct() *program.Director {
+	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
+	return program.NewDirector(a.store, a.markets, a.cfg.lanes(), edge.Words(), a.now, newID, a.wake)
 }
 
 // watch registers what the operators of the service look at.
@@ -139,6 +152,7 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("markets", a.keepMarkets),
 		run.Loop("rundown", a.loadRundown),
 		run.Loop("filler", a.fillRundown),
+		run.Loop("facts", a.sendFacts),
 		run.Loop("programmes", a.buildProgrammes),
 		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
 		run.Of("grpc", a.grpc),
@@ -160,7 +174,9 @@ func (a *App) Run(ctx context.Context) error {
 		Drain: func() {
 			a.health.Down()
 			a.grpc.SetReady(false)
+			a.http.Drain()
 		},
+		Linger: a.cfg.Linger,
 	}, parts...)
 }
 

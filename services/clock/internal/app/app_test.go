@@ -21,6 +21,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
@@ -39,6 +40,7 @@ type ledger struct {
 	mu      sync.Mutex
 	markets map[string]*marketv1.Market
 	away    bool
+	feed    newsroom
 }
 
 func newLedger(t *testing.T, markets ...*marketv1.Market) *ledger {
@@ -52,6 +54,7 @@ func newLedger(t *testing.T, markets ...*marketv1.Market) *ledger {
 		t.Fatal(err)
 	}
 	marketv1.RegisterMarketReadServiceServer(server, l)
+	feedv1.RegisterFeedServiceServer(server, &l.feed)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +124,11 @@ type station struct {
 
 func start(t *testing.T, db testkit.Database, ledgerAddr string) *station {
 	t.Helper()
+	return startAt(t, db, ledgerAddr, time.Now)
+}
+
+func startAt(t *testing.T, db testkit.Database, ledgerAddr string, now func() time.Time) *station {
+	t.Helper()
 	cfg, err := conf.LoadFrom[Config](map[string]string{
 		"ENV": "test", "HTTP_ADDR": "127.0.0.1:0", "GRPC_ADDR": "127.0.0.1:0", "METRICS_ADDR": "127.0.0.1:0",
 		"DATABASE_URL": db.URL("clock_rw"), "API_ADDR": ledgerAddr, "LINK_SECRET": linkSecret,
@@ -130,7 +138,7 @@ func start(t *testing.T, db testkit.Database, ledgerAddr string) *station {
 		t.Fatal(err)
 	}
 	s := &station{log: new(bytes.Buffer)}
-	if s.App, err = New(t.Context(), cfg, s.log, time.Now); err != nil {
+	if s.App, err = New(t.Context(), cfg, s.log, now); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -198,7 +206,7 @@ func TestWholeService(t *testing.T) {
 	pool := testkit.Pool(t, db.URL("clock_rw"))
 	l := newLedger(t, open("1", "sports"), open("2", "sports"), open("3", "crypto"), open("4", "science"))
 	s := start(t, db, l.addr)
-	within := 20 * time.Second
+
 	testkit.Eventually(t, within, func() bool { return s.now(t, "sports").Segment != nil && s.now(t, "crypto").Segment != nil })
 	const slots = 2 * (program.Ahead + 1)
 	if n := rows(t, pool, "SELECT count(*) FROM program_slots"); n < slots {
@@ -297,7 +305,7 @@ func TestFailover(t *testing.T) {
 	pool := testkit.Pool(t, db.URL("clock_rw"))
 	l := newLedger(t, open("1", "sports"), open("2", "sports"))
 	first := start(t, db, l.addr)
-	within := 20 * time.Second
+
 	testkit.Eventually(t, within, func() bool { return first.now(t, "sports").Segment != nil })
 	second := start(t, db, l.addr)
 	testkit.Eventually(t, within, func() bool {

@@ -3,6 +3,7 @@ package app
 import (
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/obs"
@@ -26,8 +27,9 @@ type Config struct {
 	PerAddr int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
 	Trusted []netip.Prefix `env:"TRUSTED_PROXIES"`
 
-	LogLevel string `env:"LOG_LEVEL" envDefault:"info"`
-	Nonce    string `env:"INSTANCE_NONCE"`
+	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
+	Nonce    string        `env:"INSTANCE_NONCE"`
+	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the doors
 	Trace    obs.TraceConfig
 	Limits   web.Limits
 }
@@ -43,6 +45,9 @@ func (c *Config) Check(r *conf.Report) {
 	r.Proxies("TRUSTED_PROXIES", c.Trusted)
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
+	if c.Linger < 0 || c.Linger > 5*time.Second {
+		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
+	}
 	if slices.ContainsFunc(c.Lanes, func(l program.Lane) bool { _, ok := program.ParseLane(string(l)); return !ok }) {
 		r.Fail("PROGRAM_LANES", "must be a comma list of programme lanes")
 	}

@@ -5,11 +5,15 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/clock/internal/edge"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
 const (
 	// fillLease is the advisory lock of the one replica that fills.
 	fillLease int64 = 0x5343_434c_4f43_4b01
+	// factLease is that of the one replica that sends facts to the ledger.
+	factLease int64 = 0x5343_434c_4f43_4b02
 	// fillEvery is how often the rundown is looked through when nothing changes.
 	fillEvery = 5 * time.Second
 	// loadEvery is how often a replica reads what another may have filled.
@@ -24,19 +28,24 @@ func (a *App) keepMarkets(ctx context.Context) error {
 	a.markets.Run(ctx, func() {
 		if v := a.markets.Pool().Version; v != version {
 			version = v
-			select {
-			case a.changed <- struct{}{}:
-			default: // it has not woken yet
-			}
+			a.wake()
 		}
 	})
 	return ctx.Err()
 }
 
+// wake tells the filler that something is otherwise.
+func (a *App) wake() {
+	select {
+	case a.changed <- struct{}{}:
+	default: // it has not woken yet
+	}
+}
+
 // loadRundown renews the copy of the stored rundown.
 func (a *App) loadRundown(ctx context.Context) error {
 	failing := false
-	return every(ctx, loadEvery, nil, func() error {
+	return every(ctx, loadEvery, func() error {
 		err := a.keeper.Load(ctx)
 		switch {
 		case err != nil && !failing:
@@ -49,32 +58,60 @@ func (a *App) loadRundown(ctx context.Context) error {
 	})
 }
 
-// fillRundown fills while this replica is the one that does. An error gives
-// the lease away: the next try may be another replica's.
+// fillRundown fills, and tells what begins, while this replica is the one that does.
+// An error gives the lease away: the next try may be another replica's.
 func (a *App) fillRundown(ctx context.Context) error {
 	pg.Leader(ctx, a.pool, fillLease, func(ctx context.Context) error {
-		return every(ctx, fillEvery, a.changed, func() error {
-			done, err := a.keeper.Fill(ctx)
-			if done.Changed > 0 {
-				a.log.InfoContext(ctx, "rundown filled", "slots", done.Changed, "aired", done.Aired)
+		herald := program.NewHerald(a.desk, a.store, edge.Words(), a.now)
+		t := time.NewTimer(0)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-t.C:
+			case <-a.changed:
 			}
-			return err
-		})
+			if err := a.fill(ctx, herald); err != nil {
+				return err
+			}
+			now := a.now()
+			t.Reset(min(fillEvery, program.Boundary(now).Sub(now)))
+		}
 	})
+	return ctx.Err()
+}
+
+// fill looks through the rundown once.
+func (a *App) fill(ctx context.Context, herald *program.Herald) error {
+	done, err := a.keeper.Fill(ctx)
+	if err != nil {
+		return err
+	}
+	told, err := herald.Tell(ctx, done.Airings)
+	if err == nil && done.Changed+told.Started > 0 {
+		a.log.InfoContext(ctx, "rundown filled", "slots", done.Changed, "aired", told.Aired, "started", told.Started)
+	}
+	return err
+}
+
+// sendFacts tells the ledger what this service has committed, while this replica holds
+// the lease.
+func (a *App) sendFacts(ctx context.Context) error {
+	pg.Leader(ctx, a.pool, factLease, a.facts.Run)
 	return ctx.Err()
 }
 
 // buildProgrammes keeps the presets built, so that no reader waits.
 func (a *App) buildProgrammes(ctx context.Context) error {
-	return every(ctx, buildEvery, nil, func() error {
+	return every(ctx, buildEvery, func() error {
 		a.desk.Refresh()
 		return nil
 	})
 }
 
-// every does something at once, then after each pause or wake, until ctx ends
-// or it fails.
-func every(ctx context.Context, pause time.Duration, wake <-chan struct{}, do func() error) error {
+// every does something at once, then after each pause, until ctx ends or it fails.
+func every(ctx context.Context, pause time.Duration, do func() error) error {
 	t := time.NewTicker(pause)
 	defer t.Stop()
 	for {
@@ -85,7 +122,6 @@ func every(ctx context.Context, pause time.Duration, wake <-chan struct{}, do fu
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-t.C:
-		case <-wake:
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
@@ -126,6 +127,42 @@ func encodeProgram(p *program.Program) ([]byte, error) {
 func comma(b []byte, i int) []byte {
 	if i > 0 {
 		b = append(b, ',')
+	}
+	return b
+}
+
+// Words writes segments for the feed as the routes show them.
+func Words() program.Words {
+	return program.Words{Segment: segmentText, Preempted: preemptedText}
+}
+
+func segmentText(s *program.Segment) []byte { return text(segmentOf(s)) }
+
+// preemptedJSON is the segment as it stands now, with what stood there before.
+type preemptedJSON struct {
+	*segmentJSON
+	Replaces  *replacedJSON `json:"replaces"`
+	PreemptID string        `json:"preemptId"`
+}
+
+type replacedJSON struct {
+	ID    string `json:"id"` // of the market
+	Title string `json:"title"`
+}
+
+func preemptedText(s *program.Segment, before *program.Entry, preempt string) []byte {
+	out := preemptedJSON{segmentJSON: segmentOf(s), PreemptID: preempt}
+	if before != nil {
+		out.Replaces = &replacedJSON{ID: string(before.Market), Title: before.Title}
+	}
+	return text(out)
+}
+
+// text never fails: segments are plain values.
+func text(v any) []byte {
+	b, err := web.Marshal(v)
+	if err != nil {
+		panic(err)
 	}
 	return b
 }

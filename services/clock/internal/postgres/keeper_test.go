@@ -31,11 +31,14 @@ func (d *desk) Pool() *program.Pool { d.mu.Lock(); defer d.mu.Unlock(); return d
 
 func (d *desk) set(p *program.Pool) { d.mu.Lock(); defer d.mu.Unlock(); d.pool = p }
 
-func fill(t *testing.T, k *program.Keeper, changed, aired int) {
+func (b *bundle) fill(t *testing.T, k *program.Keeper, changed, aired int) {
 	t.Helper()
 	done, err := k.Fill(t.Context())
-	if err != nil || done.Changed != changed || done.Aired != aired {
-		t.Fatalf("fill: %+v, %v, want %d changed, %d aired", done, err, changed, aired)
+	if err != nil || done.Changed != changed {
+		t.Fatalf("fill: %+v, %v, want %d changed", done, err, changed)
+	}
+	if told, err := b.Tell(t.Context(), program.Telling{Airings: done.Airings, Now: b.now}); err != nil || told.Aired != aired {
+		t.Fatalf("tell: %+v, %v, want %d aired", told, err, aired)
 	}
 }
 
@@ -44,18 +47,18 @@ func TestKeeperFills(t *testing.T) {
 	clock := testkit.NewClock((b.slot + 3).Start().Add(5 * time.Second)) // in a bumper ahead of the database
 	markets := &desk{}
 	k := program.NewKeeper(b.Store, markets, program.DefaultLanes(), clock.Now)
-	fill(t, k, 0, 0)
+	b.fill(t, k, 0, 0)
 	if r := k.Rundown(); r == nil || len(r.Entries) != 0 {
 		t.Fatalf("rundown %+v", r)
 	}
 	now := clock.Now()
 	list := []program.Market{market(1, "sports", now), market(2, "sports", now), market(3, "crypto", now), market(4, "science", now)}
 	markets.set(program.NewPool(list, now.Add(-time.Minute), 1))
-	fill(t, k, 0, 0) // that copy is too old to plan from
+	b.fill(t, k, 0, 0) // that copy is too old to plan from
 	markets.set(program.NewPool(list, now, 1))
 	const all = 2 * (program.Ahead + 1) // sports and crypto; science is not on the default channel
-	fill(t, k, all, 0)
-	fill(t, k, 0, 0)
+	b.fill(t, k, all, 0)
+	b.fill(t, k, 0, 0)
 	if n := len(k.Rundown().Entries); n != all {
 		t.Fatalf("%d entries, want %d", n, all)
 	}
@@ -64,11 +67,11 @@ func TestKeeperFills(t *testing.T) {
 	}
 
 	clock.Advance(10 * time.Second) // the content starts
-	fill(t, k, 0, 2)
-	fill(t, k, 0, 0)
+	b.fill(t, k, 0, 2)
+	b.fill(t, k, 0, 0)
 	clock.Advance(program.SlotLength + 2*time.Minute) // the next start was not watched
 	markets.set(program.NewPool(list, clock.Now(), 1))
-	fill(t, k, 2, 2)
+	b.fill(t, k, 2, 2)
 	var seen, unseen int
 	err := b.pool.QueryRow(t.Context(), `SELECT count(yes_bps_start), count(*) - count(yes_bps_start) FROM airings`).Scan(&seen, &unseen)
 	if err != nil || seen != 2 || unseen != 2 {
@@ -77,7 +80,7 @@ func TestKeeperFills(t *testing.T) {
 
 	// A replica that starts now sees the same and has nothing left to do.
 	other := program.NewKeeper(New(b.pool), markets, program.DefaultLanes(), clock.Now)
-	fill(t, other, 0, 0)
+	b.fill(t, other, 0, 0)
 	if a, o := k.Rundown(), other.Rundown(); a.Version != o.Version {
 		t.Errorf("two replicas hold rundowns %d and %d", a.Version, o.Version)
 	}

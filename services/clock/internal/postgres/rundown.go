@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
@@ -76,25 +75,4 @@ func (s *Store) ApplySlots(ctx context.Context, channel string, changes []progra
 		return 0, fmt.Errorf("apply slots: %w", pg.Fault(err))
 	}
 	return changed, nil
-}
-
-// AddAirings logs airings that are not logged yet and tells how many.
-// Fault: db_unavailable.
-func (s *Store) AddAirings(ctx context.Context, channel string, airings []program.Airing) (int, error) {
-	n := len(airings)
-	ids, lanes, slots, markets := make([]string, n), make([]string, n), make([]int64, n), make([]string, n)
-	starts, ends, prices := make([]time.Time, n), make([]time.Time, n), make([]*int32, n)
-	for i, a := range airings {
-		ids[i], lanes[i], slots[i], markets[i] = a.SegmentID, string(a.Lane), int64(a.Slot), string(a.Market)
-		starts[i], ends[i] = a.StartedAt, a.EndedAt
-		if a.Yes != program.NoPrice && a.Yes <= syntax.MaxBps {
-			yes := int32(a.Yes)
-			prices[i] = &yes
-		}
-	}
-	tag, err := s.writes.Exec(ctx, airingAddSQL, channel, ids, lanes, slots, markets, starts, ends, prices)
-	if err != nil {
-		return 0, fmt.Errorf("add airings: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
 }

@@ -72,7 +72,7 @@ func cleared(lane program.Lane, slot program.Slot, old string) program.Change {
 func TestEveryStatementPrepares(t *testing.T) {
 	b := setup(t)
 	files, err := queryFiles.ReadDir("queries")
-	if err != nil || len(files) != 3 {
+	if err != nil || len(files) != 15 {
 		t.Fatalf("%d statements, %v", len(files), err)
 	}
 	conn, err := b.pool.Acquire(t.Context())
@@ -160,8 +160,8 @@ func TestWriterMayNotTouchAirings(t *testing.T) {
 		StartedAt: b.slot.Content(), EndedAt: b.slot.End(), Yes: 3150,
 	}
 	for want := range 2 {
-		if n, err := b.AddAirings(t.Context(), "default", []program.Airing{a}); err != nil || n != 1-want {
-			t.Fatalf("add: %d, %v", n, err)
+		if told, err := b.Tell(t.Context(), program.Telling{Airings: []program.Airing{a}, Now: b.now}); err != nil || told.Aired != 1-want {
+			t.Fatalf("add: %+v, %v", told, err)
 		}
 		a.Yes = program.NoPrice // the first one counts
 	}
@@ -175,7 +175,7 @@ func TestWriterMayNotTouchAirings(t *testing.T) {
 		}
 	}
 	a.SegmentID, a.Slot = "default:sports:1:c", 1
-	if _, err := b.AddAirings(t.Context(), "default", []program.Airing{a}); err == nil {
+	if _, err := b.Tell(t.Context(), program.Telling{Airings: []program.Airing{a}, Now: b.now}); err == nil {
 		t.Error("an airing of a slot that was never stored is logged")
 	}
 }
@@ -210,10 +210,15 @@ func TestStoreAway(t *testing.T) {
 	b := setup(t)
 	gone := New(testkit.Pool(t, "postgres://clock_rw@127.0.0.1:1/nowhere"))
 	for name, err := range map[string]error{
-		"list":  second(gone.ListSlots(t.Context(), "default", 1, 2)),
-		"apply": second(gone.ApplySlots(t.Context(), "default", []program.Change{put("sports", b.slot+2, "1", "")}, b.now)),
-		"add":   second(gone.AddAirings(t.Context(), "default", nil)),
-		"ready": gone.Ready(t.Context()),
+		"list":           second(gone.ListSlots(t.Context(), "default", 1, 2)),
+		"apply":          second(gone.ApplySlots(t.Context(), "default", []program.Change{put("sports", b.slot+2, "1", "")}, b.now)),
+		"tell":           second(gone.Tell(t.Context(), program.Telling{})),
+		"list starts":    second(gone.ListStarts(t.Context(), 1)),
+		"list preempts":  second(gone.ListPreempts(t.Context(), 1)),
+		"cancel preempt": second(gone.CancelPreempt(t.Context(), "0199f0b0-0000-7000-8000-000000000001", 1, b.now)),
+		"waiting":        second(gone.Waiting(t.Context(), 1)),
+		"sent":           gone.Sent(t.Context(), nil),
+		"ready":          gone.Ready(t.Context()),
 	} {
 		if f := fault.Of(err); f == nil || f.Kind != fault.Unavailable {
 			t.Errorf("%s: %v", name, err)

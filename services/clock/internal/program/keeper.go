@@ -38,8 +38,6 @@ type Store interface {
 	// ApplySlots makes the changes in one step and tells how many took effect;
 	// one whose Old is not what is stored does not.
 	ApplySlots(ctx context.Context, channel string, changes []Change, now time.Time) (int, error)
-	// AddAirings logs airings that are not logged yet and tells how many.
-	AddAirings(ctx context.Context, channel string, airings []Airing) (int, error)
 }
 
 // Keeper holds a copy of the stored default channel and, where it is the one
@@ -50,7 +48,6 @@ type Keeper struct {
 	query   Query
 	now     func() time.Time
 	rundown atomic.Pointer[Rundown]
-	logged  map[string]bool // used by Fill alone
 }
 
 // NewKeeper makes a Keeper of the default channel with its lanes.
@@ -95,12 +92,15 @@ func versionOf(entries []Entry) uint64 {
 	return h.Sum64()
 }
 
-// Filled is what one Fill did.
-type Filled struct{ Changed, Aired int }
+// Filled is what one Fill did, and what has started by now, logged or not.
+type Filled struct {
+	Changed int
+	Airings []Airing
+}
 
-// Fill brings the stored rundown up to date and logs what went on the air. Only
-// one replica may do so at a time. Without a fresh copy of the markets it
-// changes nothing: what cannot be known is not refilled. One goroutine calls it.
+// Fill brings the stored rundown up to date. Only one replica may do so at a time.
+// Without a fresh copy of the markets it changes nothing: what cannot be known is not
+// refilled. One goroutine calls it.
 func (k *Keeper) Fill(ctx context.Context) (Filled, error) {
 	var done Filled
 	now := k.now()
@@ -120,30 +120,8 @@ func (k *Keeper) Fill(ctx context.Context) (Filled, error) {
 			}
 		}
 	}
-	done.Aired, err = k.logAirings(ctx, airingsOf(entries, pool, now))
-	return done, err
-}
-
-// logAirings stores what this Keeper has not stored yet. Another replica may
-// have; the store tells them apart.
-func (k *Keeper) logAirings(ctx context.Context, started []Airing) (int, error) {
-	logged := make(map[string]bool, len(started))
-	var fresh []Airing
-	for _, a := range started {
-		logged[a.SegmentID] = true
-		if !k.logged[a.SegmentID] {
-			fresh = append(fresh, a)
-		}
-	}
-	if len(fresh) == 0 {
-		return 0, nil
-	}
-	n, err := k.store.AddAirings(ctx, DefaultChannel, fresh)
-	if err != nil {
-		return 0, fmt.Errorf("log airings: %w", err)
-	}
-	k.logged = logged
-	return n, nil
+	done.Airings = airingsOf(entries, pool, now)
+	return done, nil
 }
 
 // airingsOf lists the content segments among the entries that have started. A

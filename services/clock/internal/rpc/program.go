@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -10,14 +11,19 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// Program serves ProgramReadService from memory.
+// Program serves ProgramReadService from memory, and ProgramService.
 type Program struct {
 	programv1.UnimplementedProgramReadServiceServer
-	desk *program.Service
+	programv1.UnimplementedProgramServiceServer
+	desk     *program.Service
+	director *program.Director
+	now      func() time.Time
 }
 
-// NewProgram makes the service.
-func NewProgram(desk *program.Service) *Program { return &Program{desk: desk} }
+// NewProgram makes the services.
+func NewProgram(desk *program.Service, director *program.Director, now func() time.Time) *Program {
+	return &Program{desk: desk, director: director, now: now}
+}
 
 // GetProgram gives a channel cut to the limit. Faults: invalid_spec;
 // signal_service_unavailable when a source failed and nothing can be shown, so

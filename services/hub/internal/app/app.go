@@ -171,15 +171,17 @@ func (a *App) faces() error {
 
 // deps builds the subjects over the links.
 func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
-	operators, signals := upstream.NewOperators(a.ledger), upstream.NewSignals(a.ledger)
+	operators, signals := upstream.NewOperators(a.ledger), upstream.NewSignals(a.ledger, a.now)
 	var secrets []string
 	for _, s := range a.cfg.Sessions {
 		secrets = append(secrets, s.Reveal())
 	}
 	sessions := caller.NewSessions(secrets, a.now)
 	var clock program.Clock
+	var director program.Director
 	if a.clock != nil {
-		clock = upstream.NewPrograms(a.clock)
+		programs := upstream.NewPrograms(a.clock)
+		clock, director = programs, programs
 	}
 	return edge.Deps{
 		Callers: caller.New(caller.Deps{
@@ -189,7 +191,7 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		}),
 		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(signals, newID), Reads: signals,
 		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
-		Boards: upstream.NewBoards(a.ledger), Wire: upstream.NewWire(a.ledger), Clock: clock, Audit: store,
+		Boards: upstream.NewBoards(a.ledger), Wire: upstream.NewWire(a.ledger), Clock: clock, Director: director, Audit: store,
 		Pins: store, Streams: store, Clips: store,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,
@@ -236,7 +238,7 @@ func (a *App) Run(ctx context.Context) error {
 	return run.Run(ctx, run.Options{
 		Log:    a.log,
 		Up:     func() { a.health.Up(); close(a.up) },
-		Drain:  a.health.Down,
+		Drain:  func() { a.health.Down(); a.http.Drain() },
 		Linger: a.cfg.Linger,
 	}, parts...)
 }

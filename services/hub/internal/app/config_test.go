@@ -55,6 +55,7 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	for name, change := range map[string]struct{ setting, value string }{
 		"no hub keys":                   {"HUB_KEYS", ""},
 		"a hub key of another form":     {"HUB_KEYS", `[{"seed":"` + canary + `","notBefore":"2026-01-01T00:00:00Z"}]`},
+		"a live feed over plain http":   {"API_URL", "http://" + canary + ".example"},
 		"no admin secret":               {"ADMIN_SECRET", ""},
 		"no cron secret":                {"CRON_SECRET", ""},
 		"no link secret":                {"LINK_SECRET", ""},

@@ -63,7 +63,7 @@ func setup(t testing.TB, options ...option) *bench {
 	b := &bench{t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)), audit: &auditLog{}}
 	b.ledger = memledger.New(b.clock.Now)
 	conn := testkit.Link(t, b.ledger.Register)
-	ops, signals := upstream.NewOperators(conn), upstream.NewSignals(conn)
+	ops, signals := upstream.NewOperators(conn), upstream.NewSignals(conn, b.clock.Now)
 	sessions := caller.NewSessions([]string{"session-secret-0123456789-0123456789"}, b.clock.Now)
 	store := &grantStore{}
 	grants := newGrants(t, store, b.clock.Now)
@@ -76,7 +76,7 @@ func setup(t testing.TB, options ...option) *bench {
 		}),
 		Sessions: sessions, Operators: ops, Directory: ops, Grants: grants, Signals: signal.NewService(signals, ids.next), Reads: signals,
 		Markets: upstream.NewMarkets(conn), Catalogue: upstream.NewCatalogue(conn), Resolutions: upstream.NewResolutions(conn), Boards: upstream.NewBoards(conn),
-		Wire: upstream.NewWire(conn), Clock: upstream.NewPrograms(conn), Audit: b.audit,
+		Wire: upstream.NewWire(conn), Clock: upstream.NewPrograms(conn), Director: upstream.NewPrograms(conn), Audit: b.audit,
 		Pins: bare{}, Streams: bare{}, Clips: bare{},
 		Addresses: limit.NewLocal("ip", 0, time.Minute, b.clock.Now),
 		Log:       slog.New(slog.DiscardHandler), Now: b.clock.Now, NewID: ids.next,

@@ -125,6 +125,8 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/operator/leaderboard", who: public, cache: cacheBoard, handler: s.board, empty: s.emptyBoard},
 
 		{method: get, path: "/api/broadcast/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.broadcastProgram},
+		{method: get, path: "/api/broadcast/preempt", who: admin, cache: cacheNever, handler: s.preempts},
+		{method: post, path: "/api/broadcast/preempt", who: admin, handler: s.preempt},
 		{method: get, path: "/api/network/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.networkProgram},
 
 		{method: get, path: "/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},

@@ -60,7 +60,8 @@ type Deps struct {
 	Pins        market.Pins
 	Streams     station.Streams
 	Clips       station.Clips
-	Clock       program.Clock // nil: there is none
+	Clock       program.Clock    // nil: there is none
+	Director    program.Director // nil: there is no clock
 	Audit       audit.Log
 	Addresses   *limit.Local // calls of one address
 	Health      *web.Health
@@ -106,6 +107,7 @@ type server struct {
 	streams     station.Streams
 	clips       station.Clips
 	clock       program.Clock
+	director    program.Director
 	audit       audit.Log
 	addresses   *limit.Local
 	log         *slog.Logger
@@ -132,7 +134,7 @@ func New(cfg Config, d Deps) *Server {
 	s := &server{
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
-		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, clock: d.Clock, audit: d.Audit,
+		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, clock: d.Clock, director: d.Director, audit: d.Audit,
 		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),

@@ -114,6 +114,7 @@ func TestMethods(t *testing.T) {
 		"/api/admin/resolve-signals": "GET, HEAD, OPTIONS, POST",
 		"/api/m/701122/streams":      "DELETE, GET, HEAD, OPTIONS, POST",
 		"/api/admin/pins":            "DELETE, GET, HEAD, OPTIONS, POST",
+		"/api/broadcast/preempt":     "GET, HEAD, OPTIONS, POST",
 	} {
 		w := b.send("PATCH", target, "")
 		if w.Code != 405 || field(w, "error") != "method_not_allowed" || w.Header().Get("Allow") != allow {
@@ -145,7 +146,7 @@ func TestBodies(t *testing.T) {
 	big := `{"label":"` + strings.Repeat("x", 64<<10) + `"}`
 	for _, target := range []string{
 		"/api/predictions", "/api/signals/0199f0a4-0000-7000-8000-00000000ffff/events", "/api/dev/keys", "/api/auth/privy",
-		"/api/m/701122/streams", "/api/admin/pins", "/api/resolution/finalize", "/api/resolution/dispute", "/api/admin/resolve-signals", "/api/admin/markets", "/api/admin/operators",
+		"/api/m/701122/streams", "/api/admin/pins", "/api/broadcast/preempt", "/api/resolution/finalize", "/api/resolution/dispute", "/api/admin/resolve-signals", "/api/admin/markets", "/api/admin/operators",
 		"/api/user/follow", "/api/identity/claim", "/api/streamer/profile", "/api/admin/daily-digest",
 	} {
 		who := byAdmin()

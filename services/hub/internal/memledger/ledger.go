@@ -52,6 +52,7 @@ type Ledger struct {
 	resolutionv1.UnimplementedResolutionServiceServer
 	resolutionv1.UnimplementedResolutionReadServiceServer
 	boardv1.UnimplementedBoardReadServiceServer
+	programv1.UnimplementedProgramServiceServer
 	programv1.UnimplementedProgramReadServiceServer
 	wirev1.UnimplementedWireReadServiceServer
 	digestv1.UnimplementedDigestReadServiceServer
@@ -66,6 +67,7 @@ type Ledger struct {
 	Outcomes  map[string]*resolutionv1.Outcome
 	Board     []*boardv1.Row
 	Program   *programv1.Program
+	Preempts  []*programv1.Preempt // in order
 	ScanReply *resolutionv1.ScanResponse
 
 	// Before runs ahead of every call and may refuse it, wait or count.
@@ -140,6 +142,7 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	resolutionv1.RegisterResolutionServiceServer(r, l)
 	resolutionv1.RegisterResolutionReadServiceServer(r, l)
 	boardv1.RegisterBoardReadServiceServer(r, l)
+	programv1.RegisterProgramServiceServer(r, l)
 	programv1.RegisterProgramReadServiceServer(r, l)
 	wirev1.RegisterWireReadServiceServer(r, l)
 	digestv1.RegisterDigestReadServiceServer(r, l)

@@ -13,12 +13,13 @@ import (
 
 // Programs is the clock's programmes.
 type Programs struct {
-	read programv1.ProgramReadServiceClient
+	read  programv1.ProgramReadServiceClient
+	write programv1.ProgramServiceClient
 }
 
 // NewPrograms uses a connection to the clock.
 func NewPrograms(cc grpc.ClientConnInterface) *Programs {
-	return &Programs{programv1.NewProgramReadServiceClient(cc)}
+	return &Programs{programv1.NewProgramReadServiceClient(cc), programv1.NewProgramServiceClient(cc)}
 }
 
 // Program implements program.Clock.

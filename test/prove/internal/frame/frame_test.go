@@ -1,6 +1,7 @@
 package frame_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,31 @@ func TestSeen(t *testing.T) {
 	}
 	if list := s.Mistakes(); s.OK() || len(list) != 9 || list[0] != "19 of 20" || list[8] != "and 13 more" {
 		t.Fatalf("%q", list)
+	}
+}
+
+// The end of a log names what failed, with its reasons, and nothing that went well.
+func TestRecall(t *testing.T) {
+	t.Parallel()
+	report := frame.Begin(frame.Small, 1)
+	report.Add(frame.Result{ID: "A1", Title: "kept", Promised: "1 of 1", Seen: "1 of 1", OK: true})
+	var out strings.Builder
+	if report.Recall(&out); out.Len() != 0 {
+		t.Errorf("%q", out.String())
+	}
+	report.Add(frame.Result{ID: "A2", Title: "broken", Promised: "2 of 2", Seen: "1 of 2", Wrong: []string{"the first reason", "and 3 more"}})
+	report.Add(frame.Result{ID: "A3", Title: "not run", Wrong: []string{"no such file"}})
+	report.Recall(&out)
+	want := `
+2 of 3 promises FAILED:
+A2 broken | promised 2 of 2 | seen 1 of 2
+     the first reason
+     and 3 more
+A3 not run | promised - | seen -
+     no such file
+`
+	if out.String() != want {
+		t.Errorf("%s", out.String())
 	}
 }
 

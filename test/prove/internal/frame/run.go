@@ -81,6 +81,24 @@ func (r Result) Print(w io.Writer) {
 	}
 }
 
+// Recall writes once more what was wrong, below all the rows that went well: the end of a
+// log says what failed. Nothing, if nothing was wrong.
+func (r *Report) Recall(w io.Writer) {
+	if r.Failed == 0 {
+		return
+	}
+	_, _ = fmt.Fprintf(w, "\n%d of %d promises FAILED:\n", r.Failed, len(r.Rows))
+	for _, row := range r.Rows {
+		if row.OK {
+			continue
+		}
+		_, _ = fmt.Fprintf(w, "%s %s | promised %s | seen %s\n", row.ID, row.Title, or(row.Promised), or(row.Seen))
+		for _, line := range row.Wrong {
+			_, _ = fmt.Fprintf(w, "     %s\n", line)
+		}
+	}
+}
+
 func or(s string) string {
 	if s == "" {
 		return "-"

@@ -131,6 +131,10 @@ func (r *ring) path(op *described.Operation) string {
 		id = r.passport
 	case strings.Contains(path, "/messages/"):
 		id = r.message
+	case underHooks(path) && op.Method == http.MethodGet:
+		id = r.hook.id
+	case underHooks(path):
+		id = noID
 	}
 	app := noID
 	if op.Method == http.MethodGet {
@@ -183,7 +187,10 @@ func (d due) challenged(op *described.Operation, p pass, told string) string {
 	case d.code == "invalid_client":
 		want = []string{"Basic realm="}
 	case d.code == "insufficient_scope":
-		want = []string{"Bearer ", `error="insufficient_scope"`, `scope="` + d.need + `"`, "resource_metadata="}
+		want = []string{"Bearer ", `error="insufficient_scope"`, `scope="` + d.need + `"`}
+		if underProtocol(op.Path) {
+			want = append(want, "resource_metadata=")
+		}
 	case d.status != http.StatusUnauthorized:
 		return ""
 	case underProtocol(op.Path) && p.bearer:

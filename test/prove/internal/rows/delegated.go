@@ -13,8 +13,11 @@ import (
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 )
 
-// delegated is what acts for a person beside the person, by id.
-type delegated struct{ app, message, signer string }
+// delegated is what acts for a person beside the person, and who is told, by id.
+type delegated struct {
+	app, message, signer string
+	hook                 hook
+}
 
 // asking are the parameters of a request for consent to the app.
 func (d *delegated) asking(name string) (value string, known bool) {
@@ -28,7 +31,7 @@ func (d *delegated) asking(name string) (value string, known bool) {
 // appReturns is where the app takes people back.
 const appReturns = "https://app.example/cb"
 
-// delegate registers an app and a signer, and has the hub attest a call.
+// delegate registers an app, a signer and a webhook, and has the hub attest a call.
 func delegate(ctx context.Context, env *frame.Env, p person) (d delegated, err error) {
 	protocol := env.Hub(0) + "/api/protocol/v1"
 	send := func(url string, as client.Credential, status int, body map[string]any) client.Answer {
@@ -69,5 +72,9 @@ func delegate(ctx context.Context, env *frame.Env, p person) (d delegated, err e
 	send(protocol+"/signers", p.keys[0].Key, http.StatusCreated, map[string]any{
 		"publicKey": d.signer, "scopes": scopes, "challenge": challenge, "proof": hex.EncodeToString(proof),
 	})
+	if err != nil {
+		return d, err
+	}
+	d.hook, err = register(ctx, env, p.keys[0].Key)
 	return d, err
 }

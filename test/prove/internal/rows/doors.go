@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
@@ -68,6 +69,7 @@ type cast struct {
 	market string       // open, and not called by the person
 	signal string       // the person's own, on another market
 	other  client.Login // somebody else's: logins are counted over all hosts
+	hook   hook         // the person's own
 }
 
 // gather makes a cast.
@@ -85,12 +87,16 @@ func gather(ctx context.Context, env *frame.Env, row, name string) (cast, error)
 		return cast{}, fmt.Errorf("file a call: %w", err)
 	}
 	other, err := env.Client.Login(ctx, env.Stack.IDP, name+"-other")
-	return cast{person: p, market: ids[1], signal: a.Text("id"), other: other}, err
+	if err != nil {
+		return cast{}, err
+	}
+	h, err := register(ctx, env, p.keys[0].Key)
+	return cast{person: p, market: ids[1], signal: a.Text("id"), other: other, hook: h}, err
 }
 
 // doors lists every way to write.
 func doors(env *frame.Env, c cast) []door {
-	return append(authorDoors(c), adminDoors(env, c)...)
+	return slices.Concat(authorDoors(c), hookDoors(c), adminDoors(env, c))
 }
 
 // authorDoors are those of people and their keys.
@@ -126,6 +132,26 @@ func authorDoors(c cast) []door {
 		{name: "a key", method: "POST", path: "/api/dev/keys", as: c.login, body: label, fields: labelFields},
 		{name: "a key of the ledger's host", method: "POST", path: "/api/v1/agent/keys", api: true, as: c.other, body: label, fields: labelFields},
 		{name: "a revocation", method: "DELETE", path: "/api/dev/keys?id=" + c.keys[0].ID, as: c.login},
+	}
+}
+
+// hookDoors are those of webhooks, at the ledger's own host.
+func hookDoors(c cast) []door {
+	fields := []member{{"types", aList, false}, {"description", aText, false}}
+	one := func(name, method, rest string) door {
+		return door{name: name, method: method, path: hooksPath + "/" + c.hook.id + rest, api: true, as: c.keys[1].Key}
+	}
+	change := one("a change of a webhook", "PATCH", "")
+	change.body, change.fields = map[string]any{"active": true}, append(fields, member{"active", aTruth, false}, member{"channels", aList, false})
+	return []door{
+		{
+			name: "a webhook", method: "POST", path: hooksPath, api: true, as: c.keys[1].Key, body: hookDraft(),
+			fields: append(fields, member{"url", aText, true}, member{"channels", aList, true}, member{"since", aNumber, false}),
+		},
+		change,
+		one("a test of a webhook", "POST", "/test"),
+		one("a new secret of a webhook", "POST", "/secret"),
+		one("the end of a webhook", "DELETE", ""),
 	}
 }
 

@@ -40,6 +40,10 @@ func sampleOf(name string, s *openapi3.Schema, market, handle string, i int) any
 		return 5000
 	case "source":
 		return "web"
+	case "channels":
+		return []any{quietChannel}
+	case "types":
+		return []any{"market.resolved"}
 	}
 	switch {
 	case len(s.Enum) > 0:

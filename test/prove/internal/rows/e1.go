@@ -26,7 +26,7 @@ var e1 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		c := audience{env: env, seen: seen, host: host, n: min(env.Of(400, 10_000, 10_000), fits), calls: env.Of(2, 10, 40)}
+		c := stadium{env: env, seen: seen, host: host, n: min(env.Of(400, 10_000, 10_000), fits), calls: env.Of(2, 10, 40)}
 		if c.n < 100 {
 			return nil, fmt.Errorf("the limit of open files leaves room for %d connections", c.n)
 		}
@@ -48,8 +48,8 @@ const (
 	everybodyAfter = 500 * time.Millisecond
 )
 
-// audience are many listeners.
-type audience struct {
+// stadium are many listeners.
+type stadium struct {
 	env      *frame.Env
 	seen     *frame.Seen
 	host     *feedHost
@@ -65,7 +65,7 @@ type audience struct {
 }
 
 // gather opens the sockets, and lets them listen.
-func (c *audience) gather(ctx context.Context) error {
+func (c *stadium) gather(ctx context.Context) error {
 	list, err := markets(ctx, c.env, "E1", 1)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (c *audience) gather(ctx context.Context) error {
 }
 
 // speak files calls one after the other; each is waited for.
-func (c *audience) speak(ctx context.Context) error {
+func (c *stadium) speak(ctx context.Context) error {
 	for i, op := range c.ops {
 		if err := c.ears.call(ctx, c.env, i, op, c.market); err != nil {
 			return err
@@ -125,7 +125,7 @@ func (c *audience) speak(ctx context.Context) error {
 	return err
 }
 
-func (c *audience) verdict() {
+func (c *stadium) verdict() {
 	all := together(c.heard.each)
 	p99s := &frame.Times{}
 	for _, t := range c.heard.each {

@@ -105,7 +105,8 @@ func (e *estate) claim(ctx context.Context, env *frame.Env) client.Answer {
 	})
 }
 
-// deed reads all that an estate holds; when something was last used is no part of it.
+// deed reads all that an estate holds; when something was last used is no part of it,
+// nor how far a webhook that is told of nothing has come.
 const deed = `SELECT jsonb_build_object(
 	'user', (SELECT to_jsonb(u) FROM api.users u WHERE id = $1),
 	'keys', (SELECT jsonb_agg(to_jsonb(k) - 'last_used_at' ORDER BY k.id) FROM api.operator_keys k WHERE user_id = $1),
@@ -119,7 +120,9 @@ const deed = `SELECT jsonb_build_object(
 	'tokens', (SELECT jsonb_agg(to_jsonb(t) ORDER BY t.hash) FROM hub.access_tokens t JOIN hub.grants g ON g.id = t.grant_id WHERE g.user_id = $1),
 	'refresh', (SELECT jsonb_agg(to_jsonb(t) ORDER BY t.hash) FROM hub.refresh_tokens t JOIN hub.grants g ON g.id = t.grant_id WHERE g.user_id = $1),
 	'signers', (SELECT jsonb_agg(to_jsonb(n) ORDER BY n.public_key) FROM hub.signers n WHERE denpa_id = $1),
-	'messages', (SELECT count(*) FROM hub.messages m WHERE denpa_id = $1))::text`
+	'messages', (SELECT count(*) FROM hub.messages m WHERE denpa_id = $1),
+	'webhooks', (SELECT jsonb_agg(to_jsonb(w) - 'taken' ORDER BY w.id) FROM api.webhooks w WHERE user_id = $1),
+	'deliveries', (SELECT count(*) FROM api.webhook_deliveries d JOIN api.webhooks w ON w.id = d.webhook_id WHERE w.user_id = $1))::text`
 
 // holds is all that the person has on record.
 func (e *estate) holds(ctx context.Context, env *frame.Env) (string, error) {

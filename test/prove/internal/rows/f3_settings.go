@@ -4,7 +4,7 @@ import "strings"
 
 // inProduction is what differs from the settings of the running system.
 var inProduction = map[string]string{
-	"ENV": "production", "WEBHOOK_ALLOW_PRIVATE": "false", "HUB_URL": "https://hub.example",
+	"ENV": "production", "WEBHOOK_ALLOW_PRIVATE": "false", "HUB_URL": "https://hub.example", "API_URL": "https://api.example",
 	"IDP_LOGIN_URL": "https://idp.example/login",
 	"IDP_PROVIDERS": `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
 }
@@ -50,6 +50,7 @@ func spoiltService() []spoiled {
 		{"hub", "two equal session secrets", "SESSION_SECRETS", false, always(canaryLong + "," + canaryLong), nil},
 		{"hub", "metrics for everybody", "METRICS_ADDR", false, always("0.0.0.0:9100"), nil},
 		{"hub", "a plain public address", "HUB_URL", true, always("http://hub.example"), nil},
+		{"hub", "a plain address of the live feed", "API_URL", true, always("http://" + canaryWord + ".example"), nil},
 		{
 			"hub", "a provider over plain http", "IDP_PROVIDERS", true,
 			always(`[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"http://idp.example/jwks.json"}]`), nil,
@@ -60,6 +61,7 @@ func spoiltService() []spoiled {
 		{"hub", "an unknown place", "ENV", false, always("staging-" + canaryWord), nil},
 		{"hub", "a limit below none", "RATE_LIMIT_ANON", false, always("-1"), nil},
 		{"api", "a short masking secret", "MASK_SECRET", false, always(canaryWord), nil},
+		{"api", "no key of webhooks", "WEBHOOK_SECRET_KEY", true, always(""), nil},
 		{"api", "a short key of webhooks", "WEBHOOK_SECRET_KEY", false, always(canaryWord), nil},
 		{"api", "webhooks to private addresses", "WEBHOOK_ALLOW_PRIVATE", true, always("true"), nil},
 		{"api", "no link secret", "LINK_SECRET", false, always(""), nil},

@@ -65,6 +65,7 @@ type ownDoor struct {
 	name  string
 	make  func(name string) client.Request
 	own   client.Credential // as whom the owner comes
+	api   bool              // at the ledger's own host
 	gives bool              // a read: what it shows must not be the owner's
 	self  bool              // it acts on what the caller has, whoever that is
 	keeps bool              // the owner's own turn would end what later doors need
@@ -133,7 +134,7 @@ func (b *burglary) doors() []ownDoor {
 	}
 	const p = protocolPath
 	key, session, login := client.Credential(e.keys[0].Key), client.Credential(e.session), client.Credential(e.login)
-	return []ownDoor{
+	return append(b.doorsOfHook(), []ownDoor{
 		{op: "GET /api/dev/keys", make: at("GET", "/api/dev/keys", nil), own: login, gives: true},
 		{op: "GET /api/dev/apps", make: at("GET", "/api/dev/apps", nil), own: login, gives: true},
 		{op: "GET /api/dev/whoami", make: at("GET", "/api/dev/whoami", nil), own: login, gives: true},
@@ -177,7 +178,36 @@ func (b *burglary) doors() []ownDoor {
 		{op: "PATCH /api/dev/apps/{appId}", name: e.app.id, own: login, make: at("PATCH", "/api/dev/apps/*", map[string]any{"name": "taken over"})},
 		{op: "POST /api/dev/apps/{appId}/secret", name: e.app.id, own: login, make: at("POST", "/api/dev/apps/*/secret", map[string]any{"immediate": true})},
 		{op: "DELETE /api/dev/apps/{appId}", name: e.app.id, own: login, make: at("DELETE", "/api/dev/apps/*", nil)},
+	}...)
+}
+
+// doorsOfHook are those to a webhook; the one that ends it is the last.
+func (b *burglary) doorsOfHook() []ownDoor {
+	door := func(method, rest string, body any) ownDoor {
+		return ownDoor{
+			op: method + " " + hooksPath + "/{id}" + rest, name: b.e.hook.id, own: b.e.keys[0].Key, api: true, make: func(name string) client.Request {
+				return client.Request{Method: method, URL: hooksPath + "/" + url.PathEscape(name) + rest, Body: body}
+			},
+		}
 	}
+	list := ownDoor{op: "GET " + hooksPath, own: b.e.keys[0].Key, api: true, gives: true, make: func(string) client.Request {
+		return client.Request{Method: http.MethodGet, URL: hooksPath}
+	}}
+	return []ownDoor{
+		list, door("GET", "", nil), door("GET", "/deliveries", nil), door("PATCH", "", map[string]any{"active": false, "description": "taken over"}),
+		door("POST", "/test", nil), door("POST", "/secret", nil), door("DELETE", "", nil),
+	}
+}
+
+// at is a request to a door, at the i-th hub unless it is one of the ledger's.
+func (d ownDoor) at(env *frame.Env, i int, name string, as client.Credential) client.Request {
+	q := d.make(name)
+	host := env.Hub(i)
+	if d.api {
+		host = env.Stack.API
+	}
+	q.URL, q.As = host+q.URL, as
+	return q
 }
 
 // whole wants every described route that names an object of somebody among the doors.
@@ -212,9 +242,7 @@ func (b *burglary) try(ctx context.Context, d ownDoor) error {
 			if b.env.Size == frame.Small && k > 0 {
 				break
 			}
-			q := d.make(name)
-			q.URL, q.As = b.env.Hub(i+k)+q.URL, other.as
-			a := patiently(ctx, b.env, q)
+			a := patiently(ctx, b.env, d.at(b.env, i+k, name, other.as))
 			b.cells++
 			if why := b.wrong(d, a, other.name); why != "" {
 				b.taken++
@@ -240,7 +268,7 @@ func (b *burglary) wrong(d ownDoor, a client.Answer, who string) string {
 	}
 	// The owner's other app speaks for the owner, and may say who that is.
 	if who != "another app of the owner" {
-		for _, mine := range []string{b.e.ID, b.e.keys[1].ID, b.e.app.id, b.e.granted.Grant, b.e.wallet, b.e.signer} {
+		for _, mine := range []string{b.e.ID, b.e.keys[1].ID, b.e.app.id, b.e.granted.Grant, b.e.wallet, b.e.signer, b.e.hook.id} {
 			if d.gives && strings.Contains(string(a.Body), mine) && mine != b.e.app.id {
 				return "shows what is the owner's"
 			}
@@ -261,9 +289,7 @@ func (b *burglary) ownerDoes(ctx context.Context) {
 		if d.keeps || b.env.Size == frame.Small {
 			continue
 		}
-		q := d.make(d.name)
-		q.URL, q.As = b.env.Hub(i)+q.URL, d.own
-		a := patiently(ctx, b.env, q)
+		a := patiently(ctx, b.env, d.at(b.env, i, d.name, d.own))
 		b.seen.Check(a.Err == nil && a.Status < 400, "%s by the owner: %.160s", d.op, a)
 	}
 }

@@ -66,10 +66,20 @@ POST   /api/admin/operators                      admin
 GET    /api/admin/pins                           admin
 POST   /api/admin/pins                           admin
 DELETE /api/admin/pins                           admin
+GET    /api/broadcast/preempt                    admin
+POST   /api/broadcast/preempt                    admin
 POST   /api/auth/privy                           jwt
 DELETE /api/auth/privy                           none session
 POST   /api/v1/agent/keys                        jwt
 GET    /ws                                       none key
+POST   /api/v1/webhooks                          key
+GET    /api/v1/webhooks                          key
+GET    /api/v1/webhooks/{id}                     key
+PATCH  /api/v1/webhooks/{id}                     key
+DELETE /api/v1/webhooks/{id}                     key
+POST   /api/v1/webhooks/{id}/test                key
+POST   /api/v1/webhooks/{id}/secret              key
+GET    /api/v1/webhooks/{id}/deliveries          key
 POST   /api/dev/apps                             jwt
 GET    /api/dev/apps                             jwt
 PATCH  /api/dev/apps/{appId}                     jwt

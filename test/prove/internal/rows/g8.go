@@ -64,9 +64,11 @@ type intruder struct {
 	began  time.Time
 	me     *estate
 	victim *estate
-	venue  string // a market of the primary venue
-	public string // a key that signs nothing yet
-	new    int    // people who sign in for the first time
+	venue  string            // a market of the primary venue
+	slot   map[string]any    // an entry that the programme has room for
+	public string            // a key that signs nothing yet
+	new    int               // people who sign in for the first time
+	told   []client.Operator // who register webhooks: one has at most ten
 
 	bodies, members, sent, taken, changed int
 }
@@ -91,11 +93,17 @@ func newIntruder(ctx context.Context, env *frame.Env, seen *frame.Seen) (*intrud
 	if i.venue, err = env.Client.VenueMarket(ctx, env.Stack.Venues, "Will the intruder be pinned?", .41); err != nil {
 		return nil, err
 	}
+	if i.slot, err = entry(ctx, env); err != nil {
+		return nil, err
+	}
 	public, _, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	i.public = hex.EncodeToString(public)
+	if i.told, err = pool(ctx, env, "g8_told", 10, 1); err != nil {
+		return nil, err
+	}
 	i.victim, err = settle(ctx, env, "g8-victim")
 	return i, err
 }
@@ -118,6 +126,12 @@ func (i *intruder) theirs(op *described.Operation) map[string]any {
 	}
 	if op.Path == "/api/auth/privy" {
 		all["handle"], all["username"], all["displayName"] = planted+"_handle", planted+"_name", planted+" name"
+	}
+	if underHooks(op.Path) {
+		maps.Copy(all, map[string]any{
+			"secret": "whsec_" + planted, "cursor": 987654321, "taken": 987654321, "revision": 987654321, "active": false,
+			"failingSince": plantedDay + "T04:05:06.000Z", "nextAttemptAt": plantedDay + "T04:05:06.000Z", "url": "https://" + planted + ".example/",
+		})
 	}
 	for name := range op.Body().Properties {
 		delete(all, name) // a member of its own, which is checked where it is read
@@ -173,9 +187,9 @@ func (i *intruder) at(ctx context.Context, op *described.Operation) error {
 // request is a right one.
 func (i *intruder) request(ctx context.Context, op *described.Operation, n int) (q client.Request, known bool, err error) {
 	e := i.me
-	key := client.Credential(e.keys[n%len(e.keys)].Key)
+	key := client.Credential(e.keys[n/2%len(e.keys)].Key) // each at every hub
 	as, body := client.Credential(nil), map[string]any(nil)
-	path := strings.NewReplacer("{marketId}", e.market, "{id}", e.signal, "{appId}", e.app.id).Replace(op.Path)
+	path := strings.NewReplacer(hooksPath+"/{id}", hooksPath+"/"+e.hook.id, "{marketId}", e.market, "{id}", e.signal, "{appId}", e.app.id).Replace(op.Path)
 	market := ""
 	if strings.HasSuffix(op.Path, "/predictions") || strings.HasSuffix(op.Path, "/signals") || strings.HasPrefix(op.Path, "/api/resolution/") || strings.HasSuffix(op.Path, "resolve-signals") {
 		if market, err = i.env.Client.Market(ctx, i.env.Hub(0), i.env.Admin(), fmt.Sprintf("Will intruder %d at %s be heard?", n, op.Path), 5000); err != nil {
@@ -215,6 +229,10 @@ func (i *intruder) request(ctx context.Context, op *described.Operation, n int) 
 		as, body = key, map[string]any{"bio": "of an intruder"}
 	case "POST /api/identity/claim":
 		as, body = client.All(e.session, byHeader("Privy-Id-Token", e.identity)), map[string]any{"address": e.wallet}
+	case "POST " + hooksPath:
+		as, body = i.told[n%len(i.told)].Keys[0], hookDraft()
+	case "PATCH " + hooksPath + "/{id}":
+		as, body = key, map[string]any{"description": "of an intruder"}
 	default:
 		as, body = i.rest(op, key, market)
 	}
@@ -237,6 +255,8 @@ func (i *intruder) rest(op *described.Operation, key client.Credential, market s
 		return admin, map[string]any{"marketId": i.venue}
 	case "POST /api/admin/daily-digest":
 		return admin, map[string]any{"dry": true}
+	case "POST /api/broadcast/preempt":
+		return admin, maps.Clone(i.slot)
 	case "POST /api/resolution/finalize":
 		return admin, map[string]any{"marketId": market, "verdict": "YES"}
 	case "POST /api/resolution/dispute":
@@ -272,9 +292,10 @@ func (i *intruder) stored(ctx context.Context) error {
 		}
 	}
 	for what, sql := range map[string]string{
-		"calls from before":      "SELECT count(*) FROM api.signals WHERE user_id = $1 AND created_at < $2",
-		"keys of another tier":   "SELECT count(*) FROM api.operator_keys WHERE created_at > $2 AND tier <> 'free' AND $1::uuid IS NOT NULL",
-		"people of another kind": "SELECT count(*) FROM api.users WHERE (created_at > $2 OR id = $1) AND (operator_type <> 'human' OR is_house OR seeded)",
+		"calls from before":             "SELECT count(*) FROM api.signals WHERE user_id = $1 AND created_at < $2",
+		"keys of another tier":          "SELECT count(*) FROM api.operator_keys WHERE created_at > $2 AND tier <> 'free' AND $1::uuid IS NOT NULL",
+		"webhooks of another beginning": "SELECT count(*) FROM api.webhooks WHERE created_at > $2 AND (NOT active OR revision <> 1 OR old_secret IS NOT NULL) AND $1::uuid IS NOT NULL",
+		"people of another kind":        "SELECT count(*) FROM api.users WHERE (created_at > $2 OR id = $1) AND (operator_type <> 'human' OR is_house OR seeded)",
 	} {
 		n, err := i.env.Count(ctx, sql, i.me.ID, i.began)
 		if err != nil {

@@ -41,7 +41,7 @@ var g9 = frame.Row{
 	Fault: frame.Fault{What: "ids are masked without a secret"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		s, err := sow(ctx, env, 2)
+		s, err := sow(ctx, env, "g9", 2)
 		if err != nil {
 			return nil, err
 		}

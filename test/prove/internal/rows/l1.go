@@ -23,7 +23,8 @@ import (
 
 // l1 brings every kind of secret through every door, as it belongs and as it does not,
 // to services that write down each request, and looks for the secrets in all that they
-// have said: logs, metrics, the statements of Postgres and its log, and refusals.
+// have said: logs, metrics, the statements of Postgres and its log, refusals, and what
+// goes to webhooks.
 var l1 = frame.Row{
 	ID: "L1", Title: "no secret in any output",
 	Fault: frame.Fault{What: "the log shows queries as they came"},
@@ -42,8 +43,15 @@ var l1 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
+		told, err := writeLetters(ctx, env, hosts["api"])
+		if err != nil {
+			return nil, err
+		}
+		defer told.receiver.Close()
+		secrets = append(secrets, told.secrets()...)
 		o := &outputs{secrets: secrets, found: map[string]bool{}}
 		requests := o.drive(ctx, env, doc, hosts)
+		told.read(o, seen)
 		for name, addr := range metrics {
 			a := env.Client.Do(ctx, client.Request{URL: "http://" + addr + "/metrics"})
 			if err := a.Into(http.StatusOK, nil); a.Status != http.StatusOK {
@@ -84,7 +92,7 @@ func talkative(ctx context.Context, env *frame.Env) (hosts, metrics map[string]s
 			stop()
 			return nil, nil, nil, err
 		}
-		d, err := env.Stack.Side(ctx, service, map[string]string{"LOG_LEVEL": "debug", "METRICS_ADDR": addr})
+		d, err := env.Stack.Side(ctx, service, map[string]string{"LOG_LEVEL": "debug", "METRICS_ADDR": addr, "WEBHOOK_ALLOW_PRIVATE": "true"})
 		if err != nil {
 			stop()
 			return nil, nil, nil, err
@@ -225,7 +233,7 @@ func toldSecrets(env *frame.Env) (all []secret, err error) {
 	}
 	told := map[string]string{
 		"the session secret": settings["SESSION_SECRETS"], "the successor secret": settings["SUCCESSOR_SECRETS"],
-		"the link secret": settings["LINK_SECRET"], "the mask secret": ledger["MASK_SECRET"], "the seed of the hub's key": keys[0].Seed,
+		"the link secret": settings["LINK_SECRET"], "the mask secret": ledger["MASK_SECRET"], "the key of webhooks": ledger["WEBHOOK_SECRET_KEY"], "the seed of the hub's key": keys[0].Seed,
 		"the secret of the users interface": providers[0].Secret,
 	}
 	for _, service := range []map[string]string{settings, ledger} {

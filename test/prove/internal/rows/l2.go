@@ -165,7 +165,12 @@ func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string
 	if err != nil {
 		return nil, err
 	}
+	slot, err := entry(ctx, env)
+	if err != nil {
+		return nil, err
+	}
 	bodies := map[string]any{
+		"POST /api/broadcast/preempt":   slot,
 		"POST /api/resolution/finalize": map[string]any{"marketId": ids[0], "verdict": "YES"},
 		"POST /api/resolution/dispute":  map[string]any{"marketId": ids[1], "disputed": true, "reason": "row L2"},
 		"POST /api/admin/markets": map[string]any{

@@ -81,7 +81,7 @@ func runMatrix(ctx context.Context, env *frame.Env) (*matrix, error) {
 		return nil, err
 	}
 	list := losses(env)
-	seeds, err := sow(ctx, env, len(list)+1)
+	seeds, err := sow(ctx, env, "matrix", len(list)+1)
 	if err != nil {
 		return nil, err
 	}

@@ -44,12 +44,14 @@ type seeds struct {
 	keyOf            []client.Key // of each login: each has its own limit
 	sessionOf        []client.Session
 	delegated
-	asset string // a file of the pages
+	hookKeys []client.Key // of the owner of the webhook, one for each login
+	asset    string       // a file of the pages
 }
 
 var assetName = regexp.MustCompile(`/static/([A-Za-z0-9._-]+)`)
 
-func sow(ctx context.Context, env *frame.Env, n int) (*seeds, error) {
+// sow makes n of each, for one row or for the matrix.
+func sow(ctx context.Context, env *frame.Env, row string, n int) (*seeds, error) {
 	p, err := signUp(ctx, env, "matrix-reader", 1)
 	if err != nil {
 		return nil, err
@@ -88,6 +90,17 @@ func sow(ctx context.Context, env *frame.Env, n int) (*seeds, error) {
 		s.asset = string(found[1])
 	}
 	if s.delegated, err = delegate(ctx, env, p); err != nil {
+		return nil, err
+	}
+	owner, err := pool(ctx, env, row+"_hooks", 1, n)
+	if err != nil {
+		return nil, err
+	}
+	s.hookKeys = owner[0].Keys
+	if s.hook, err = register(ctx, env, s.hookKeys[0]); err != nil {
+		return nil, err
+	}
+	if err := s.hook.attempted(ctx, env); err != nil {
 		return nil, err
 	}
 	return s, s.settled(ctx, env)
@@ -141,6 +154,8 @@ func (s *seeds) credential(op *described.Operation, login int) client.Credential
 		return nil
 	case op.Takes("identityToken"):
 		return s.logins[login] // each has its own limit
+	case underHooks(op.Path):
+		return s.hookKeys[login]
 	case op.Takes("operatorKey"):
 		return s.keyOf[login]
 	}
@@ -163,6 +178,8 @@ func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (val
 		return s.message, true
 	case p.Name == "id" && strings.HasSuffix(op.Path, "/passports/{id}"):
 		return s.Handle, true
+	case p.Name == "id" && underHooks(op.Path):
+		return s.hook.id, true
 	case p.Name == "id":
 		return s.signals[i], true
 	case p.Name == "publicKey" && p.In == "path":
@@ -179,6 +196,8 @@ func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (val
 		return s.Handle, true
 	case p.Name == "file":
 		return s.asset, true
+	case p.Name == "of" && i > 0: // of the page of the feed
+		return []string{"signals", "resolutions", "wire"}[i%3], true
 	case p.Name == "limit" && i > 0:
 		return strconv.Itoa(i + 4), true // another page than the one that is kept
 	case p.Name == "state":

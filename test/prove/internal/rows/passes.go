@@ -91,7 +91,11 @@ func (p pass) power(op *described.Operation) due {
 	if asked == "" || slices.Contains(p.powers, asked) {
 		return letIn
 	}
-	return due{status: http.StatusForbidden, code: "insufficient_scope", need: need.told()}
+	due := due{status: http.StatusForbidden, code: "insufficient_scope", need: need.told()}
+	if !underProtocol(op.Path) {
+		due.need = need.permission // no app comes here
+	}
+	return due
 }
 
 // need is what a token and a key must have been given at a door of the protocol.
@@ -109,7 +113,7 @@ func (n need) told() string {
 	return map[string]string{"read": "profile:read", "signal": "signer:create"}[n.permission]
 }
 
-// needs is the column "auth" of the table of the protocol's routes. Elsewhere
+// needs is the column "auth" of the table of the protocol's routes, and webhooks. Elsewhere
 // permissions are recorded and not asked for.
 var needs = map[string]need{
 	"GET hub" + protocolPath + "/me":                     {"profile:read", "read"},
@@ -120,6 +124,15 @@ var needs = map[string]need{
 	"DELETE hub" + protocolPath + "/signers/{publicKey}": {"", "signal"},
 	"POST hub" + protocolPath + "/predictions":           {"prediction:create", "signal"},
 	"POST hub" + protocolPath + "/signals":               {"signal:create", "signal"},
+
+	"GET api" + hooksPath:                      {"", "read"},
+	"POST api" + hooksPath:                     {"", "read"},
+	"GET api" + hooksPath + "/{id}":            {"", "read"},
+	"PATCH api" + hooksPath + "/{id}":          {"", "read"},
+	"DELETE api" + hooksPath + "/{id}":         {"", "read"},
+	"POST api" + hooksPath + "/{id}/test":      {"", "read"},
+	"POST api" + hooksPath + "/{id}/secret":    {"", "read"},
+	"GET api" + hooksPath + "/{id}/deliveries": {"", "read"},
 }
 
 // underProtocol tells whether an address is one of those that never read a cookie.

@@ -28,6 +28,7 @@ type ring struct {
 	identity                          string                    // the identity token
 	sessions                          map[string]client.Session // that passes bring, by their names
 	market, signal, message, passport string
+	hook                              hook
 }
 
 // mintRing makes all the credentials that there are.
@@ -49,6 +50,9 @@ func mintRing(ctx context.Context, env *frame.Env, name string) (*ring, error) {
 		return nil, fmt.Errorf("file a call: %w", err)
 	}
 	r.signal, r.message = filed.Text("id"), filed.Text("messageId")
+	if r.hook, err = register(ctx, env, r.keys[0].Key); err != nil {
+		return nil, err
+	}
 	for _, add := range []func(context.Context, *frame.Env) error{r.people, r.keyPasses, r.appPasses, r.secretPasses, r.brokenPasses, r.pairs} {
 		if err := add(ctx, env); err != nil {
 			return nil, err

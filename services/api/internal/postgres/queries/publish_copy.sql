@@ -1,1 +1,1 @@
-SELECT data FROM channel_copies WHERE channel = $1
+SELECT data, at FROM channel_copies WHERE channel = $1

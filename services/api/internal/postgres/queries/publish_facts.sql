@@ -1,6 +1,6 @@
 -- Takes each fact once: $1 ids, $2 types, $3 times, $4 markets or null, $5 handles
 -- or null, $6 topics or null, $7 data. What was taken goes to the relay, in the
--- order given, and moves what is known of a market's streams.
+-- order given, and wakes it; it moves what is known of a market's streams.
 WITH given AS (
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::jsonb[])
         WITH ORDINALITY AS g (id, type, at, market_id, handle, topic, data, n)
@@ -23,4 +23,4 @@ WITH given AS (
     ORDER BY t.market_id, t.handle, t.n DESC
     ON CONFLICT (market_id, handle) DO UPDATE SET bound = excluded.bound, at = excluded.at
 )
-SELECT count(*) FROM taken
+SELECT pg_notify('sc_outbox', '') FROM taken LIMIT 1

@@ -11,7 +11,7 @@ WITH c AS (
     RETURNING 1
 ), refilled AS (
     UPDATE program_slots s
-    SET market_id = c.market_id, title = c.title, event_key = c.event_key, market_end = c.market_end, filled_at = $9
+    SET market_id = c.market_id, title = c.title, event_key = c.event_key, market_end = c.market_end, filled_at = $9, preempt_id = NULL
     FROM c
     WHERE s.channel = $1 AND s.lane = c.lane AND s.slot = c.slot AND s.market_id = c.old AND c.old <> '' AND c.market_id <> ''
     RETURNING 1

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+)
+
+// pulseEvery is how often the pulse is counted and told at most, over all processes.
+const pulseEvery = 300 * time.Second
+
+// pulseStore keeps what was told of the pulse.
+type pulseStore interface {
+	FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, error)
+	TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error
+}
+
+// pulse tells how the network stands.
+type pulse struct {
+	store pulseStore
+	count func(ctx context.Context) (board.Totals, error)
+	tell  func(ctx context.Context, e feed.Ephemeral)
+	now   func() time.Time
+}
+
+// run tells until ctx ends or something fails. One process of all runs it; when it was
+// told last is known to whoever is next.
+func (p *pulse) run(ctx context.Context) error {
+	for {
+		pause, err := p.beat(ctx)
+		if err != nil {
+			return err
+		}
+		wait := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			wait.Stop()
+			return ctx.Err()
+		case <-wait.C:
+		}
+	}
+}
+
+// beat tells what has changed, when it is time, and says how long to wait. What is kept
+// first is no change: nobody was told anything else.
+func (p *pulse) beat(ctx context.Context) (time.Duration, error) {
+	last, known, err := p.store.FindCopy(ctx, feed.Pulse)
+	if err != nil {
+		return 0, err
+	}
+	now := p.now()
+	if left := last.At.Add(pulseEvery).Sub(now); known && left > 0 {
+		return min(left, pulseEvery), nil
+	}
+	totals, err := p.count(ctx)
+	if err != nil || known && edge.SamePulse(last.Data, &totals) {
+		return pulseEvery, err
+	}
+	data := edge.PulseData(&totals)
+	if err := p.store.TakeFacts(ctx, nil, []feed.Copy{{Channel: feed.Pulse, At: now, Data: data}}); err != nil {
+		return 0, err
+	}
+	if known {
+		p.tell(ctx, feed.Ephemeral{Channel: feed.Pulse, Type: feed.PulseUpdated, At: now, Data: data})
+	}
+	return pulseEvery, nil
+}
+
+func (a *App) newPulse() *pulse {
+	return &pulse{store: a.store, count: a.boards.Pulse, tell: a.news.Publish, now: a.now}
+}

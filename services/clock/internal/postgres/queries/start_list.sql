@@ -1,0 +1,1 @@
+SELECT channel, slot, lane, market_id, data FROM program_starts WHERE slot = $1

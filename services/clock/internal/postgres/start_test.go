@@ -1,0 +1,220 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/pkg/outbox"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+func start(channel string, slot program.Slot, market string) program.Start {
+	return program.Start{Channel: channel, Slot: slot, Lane: "sports", Market: "1", Data: fmt.Appendf(nil, `{"market":%q}`, market)}
+}
+
+// waiting gives what waits, as type, channel and data.
+func (b *bundle) waiting(t *testing.T) (out []string, facts []outbox.Fact) {
+	t.Helper()
+	facts, err := b.Waiting(t.Context(), 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range facts {
+		out = append(out, f.Type+" "+f.Topic+" "+f.Data)
+	}
+	return out, facts
+}
+
+// What began is written with its fact, once for each channel and slot; of two the first
+// stands. Copies come before the facts that they know of, and the newest alone waits.
+func TestTell(t *testing.T) {
+	b := setup(t)
+	tell := func(started int, n program.Telling) {
+		t.Helper()
+		n.Now = b.now
+		if told, err := b.Tell(t.Context(), n); err != nil || told.Started != started {
+			t.Fatalf("told %+v, %v", told, err)
+		}
+	}
+	tell(0, program.Telling{Copies: []program.Copy{{Channel: "program:hot", Data: []byte(`{"n":1}`)}, {Channel: "program:close", Data: []byte(`{"n":2}`)}}})
+	tell(2, program.Telling{
+		Starts: []program.Start{start("program:hot", b.slot, "1"), start("program:hot:SPORT", b.slot, "1")},
+		Copies: []program.Copy{{Channel: "program:hot", Data: []byte(`{"n":3}`)}},
+	})
+	tell(1, program.Telling{Starts: []program.Start{start("program:hot", b.slot, "2"), start("program:hot", b.slot+1, "2")}})
+	got, facts := b.waiting(t)
+	want := []string{
+		`copy program:close {"n":2}`, `copy program:hot {"n":3}`,
+		`segment.started program:hot {"market":"1"}`, `segment.started program:hot:SPORT {"market":"1"}`, `segment.started program:hot {"market":"2"}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("waiting (-want +got):\n%s", diff)
+	}
+	if f := facts[2]; !f.At.Equal(b.slot.Content()) || f.MarketID != "1" || f.ID != factID("segment.started", "program:hot", b.slot, "") {
+		t.Errorf("%+v", f)
+	}
+	list, err := b.ListStarts(t.Context(), b.slot)
+	if err != nil || len(list) != 2 || list[0].Lane != "sports" || list[0].Market != "1" {
+		t.Errorf("starts %+v, %v", list, err)
+	}
+	var places []int64
+	for _, f := range facts {
+		places = append(places, f.Place)
+	}
+	if err := b.Sent(t.Context(), places); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := b.waiting(t); len(got) != 0 {
+		t.Errorf("still waiting: %v", got)
+	}
+	b.now = (b.slot + startsKept + 1).Start()
+	tell(1, program.Telling{Starts: []program.Start{start("program:hot", b.slot+startsKept+1, "1")}})
+	if list, err := b.ListStarts(t.Context(), b.slot); err != nil || len(list) != 0 {
+		t.Errorf("starts of a day ago: %v, %v", list, err)
+	}
+}
+
+// Twenty that tell the same at once tell it once.
+func TestTellRaces(t *testing.T) {
+	b := setup(t)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			starts := []program.Start{start("program:hot", b.slot, fmt.Sprint(i)), start("program:close", b.slot, fmt.Sprint(i))}
+			if _, err := b.Tell(t.Context(), program.Telling{Starts: starts, Now: b.now}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got, _ := b.waiting(t); len(got) != 2 {
+		t.Errorf("waiting: %v", got)
+	}
+}
+
+// A step that fails leaves nothing behind.
+func TestTellIsWhole(t *testing.T) {
+	b := setup(t)
+	bad := start("program:hot", b.slot, "1")
+	bad.Channel = "nonsense"
+	if _, err := b.Tell(t.Context(), program.Telling{Copies: []program.Copy{{Channel: "program:hot", Data: []byte(`{}`)}}, Starts: []program.Start{bad}, Now: b.now}); err == nil {
+		t.Fatal("nonsense was told")
+	}
+	if got, _ := b.waiting(t); len(got) != 0 {
+		t.Errorf("waiting: %v", got)
+	}
+}
+
+// director is a Director over the store, with markets of two lanes.
+func (b *bundle) director(t *testing.T) *program.Director {
+	t.Helper()
+	markets := &desk{}
+	markets.set(program.NewPool([]program.Market{market(1, "sports", b.now), market(2, "crypto", b.now)}, b.now, 1))
+	n := 0
+	var mu sync.Mutex
+	newID := func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		return fmt.Sprintf("0199f0b0-0000-7000-8000-%012d", n)
+	}
+	words := program.Words{Preempted: func(s *program.Segment, before *program.Entry, _ string) []byte {
+		if before == nil {
+			return fmt.Appendf(nil, `{"%s":null}`, s.ID)
+		}
+		return fmt.Appendf(nil, `{"%s":"%s"}`, s.ID, before.Market)
+	}}
+	return program.NewDirector(b.Store, markets, program.DefaultLanes(), words, func() time.Time { return b.now }, newID, func() {})
+}
+
+// An entry takes its slots and tells of them in one step; another one cannot have
+// them, and a cancelled one gives back those that have not begun.
+func TestPreempt(t *testing.T) {
+	b := setup(t)
+	d := b.director(t)
+	b.apply(t, 1, put("sports", b.slot+3, "9", ""))
+	p, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1", StartsAt: (b.slot + 3).Start(), Slots: 2, Reason: "flood"})
+	if err != nil || p.Slot != b.slot+3 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	id := func(k program.Slot) string { return program.SegmentID("default", "sports", k, program.Content) }
+	want := []string{
+		`segment.preempted program:default {"` + id(b.slot+3) + `":"9"}`, `segment.preempted program:default:SPORT {"` + id(b.slot+3) + `":"9"}`,
+		`segment.preempted program:default {"` + id(b.slot+4) + `":null}`, `segment.preempted program:default:SPORT {"` + id(b.slot+4) + `":null}`,
+	}
+	got, facts := b.waiting(t)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("waiting (-want +got):\n%s", diff)
+	}
+	slices.SortFunc(facts, func(a, b outbox.Fact) int { return strings.Compare(a.ID, b.ID) })
+	if n := len(slices.CompactFunc(facts, func(a, b outbox.Fact) bool { return a.ID == b.ID })); n != 4 {
+		t.Errorf("%d ids", n)
+	}
+	if list := b.list(t); len(list) != 2 || list[0].Market != "1" || list[1].Market != "1" || list[1].Title != "Will 1?" {
+		t.Errorf("rundown %+v", list)
+	}
+	for _, k := range []program.Slot{b.slot + 2, b.slot + 4} {
+		_, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1", StartsAt: k.Start(), Slots: 2})
+		if !errors.Is(err, program.ErrSlotTaken) {
+			t.Errorf("slots from %d: %v", k, err)
+		}
+	}
+	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "2", StartsAt: (b.slot + 3).Start()}); err != nil {
+		t.Errorf("another lane: %v", err)
+	}
+	b.apply(t, 1, put("sports", b.slot+4, "7", "1")) // the filler had to; the slot is its own again
+	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1", StartsAt: (b.slot + 4).Start()}); err != nil {
+		t.Errorf("a slot that was filled anew: %v", err)
+	}
+
+	// Cancelled while its first slot runs: that one stays.
+	b.now = (b.slot + 3).Start().Add(-time.Minute)
+	if c, err := d.Cancel(t.Context(), p.ID); err != nil || c.Status(b.now) != "cancelled" || c.Reason != "flood" || c.Market != "1" || c.Slots != 2 {
+		t.Errorf("cancel: %+v, %v", c, err)
+	}
+	if list := b.list(t); len(list) != 2 || list[1].Lane != "sports" || list[1].Slot != b.slot+4 {
+		t.Errorf("rundown %+v", list)
+	}
+	if _, err := d.Cancel(t.Context(), "0199f0b0-0000-7000-8000-00000000ffff"); !errors.Is(err, program.ErrNoPreempt) {
+		t.Errorf("an unknown entry: %v", err)
+	}
+	list, err := d.List(t.Context())
+	if err != nil || len(list) != 3 || list[0].Slot != b.slot+4 {
+		t.Errorf("entries %+v, %v", list, err)
+	}
+	b.now = (b.slot + 30).Start()
+	if c, err := d.Cancel(t.Context(), list[0].ID); err != nil || c.Status(b.now) != "done" {
+		t.Errorf("one that is over: %+v, %v", c, err)
+	}
+}
+
+// Of twenty directors who want the same slots one gets them.
+func TestPreemptRaces(t *testing.T) {
+	b := setup(t)
+	d := b.director(t)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	taken := map[string]int{}
+	for i := range 20 {
+		wg.Go(func() {
+			_, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1", StartsAt: (b.slot + 3 + program.Slot(i%2)).Start(), Slots: 2})
+			mu.Lock()
+			defer mu.Unlock()
+			taken[fmt.Sprint(err)]++
+		})
+	}
+	wg.Wait()
+	if taken["<nil>"] != 1 || taken[program.ErrSlotTaken.Error()] != 19 {
+		t.Errorf("%v", taken)
+	}
+	if got, _ := b.waiting(t); len(got) != 4 {
+		t.Errorf("waiting: %v", got)
+	}
+}

@@ -1,0 +1,120 @@
+package edge
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+)
+
+type preemptsJSON struct {
+	Items []preemptJSON `json:"items"`
+	Count int           `json:"count"`
+}
+
+type preemptJSON struct {
+	ID        string  `json:"id"`
+	Lane      string  `json:"lane"`
+	MarketID  string  `json:"marketId"`
+	StartsAt  string  `json:"startsAt"`
+	Slots     int32   `json:"slots"`
+	Reason    *string `json:"reason"`
+	Status    string  `json:"status"`
+	CreatedAt string  `json:"createdAt"`
+}
+
+type preemptedJSON struct {
+	OK   bool        `json:"ok"`
+	Item preemptJSON `json:"item"`
+}
+
+// preempts is GET /api/broadcast/preempt.
+func (s *server) preempts(c echo.Context) error {
+	var list []program.Preempt
+	err := s.audited(c, act{}, func(ctx context.Context) (err error) {
+		if s.director == nil {
+			return program.ErrAway
+		}
+		list, err = s.director.Preempts(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	out := preemptsJSON{Items: make([]preemptJSON, 0, len(list)), Count: len(list)}
+	for i := range list {
+		out.Items = append(out.Items, showPreempt(&list[i]))
+	}
+	return web.OK(c, out)
+}
+
+// preempt is POST /api/broadcast/preempt: a new entry, or the end of one.
+func (s *server) preempt(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	if o.Has("action") {
+		return s.cancelPreempt(c, o)
+	}
+	d := program.Draft{
+		MarketID: readMarketID(o, "marketId"), Lane: o.String("lane", 32, false), StartsAt: readTime(o, "startsAt", false),
+		Reason: o.String("reason", program.MaxReason, false),
+	}
+	if n := opt32(o, "slots", 1, program.MaxSlots); n != nil {
+		d.Slots = *n
+	}
+	if err := o.Err(); err != nil {
+		return err
+	}
+	var made program.Preempt
+	err = s.audited(c, act{target: string(d.MarketID), detail: d}, func(ctx context.Context) (err error) {
+		if s.director == nil {
+			return program.ErrAway
+		}
+		if _, err = s.markets.Market(ctx, d.MarketID); err != nil {
+			return unknownMarket(err, d.MarketID)
+		}
+		made, err = s.director.Preempt(ctx, d)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusCreated, preemptedJSON{OK: true, Item: showPreempt(&made)})
+}
+
+func (s *server) cancelPreempt(c echo.Context, o web.Object) error {
+	raw := o.String("id", web.BodyLimit, true)
+	id, ok := parseUUID(raw)
+	if raw != "" && !ok {
+		o.Invalid("id", "is no uuid")
+	}
+	o.Enum("action", "cancel")
+	if err := o.Err(); err != nil {
+		return err
+	}
+	var ended program.Preempt
+	err := s.audited(c, act{target: id}, func(ctx context.Context) (err error) {
+		if s.director == nil {
+			return program.ErrAway
+		}
+		ended, err = s.director.Cancel(ctx, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return web.OK(c, preemptedJSON{OK: true, Item: showPreempt(&ended)})
+}
+
+func showPreempt(p *program.Preempt) preemptJSON {
+	return preemptJSON{
+		ID: p.ID, Lane: p.Lane, MarketID: p.MarketID, StartsAt: syntax.Stamp(p.StartsAt), Slots: p.Slots,
+		Reason: orNull(p.Reason), Status: p.Status, CreatedAt: syntax.Stamp(p.CreatedAt),
+	}
+}
