@@ -61,7 +61,7 @@ type stadium struct {
 	ears    *hearing
 	connect time.Duration
 	each    int64 // bytes
-	heard   outcome
+	heard   *outcome
 }
 
 // gather opens the sockets, and lets them listen.
@@ -121,7 +121,7 @@ func (c *stadium) speak(ctx context.Context) error {
 		}
 	}
 	var err error
-	c.heard, err = c.ears.heard(ctx, c.env, upTo(c.n))
+	c.heard, err = c.ears.heard(ctx, c.env, upTo(c.n), 0)
 	return err
 }
 

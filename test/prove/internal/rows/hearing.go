@@ -153,14 +153,17 @@ func (h *hearing) told(ctx context.Context, readers int, patience time.Duration)
 // outcome is what came of the calls.
 type outcome struct {
 	each   []*frame.Times // of each call: from sending it to its coming to each reader
+	behind frame.Times    // of all: from its coming to the witness
 	wanted int            // deliveries
 	lost   int            // of them
 }
 
-// heard compares with the record what came to some of the readers.
-func (h *hearing) heard(ctx context.Context, env *frame.Env, readers []int) (o outcome, err error) {
+// heard compares with the record what came to some of the readers. The witness is a
+// reader, too.
+func (h *hearing) heard(ctx context.Context, env *frame.Env, readers []int, witness int) (o *outcome, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	o = &outcome{}
 	rows, err := env.DB.Query(ctx, "SELECT seq, signal_id::text FROM api.protocol_events WHERE seq > $1 AND type = 'signal.created' ORDER BY seq", h.base)
 	if err != nil {
 		return o, err
@@ -179,15 +182,18 @@ func (h *hearing) heard(ctx context.Context, env *frame.Env, readers []int) (o o
 			continue
 		}
 		found++
-		times := &frame.Times{}
+		times, seen := &frame.Times{}, h.when[witness][at].Load()
 		for _, i := range readers {
 			o.wanted++
-			switch after := h.when[i][at].Load(); {
-			case after == 0:
+			after := h.when[i][at].Load()
+			if after == 0 {
 				o.lost++
-			case !sent.IsZero():
-				times.Add(h.began.Add(time.Duration(after) * time.Microsecond).Sub(sent))
+				continue
 			}
+			if seen != 0 {
+				o.behind.Add(max(0, time.Duration(after-seen)*time.Microsecond))
+			}
+			times.Add(h.began.Add(time.Duration(after) * time.Microsecond).Sub(sent))
 		}
 		if !sent.IsZero() {
 			o.each = append(o.each, times)
