@@ -310,3 +310,42 @@ func TestInternal(t *testing.T) {
 		}
 	}
 }
+
+// A server that is about to stop goes on answering, and each answer is the last of its
+// connection.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	s := web.NewServer("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("here")) }), web.Limits{}, quiet)
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	get := func() (closes bool) {
+		t.Helper()
+		res, err := http.Get("http://" + s.Addr() + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		if body, err := io.ReadAll(res.Body); err != nil || string(body) != "here" {
+			t.Errorf("%q %v", body, err)
+		}
+		return res.Close
+	}
+	if get() {
+		t.Error("a connection is closed before anybody asked for it")
+	}
+	s.Drain()
+	for range 2 {
+		if !get() {
+			t.Error("a connection stays open")
+		}
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}

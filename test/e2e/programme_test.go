@@ -222,7 +222,9 @@ func TestProgrammeIsTold(t *testing.T) {
 		t.Errorf("preempted: %s", f.Data)
 	}
 	s.onAir(t, channel, "next", other)
-	k.begins(channel, func(b onAir) bool { return b.Next != nil && b.Next.SegmentID == changed.SegmentID && b.Next.ID == other })
+	k.begins(channel, func(b onAir) bool {
+		return b.Next != nil && b.Next.SegmentID == changed.SegmentID && b.Next.ID == other
+	})
 	post(t, s.Hub+"/api/broadcast/preempt", s.admin(), payload(entry)).fails(http.StatusConflict, "slot_taken")
 	post(t, s.Hub+"/api/broadcast/preempt", s.admin(), payload(obj{"action": "cancel", "id": made.str("item.id")})).is(http.StatusOK)
 	if got := get(t, s.Hub+"/api/broadcast/preempt", s.admin()).is(http.StatusOK).str("items.0.status"); got != "cancelled" {

@@ -66,6 +66,9 @@ func (k *socket) catch(ctx context.Context) {
 			k.catching() // of no more use to anybody
 			k.catching, k.behind = nil, nil
 			k.mu.Unlock()
+			if teeth.Bites("E7") {
+				select {}
+			}
 			return
 		}
 		p := k.behind[0]

@@ -8,6 +8,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
@@ -84,7 +85,7 @@ var secretNames = map[string]bool{
 }
 
 func keyInURL(u *url.URL) bool {
-	if u.RawQuery == "" {
+	if u.RawQuery == "" || teeth.Bites("E8") {
 		return false
 	}
 	values, err := url.ParseQuery(u.RawQuery)

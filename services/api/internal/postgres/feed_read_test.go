@@ -181,6 +181,9 @@ func TestKeepFeed(t *testing.T) {
 	for _, daysAgo := range []int{200, 91, 90, 1} {
 		b.dayPartition(daysAgo)
 	}
+	// Numbered behind an event of the day after it.
+	b.exec(`INSERT INTO api.protocol_events (seq, id, type, at, data)
+		SELECT 912, gen_random_uuid(), 'market.status', ((now() AT TIME ZONE 'UTC')::date - 91 || ' 23:59Z')::timestamptz, '{}'`)
 	if err := b.KeepFeed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -188,8 +191,8 @@ func TestKeepFeed(t *testing.T) {
 		t.Errorf("%d partitions are left, want today's, three ahead and two behind", got)
 	}
 	oldest, err := b.FeedOldest(t.Context())
-	if err != nil || oldest != 910 {
-		t.Errorf("oldest is %d, %v; want the event of 90 days ago", oldest, err)
+	if err != nil || oldest != 913 {
+		t.Errorf("oldest is %d, %v; want the first behind all that were dropped", oldest, err)
 	}
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', NULL, now() FROM generate_series(1, 10)`)
 	if _, err := b.NumberFeed(t.Context(), 100, newUUID); err != nil {

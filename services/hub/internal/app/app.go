@@ -171,7 +171,7 @@ func (a *App) faces() error {
 
 // deps builds the subjects over the links.
 func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
-	operators, signals := upstream.NewOperators(a.ledger), upstream.NewSignals(a.ledger)
+	operators, signals := upstream.NewOperators(a.ledger), upstream.NewSignals(a.ledger, a.now)
 	var secrets []string
 	for _, s := range a.cfg.Sessions {
 		secrets = append(secrets, s.Reveal())

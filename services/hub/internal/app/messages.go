@@ -27,7 +27,7 @@ func (a *App) newMessages(store *postgres.Store) error {
 	if err != nil {
 		return err
 	}
-	signals, markets, outcomes := upstream.NewSignals(a.ledger), upstream.NewMarkets(a.ledger), upstream.NewResolutions(a.ledger)
+	signals, markets, outcomes := upstream.NewSignals(a.ledger, a.now), upstream.NewMarkets(a.ledger), upstream.NewResolutions(a.ledger)
 	filer := signal.NewService(signals, newID)
 	issuer := a.cfg.base() + issuerPath
 	a.messages = message.NewService(message.Config{

@@ -29,6 +29,8 @@ func TestFinalize(t *testing.T) {
 		finalizing(`"finalizedBy":"` + strings.Repeat("f", 65) + `"`):       "invalid_finalized_by",
 		finalizing(`"resolver":"me"`):                                       "invalid_resolver",
 		finalizing(`"source":"` + strings.Repeat("s", 65) + `"`):            "invalid_source",
+		finalizing(`"source":"two\nlines"`):                                 "invalid_source",
+		finalizing(`"source":" "`):                                          "invalid_source",
 		finalizing(`"proofUrl":"http://records.example/1"`):                 "invalid_proof_url",
 		finalizing(`"proofUrl":"https://` + strings.Repeat("p", 500) + `"`): "invalid_proof_url",
 	} {

@@ -63,7 +63,7 @@ func setup(t testing.TB, options ...option) *bench {
 	b := &bench{t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)), audit: &auditLog{}}
 	b.ledger = memledger.New(b.clock.Now)
 	conn := testkit.Link(t, b.ledger.Register)
-	ops, signals := upstream.NewOperators(conn), upstream.NewSignals(conn)
+	ops, signals := upstream.NewOperators(conn), upstream.NewSignals(conn, b.clock.Now)
 	sessions := caller.NewSessions([]string{"session-secret-0123456789-0123456789"}, b.clock.Now)
 	store := &grantStore{}
 	grants := newGrants(t, store, b.clock.Now)

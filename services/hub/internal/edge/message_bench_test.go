@@ -92,7 +92,7 @@ func wireMessages(t testing.TB, d *edge.Deps, conn grpc.ClientConnInterface) *me
 		t.Fatal(err)
 	}
 	stores := &messageStores{}
-	signals, markets, outcomes := upstream.NewSignals(conn), upstream.NewMarkets(conn), upstream.NewResolutions(conn)
+	signals, markets, outcomes := upstream.NewSignals(conn, time.Now), upstream.NewMarkets(conn), upstream.NewResolutions(conn)
 	filer := signal.NewService(signals, d.NewID)
 	d.Messages = message.NewService(message.Config{
 		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers,

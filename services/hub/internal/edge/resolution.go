@@ -140,6 +140,9 @@ func (s *server) finalize(c echo.Context) error {
 		Source:      o.String("source", resolution.MaxName, false),
 		ProofURL:    readHTTPS(o, "proofUrl", resolution.MaxProof),
 	}
+	if f.Source != "" && !syntax.IsLine(f.Source, 1, resolution.MaxName) {
+		o.Invalid("source", "must be one line that can be seen") // as the hub's own message has it
+	}
 	if err := o.Err(); err != nil {
 		return err
 	}

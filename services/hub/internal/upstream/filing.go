@@ -19,9 +19,9 @@ const (
 	// maxFlights is how many messages are under way at a time: one is written
 	// while the other travels.
 	maxFlights = 2
-	// maxWaiting bounds the calls that wait here; more are refused at once, so
-	// that waiting stays short.
-	maxWaiting = 4096
+	// maxPending bounds the calls that are here, however fast the ledger is; more are
+	// refused at once.
+	maxPending = 4096
 	// joinedTime bounds one message; each caller has its own, shorter time besides.
 	joinedTime = 3 * time.Second
 )
@@ -33,16 +33,24 @@ var errCrowded = fault.New(fault.Unavailable, "db_unavailable", "too many calls 
 // grow only while earlier ones are under way.
 type filings struct {
 	ledger signalv1.SignalServiceClient
+	now    func() time.Time
 
 	mu      sync.Mutex
 	waiting []*filing
+	flying  int // calls that are under way
 	flights int
+	room    room
+}
+
+func newFilings(ledger signalv1.SignalServiceClient, now func() time.Time) filings {
+	return filings{ledger: ledger, now: now, room: newRoom()}
 }
 
 // filing is one call. Where it waits, done is closed once its answer stands.
 type filing struct {
 	ctx    context.Context
 	call   *signalv1.FileRequest
+	came   time.Time
 	done   chan struct{}
 	answer *signalv1.FileAnswer
 	err    error
@@ -50,18 +58,19 @@ type filing struct {
 
 // file files one call and gives the id that stands.
 func (f *filings) file(ctx context.Context, call *signalv1.FileRequest) (string, error) {
-	w := &filing{ctx: ctx, call: call}
+	w := &filing{ctx: ctx, call: call, came: f.now()}
 	f.mu.Lock()
 	switch {
 	case f.flights < maxFlights:
 		f.flights++
+		f.flying++
 		f.mu.Unlock()
 		f.send(ctx, []*filing{w})
 		f.land()
 	case obs.Sampled(ctx): // a trace follows one call and not its company
 		f.mu.Unlock()
 		return f.alone(ctx, call)
-	case len(f.waiting) >= maxWaiting:
+	case !f.room.fits(len(f.waiting) + f.flying):
 		f.mu.Unlock()
 		return "", errCrowded
 	default:
@@ -107,7 +116,14 @@ func (f *filings) land() {
 		go f.fly()
 		return
 	}
-	f.flights--
+	f.leave()
+}
+
+// leave gives up the place of a flight.
+func (f *filings) leave() {
+	if f.flights--; f.flights == 0 {
+		f.room.rest()
+	}
 }
 
 // fly sends what waits until nothing does.
@@ -128,21 +144,28 @@ func (f *filings) fly() {
 func (f *filings) take() []*filing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	now := f.now()
 	for len(f.waiting) > 0 {
-		n := min(len(f.waiting), maxJoined)
+		n := min(len(f.waiting), f.room.joined)
 		joined := make([]*filing, 0, n)
 		for _, w := range f.waiting[:n] {
-			if w.ctx.Err() == nil {
+			switch {
+			case w.ctx.Err() != nil:
+			case !f.room.carries(now.Sub(w.came)):
+				w.err = errCrowded
+				close(w.done)
+			default:
 				joined = append(joined, w)
 			}
 		}
 		f.waiting = f.waiting[n:]
 		if len(joined) > 0 {
+			f.flying += len(joined)
 			return joined
 		}
 	}
 	f.waiting = nil
-	f.flights--
+	f.leave()
 	return nil
 }
 
@@ -153,7 +176,9 @@ func (f *filings) send(ctx context.Context, joined []*filing) {
 		w.call.RequestId = link.RequestID(w.ctx)
 		many.Calls[i] = w.call
 	}
+	began := f.now()
 	r, err := f.ledger.FileMany(ctx, many)
+	f.landed(joined, began)
 	if err == nil && len(r.GetAnswers()) != len(joined) {
 		err = fault.ErrInternal.Wrap(errors.New("the ledger did not answer every call"))
 	}
@@ -165,4 +190,13 @@ func (f *filings) send(ctx context.Context, joined []*filing) {
 			close(w.done)
 		}
 	}
+}
+
+// landed counts calls that have their answer, and learns from them.
+func (f *filings) landed(joined []*filing, began time.Time) {
+	now := f.now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.flying -= len(joined)
+	f.room.learn(now, len(joined), now.Sub(began), len(f.waiting))
 }

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -21,9 +22,9 @@ type Signals struct {
 }
 
 // NewSignals uses a connection to the ledger.
-func NewSignals(cc grpc.ClientConnInterface) *Signals {
+func NewSignals(cc grpc.ClientConnInterface, now func() time.Time) *Signals {
 	write := signalv1.NewSignalServiceClient(cc)
-	return &Signals{read: signalv1.NewSignalReadServiceClient(cc), write: write, filings: filings{ledger: write}}
+	return &Signals{read: signalv1.NewSignalReadServiceClient(cc), write: write, filings: newFilings(write, now)}
 }
 
 // File implements signal.Writer.

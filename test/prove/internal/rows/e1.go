@@ -21,7 +21,7 @@ var e1 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		defer host.Stop()
+		defer host.over(env)
 		fits, err := room(host.PID())
 		if err != nil {
 			return nil, err

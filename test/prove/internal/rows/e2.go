@@ -27,7 +27,7 @@ var e2 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		defer host.Stop()
+		defer host.over(env)
 		l := laggards{env: env, seen: seen, host: host, n: env.Of(100, 1000, 1000), rate: env.Of(200, 100, 200)}
 		l.slow = l.n / 10
 		if err := l.prepare(ctx); err != nil {

@@ -25,9 +25,12 @@ var e6 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		defer host.Stop()
+		defer host.over(env)
 		v := vandal{env: env, seen: seen, host: host}
-		before, err := v.beside(ctx, func() error { return host.season(ctx, env.Of(1, 8, 8), 1, func() error { return v.warm(ctx) }) })
+		before, err := v.beside(ctx, func() error {
+			_, err := host.season(ctx, env.Of(1, 8, 8), 1, func() error { return v.warm(ctx) })
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
