@@ -157,8 +157,11 @@ func (f *fan) single(ctx context.Context) (sent int) {
 	end := time.Now().Add(f.o.length)
 	for next := time.Now(); next.Before(end) && ctx.Err() == nil && f.fail == nil; next = next.Add(every) {
 		f.wait(ctx, time.Until(next), func() bool { return false })
-		f.post()
-		sent++
+		// A server that answers only when everybody has the message may be behind.
+		if f.wait(ctx, lateTime, func() bool { return len(f.posters) > 0 }) {
+			f.post()
+			sent++
+		}
 	}
 	return sent
 }

@@ -52,7 +52,7 @@ func (r *room) learn(now time.Time, calls int, flight time.Duration, waiting int
 	switch {
 	case flight > longFlight:
 		r.joined = max(leastJoined, r.joined/2)
-	case flight < longFlight/2:
+	case flight < longFlight/2 && calls >= r.joined: // of fewer it says nothing
 		r.joined = min(maxJoined, 2*r.joined)
 	}
 	if waiting <= r.joined { // the next message takes all; more may come, if not all at once

@@ -96,10 +96,10 @@ func (o *overload) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// slowDown makes each call that is written take five milliseconds more, until quick.
+// slowDown makes each call that is written take four milliseconds more, until quick.
 func (o *overload) slowDown(ctx context.Context) (quick func(), err error) {
 	_, err = o.env.DB.Exec(ctx, `CREATE OR REPLACE FUNCTION public.c9_slow() RETURNS trigger LANGUAGE plpgsql AS
-		'BEGIN PERFORM pg_sleep(0.005 * (SELECT count(*) FROM filed)); RETURN NULL; END';
+		'BEGIN PERFORM pg_sleep(0.004 * (SELECT count(*) FROM filed)); RETURN NULL; END';
 		CREATE TRIGGER zz_c9_slow AFTER INSERT ON api.signals REFERENCING NEW TABLE AS filed
 		FOR EACH STATEMENT EXECUTE FUNCTION public.c9_slow()`)
 	return func() {
