@@ -21,6 +21,7 @@ const (
 // Draft is what a caller wants to file; nil members were left out.
 type Draft struct {
 	ID               string // uuid v7 made here: a retry carries the same one
+	Again            bool   // an earlier try may have been written
 	MarketID         syntax.MarketID
 	Direction        syntax.Side
 	Price            syntax.Bps // of the side called

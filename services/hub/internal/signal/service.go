@@ -34,7 +34,7 @@ var ErrAway = fault.New(fault.Unavailable, "signal_service_unavailable", "signal
 // room for the second: a try that got no answer may have been written, and
 // only the same id can tell. The pause lets a broken connection come back.
 const (
-	firstTry = 2 * time.Second
+	firstTry = 2500 * time.Millisecond
 	pause    = 100 * time.Millisecond
 	inAll    = 3500 * time.Millisecond
 )
@@ -62,6 +62,7 @@ func (s *Service) File(ctx context.Context, by operator.Actor, d Draft) (string,
 	var id string
 	err := twice(ctx, func(ctx context.Context) (err error) {
 		id, err = s.ledger.File(ctx, by, d)
+		d.Again = true
 		return err
 	})
 	return id, err

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,14 +52,17 @@ type filing struct {
 	ctx    context.Context
 	call   *signalv1.FileRequest
 	came   time.Time
+	again  bool // an earlier try may have been written
+	sent   bool
 	done   chan struct{}
 	answer *signalv1.FileAnswer
 	err    error
 }
 
-// file files one call and gives the id that stands.
-func (f *filings) file(ctx context.Context, call *signalv1.FileRequest) (string, error) {
-	w := &filing{ctx: ctx, call: call, came: f.now()}
+// file files one call and gives the id that stands. One that is asked for again is
+// refused by no crowd and goes before the others: somebody has to know what became of it.
+func (f *filings) file(ctx context.Context, call *signalv1.FileRequest, again bool) (string, error) {
+	w := &filing{ctx: ctx, call: call, came: f.now(), again: again}
 	f.mu.Lock()
 	switch {
 	case f.flights < maxFlights:
@@ -70,17 +74,21 @@ func (f *filings) file(ctx context.Context, call *signalv1.FileRequest) (string,
 	case obs.Sampled(ctx): // a trace follows one call and not its company
 		f.mu.Unlock()
 		return f.alone(ctx, call)
-	case !f.room.fits(len(f.waiting) + f.flying):
+	case !again && !f.room.fits(len(f.waiting)+f.flying):
 		f.mu.Unlock()
 		return "", errCrowded
 	default:
 		w.done = make(chan struct{})
-		f.waiting = append(f.waiting, w)
+		if again {
+			f.waiting = slices.Insert(f.waiting, 0, w)
+		} else {
+			f.waiting = append(f.waiting, w)
+		}
 		f.mu.Unlock()
 		select {
 		case <-w.done:
 		case <-ctx.Done():
-			return "", left(ctx)
+			return "", f.left(w)
 		}
 	}
 	switch {
@@ -92,13 +100,18 @@ func (f *filings) file(ctx context.Context, call *signalv1.FileRequest) (string,
 	return w.answer.GetId(), link.Disclose(ctx, w.answer.GetRefusal())
 }
 
-// left is what a caller hears whose time ran out, as a call of its own would
-// have told it.
-func left(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return link.ErrUnavailable.Wrap(ctx.Err())
+// left is what a caller hears whose time ran out: as a call of its own would have
+// told it, or, when it has only waited, that there were too many.
+func (f *filings) left(w *filing) error {
+	if !errors.Is(w.ctx.Err(), context.DeadlineExceeded) {
+		return w.ctx.Err()
 	}
-	return ctx.Err()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !w.sent && !w.again {
+		return errCrowded
+	}
+	return link.ErrUnavailable.Wrap(w.ctx.Err())
 }
 
 // alone files a call in a message of its own: it may wait for a venue, and
@@ -151,10 +164,11 @@ func (f *filings) take() []*filing {
 		for _, w := range f.waiting[:n] {
 			switch {
 			case w.ctx.Err() != nil:
-			case !f.room.carries(now.Sub(w.came)):
+			case !w.again && !f.room.carries(now.Sub(w.came)):
 				w.err = errCrowded
 				close(w.done)
 			default:
+				w.sent = true
 				joined = append(joined, w)
 			}
 		}

@@ -11,7 +11,7 @@ const (
 	fairTime = 750 * time.Millisecond
 	// lastWait is how long one may wait and still be carried; after it its caller
 	// would leave while it is being written.
-	lastWait = 2 * time.Second
+	lastWait = 1750 * time.Millisecond
 	// longFlight is how long a message may be under way before the next carry less.
 	longFlight = 750 * time.Millisecond
 	// leastLook is how long the ledger is looked at before it is judged.
@@ -33,7 +33,7 @@ type room struct {
 	answered int       // in it
 }
 
-func newRoom() room { return room{places: maxPending, joined: maxJoined} }
+func newRoom() room { return room{places: maxPending, joined: leastJoined} }
 
 // fits tells whether one more call may come when so many are pending.
 func (r *room) fits(pending int) bool {
@@ -47,28 +47,28 @@ func (r *room) carries(waited time.Duration) bool { return waited <= lastWait ||
 func (r *room) rest() { r.places, r.crowded = maxPending, false }
 
 // learn takes that a message with so many calls was answered after such a flight, and
-// how many wait now.
+// how many wait now. Only messages that were full tell how much the ledger can take.
 func (r *room) learn(now time.Time, calls int, flight time.Duration, waiting int) {
+	full := calls >= r.joined
 	switch {
 	case flight > longFlight:
 		r.joined = max(leastJoined, r.joined/2)
-	case flight < longFlight/2 && calls >= r.joined: // of fewer it says nothing
+	case flight < longFlight/2 && full:
 		r.joined = min(maxJoined, 2*r.joined)
 	}
 	if waiting <= r.joined { // the next message takes all; more may come, if not all at once
 		r.places, r.crowded = min(r.places+r.places/4, maxPending), false
 		return
 	}
-	if r.crowded {
+	switch {
+	case r.crowded:
 		r.answered += calls
-	} else { // as many came by the flight beside it
+	case full: // as many came by the flight beside it
 		r.crowded, r.since, r.answered = true, now.Add(-flight), maxFlights*calls
 	}
-	look := now.Sub(r.since)
-	if look < leastLook {
-		return
+	if look := now.Sub(r.since); full && look >= leastLook {
+		within := int(float64(r.answered) * float64(fairTime) / float64(look))
+		r.places = min(max(within, r.joined), maxPending)
+		r.since, r.answered = now, 0
 	}
-	within := int(float64(r.answered) * float64(fairTime) / float64(look))
-	r.places = min(max(within, r.joined), maxPending)
-	r.since, r.answered = now, 0
 }

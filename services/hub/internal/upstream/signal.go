@@ -39,10 +39,10 @@ func (s *Signals) File(ctx context.Context, by operator.Actor, d signal.Draft) (
 		draft.IdempotencyKey, draft.BodyHash = &d.IdempotencyKey, d.BodyHash
 	}
 	if teeth.Bites("B1") {
-		go s.filings.file(context.WithoutCancel(ctx), &signalv1.FileRequest{Caller: callerOf(by), Draft: draft})
+		go s.filings.file(context.WithoutCancel(ctx), &signalv1.FileRequest{Caller: callerOf(by), Draft: draft}, d.Again)
 		return d.ID, nil
 	}
-	return s.filings.file(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft})
+	return s.filings.file(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft}, d.Again)
 }
 
 // Append implements signal.Writer.

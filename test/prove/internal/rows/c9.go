@@ -30,11 +30,11 @@ var c9 = frame.Row{
 			return nil, err
 		}
 		defer quick()
-		peak := o.peak(ctx, time.Duration(env.Of(3, 6, 10))*time.Second)
+		peak := o.peak(ctx, time.Duration(env.Of(2, 6, 10))*time.Second)
 		if peak == 0 {
 			return nil, fmt.Errorf("nothing was taken: %v", o.other.Load())
 		}
-		lasting := time.Duration(env.Of(6, 12, 20)) * time.Second
+		lasting := time.Duration(env.Of(5, 12, 20)) * time.Second
 		rate, err := o.offer(ctx, 3*peak, lasting)
 		if err != nil {
 			return nil, err
@@ -96,10 +96,10 @@ func (o *overload) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// slowDown makes each call that is written take four milliseconds more, until quick.
+// slowDown makes each call that is written take three milliseconds more, until quick.
 func (o *overload) slowDown(ctx context.Context) (quick func(), err error) {
 	_, err = o.env.DB.Exec(ctx, `CREATE OR REPLACE FUNCTION public.c9_slow() RETURNS trigger LANGUAGE plpgsql AS
-		'BEGIN PERFORM pg_sleep(0.004 * (SELECT count(*) FROM filed)); RETURN NULL; END';
+		'BEGIN PERFORM pg_sleep(0.003 * (SELECT count(*) FROM filed)); RETURN NULL; END';
 		CREATE TRIGGER zz_c9_slow AFTER INSERT ON api.signals REFERENCING NEW TABLE AS filed
 		FOR EACH STATEMENT EXECUTE FUNCTION public.c9_slow()`)
 	return func() {
