@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -44,6 +45,9 @@ func (f *fan) connect() error {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
 				l, err := listen(f.o.socket, f.o.hello, i)
+				for errors.Is(err, syscall.EINTR) { // the runtime's own signals interrupt, too
+					l, err = listen(f.o.socket, f.o.hello, i)
+				}
 				mu.Lock()
 				if err != nil {
 					fail = fmt.Errorf("listener %d: %w", i, err)
@@ -181,6 +185,9 @@ func (l *listener) upgrade(u *url.URL, hello string) error {
 	buf := make([]byte, 4<<10)
 	for have := 0; ; {
 		n, err := syscall.Read(l.fd, buf[have:])
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
 		if err == nil && n == 0 {
 			err = io.ErrUnexpectedEOF
 		}
