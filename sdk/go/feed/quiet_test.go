@@ -224,7 +224,8 @@ func TestDeadAfterQuiet(t *testing.T) {
 			t.Errorf("after 74 s: events %v, %v", events, phases)
 		}
 		<-time.After(2 * time.Second)
-		if _, _, phases := told(); !slices.Equal(phases, append(slices.Clone(calm), Reconnecting)) {
+		given := append(slices.Clone(calm), Reconnecting) // and perhaps live again: the wait is random
+		if _, _, phases := told(); len(phases) < len(given) || !slices.Equal(phases[:len(given)], given) {
 			t.Errorf("after 76 s: %v", phases)
 		}
 		<-time.After(5 * time.Second)

@@ -27,8 +27,9 @@ type catchUp struct {
 	channel feed.Channel
 	id      string // of the client's frame
 	since   int64
-	resumes bool // since was given
-	unseen  bool // since is ahead of what this process has seen
+	resumes bool  // since was given
+	unseen  bool  // since is ahead of what this process has seen
+	shown   int64 // number of the snapshot that was sent
 	sub     *live.Subscription
 }
 
@@ -75,7 +76,7 @@ func (k *socket) catch(ctx context.Context) {
 		k.behind = k.behind[1:]
 		stands := k.subs[p.channel] == p.sub
 		k.mu.Unlock()
-		if stands && (k.show(ctx, p) != nil || k.follow(ctx, p) != nil) {
+		if stands && (k.show(ctx, &p) != nil || k.follow(ctx, p) != nil) {
 			return // the socket has ended
 		}
 	}
@@ -83,7 +84,7 @@ func (k *socket) catch(ctx context.Context) {
 
 // show sends the snapshot; without since, the reader then gets every event
 // behind the number of the snapshot.
-func (k *socket) show(ctx context.Context, p catchUp) error {
+func (k *socket) show(ctx context.Context, p *catchUp) error {
 	if !hasSnapshot(p.channel) {
 		return nil
 	}
@@ -103,6 +104,7 @@ func (k *socket) show(ctx context.Context, p catchUp) error {
 	if !p.resumes {
 		p.sub.Start(seq)
 	}
+	p.shown = seq
 	return k.offer(ctx, live.Text(frame))
 }
 
@@ -162,7 +164,8 @@ type replay struct {
 }
 
 // read offers the events of a stretch. What is older than the feed keeps is told
-// as a gap, and the reader is live from here.
+// as a gap, and the reader is live from here, or from behind the snapshot where that
+// is newer than what this process has handed out.
 func (r *replay) read(ctx context.Context, from, upTo int64) error {
 	if !r.started || r.at != from {
 		var oldest int64
@@ -181,7 +184,7 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 			if err := r.offer(ctx, live.Text(live.GapFrame(r.channel, from, oldest))); err != nil {
 				return err
 			}
-			r.sub.Caught(upTo)
+			r.sub.Caught(max(upTo, r.shown))
 			return nil
 		}
 		r.started, r.at = true, from
