@@ -10,9 +10,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -41,14 +39,15 @@ var j3 = frame.Row{
 			return nil, err
 		}
 		var tests tested
+		runs := 0
 		if env.Size != frame.Small { // the fault shows at the doors
 			if tests, err = ownTests(ctx, env, seen, "./services/hub/internal/message", "^(TestRead|TestForm|TestMessageVectors|TestMessageFile)$"); err != nil {
 				return nil, err
 			}
-		}
-		runs, err := fuzzOne(ctx, env, seen, "services/hub/internal/message", "FuzzCanonical", env.Of(0, 20_000, 2_000_000))
-		if err != nil {
-			return nil, err
+			dir := filepath.Join(env.Root, "services/hub/internal/message")
+			if runs, err = fuzzOne(ctx, seen, dir, "FuzzCanonical", env.Of(0, 20_000, 2_000_000)); err != nil {
+				return nil, err
+			}
 		}
 		seen.Figure("fuzzExecutions", runs)
 		seen.Promise("differing pairs with one signature 0", fmt.Sprintf("%d of %s", f.pairs.Load(), frame.Number(int(f.tried.Load()))))
@@ -170,20 +169,4 @@ func (f *forms) spelt(ctx context.Context) error {
 		f.seen.Check(a.Status == http.StatusOK && a.Text("id") == first.Text("id") && other != text, "the message with %s was answered %s", what, a)
 	}
 	return nil
-}
-
-// fuzzOne executes one fuzz target so many times and gives how many it were.
-func fuzzOne(ctx context.Context, env *frame.Env, seen *frame.Seen, dir, name string, times int) (runs int, err error) {
-	if times == 0 {
-		return 0, nil
-	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+name+"$", fmt.Sprintf("-fuzztime=%dx", times), "-parallel=2", ".")
-	cmd.Dir = filepath.Join(env.Root, dir)
-	out, failed := cmd.CombinedOutput()
-	seen.Check(failed == nil, "%s: %s", name, lastLines(string(out), 6))
-	if all := fuzzRuns.FindAllSubmatch(out, -1); len(all) > 0 {
-		runs, err = strconv.Atoi(string(all[len(all)-1][1]))
-	}
-	seen.Check(runs > 0, "%s made no executions", name)
-	return runs, err
 }
