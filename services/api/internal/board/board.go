@@ -88,6 +88,10 @@ type Store interface {
 	Record(ctx context.Context, userID string) (Record, error)
 	// PulseTotals counts everything as of now.
 	PulseTotals(ctx context.Context, now time.Time) (Totals, error)
+	// PulseWeeks counts the calls by week from first, a Monday, to now, by the number of
+	// the week, and tells when an independent operator filed last (nil: never) and how
+	// many claims the last 28 days have.
+	PulseWeeks(ctx context.Context, first, now time.Time) (weeks map[int]Week, last *time.Time, claims int64, err error)
 	// FoldBoards makes later reads fast, by one step; done tells that nothing is left.
 	FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error)
 	// FoldEdges measures up to so many rows again whose results have changed.

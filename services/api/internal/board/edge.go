@@ -2,6 +2,9 @@ package board
 
 import "github.com/signalcast/signalcast/pkg/skill"
 
+// ByEdge is the order of a board by the lower end of the edge.
+const ByEdge = "edge"
+
 // Edge is how much better than the prices an operator has called: the mean of won
 // less price, and between what the true one lies (docs/method.md).
 type Edge struct {
