@@ -16,6 +16,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
@@ -52,6 +53,7 @@ type Ledger struct {
 	resolutionv1.UnimplementedResolutionServiceServer
 	resolutionv1.UnimplementedResolutionReadServiceServer
 	boardv1.UnimplementedBoardReadServiceServer
+	recordv1.UnimplementedRecordServiceServer
 	programv1.UnimplementedProgramServiceServer
 	programv1.UnimplementedProgramReadServiceServer
 	wirev1.UnimplementedWireReadServiceServer
@@ -66,6 +68,11 @@ type Ledger struct {
 	Signals   []*Filed // in order
 	Outcomes  map[string]*resolutionv1.Outcome
 	Board     []*boardv1.Row
+	LastBoard *boardv1.ListBroadcastRequest
+	Records   map[string]*recordv1.GetOperatorRecordResponse // by handle; all but the operator
+	Skills    map[string]*recordv1.GetSkillResponse          // by handle, lane and window
+	Ranked    []*recordv1.Ranked
+	Pulse     *recordv1.GetPulseResponse
 	Program   *programv1.Program
 	Preempts  []*programv1.Preempt // in order
 	ScanReply *resolutionv1.ScanResponse
@@ -142,6 +149,7 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	resolutionv1.RegisterResolutionServiceServer(r, l)
 	resolutionv1.RegisterResolutionReadServiceServer(r, l)
 	boardv1.RegisterBoardReadServiceServer(r, l)
+	recordv1.RegisterRecordServiceServer(r, l)
 	programv1.RegisterProgramServiceServer(r, l)
 	programv1.RegisterProgramReadServiceServer(r, l)
 	wirev1.RegisterWireReadServiceServer(r, l)
