@@ -12,10 +12,9 @@ DROP TRIGGER count_field_insert ON board_rows; DROP TRIGGER count_field_update O
 DROP TABLE moments, operator_tallies, board_due, board_field;
 DROP INDEX board_rows_edge;
 ALTER TABLE board_rows DROP COLUMN skill_calls, DROP COLUMN edge_bps, DROP COLUMN low_bps, DROP COLUMN high_bps;
-ALTER TABLE operator_scores DROP COLUMN price_sum, DROP COLUMN best_bps, DROP COLUMN best_signal, DROP COLUMN streak, DROP COLUMN last, DROP COLUMN lost_last;
+ALTER TABLE operator_scores DROP COLUMN price_sum, DROP COLUMN best_bps, DROP COLUMN best_signal, DROP COLUMN streak, DROP COLUMN last_at;
 ALTER TABLE operator_lane_scores DROP COLUMN price_sum;
-DROP FUNCTION wins_behind, moment_tier, moment_id, count_field, within_price;
-DROP TYPE result_key;
+DROP FUNCTION streak_with, moment_tier, moment_id, count_field, within_price;
 RESET ROLE; RESET search_path`
 
 // What the migration makes of the results of before equals what each of them would have
