@@ -19,8 +19,9 @@ var adapters = map[string][]string{
 // is gone from every build but the one that plants faults.
 var everywhere = []string{"syntax", "fault", "obs", "teeth"}
 
-// subjectPkg is all that a subject may know of pkg/.
-var subjectPkg = []string{"syntax", "fault", "teeth"}
+// subjectPkg is all that a subject may know of pkg/; skill is arithmetic that the
+// ledger and those who check its records have in common.
+var subjectPkg = []string{"syntax", "fault", "teeth", "skill"}
 
 // subjects lists which subject may know which other one, per service. What is
 // not here is forbidden, so that the picture stays a tree one can draw.
@@ -94,6 +95,7 @@ var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true, "pr
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{
 	"web":     {"syntax"},                                // path and query words of the protocol
+	"skill":   {"syntax"},                                // prices, sides and statuses
 	"idp":     {"conf"},                                  // a provider's secret is one of the settings
 	"testkit": {"localdb", "pg", "kv", "link", "chrono"}, // sets up what the others connect to
 }

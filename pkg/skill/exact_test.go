@@ -1,0 +1,88 @@
+package skill
+
+import (
+	"errors"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestEveryProductIsRounded reads the source: a product of floating-point
+// numbers outside mul may be fused with a sum on some platforms, and then
+// records come out differently there. The same for functions whose last bit
+// depends on the platform.
+func TestEveryProductIsRounded(t *testing.T) {
+	t.Parallel()
+	fset := token.NewFileSet()
+	names, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []*ast.File
+	for _, n := range names {
+		if !strings.HasSuffix(n.Name(), ".go") || strings.HasSuffix(n.Name(), "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(fset, n.Name(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	conf := types.Config{Importer: little{}, Error: func(error) {}} // most of what is imported stays unknown
+	_, _ = conf.Check("skill", fset, files, info)
+	products := 0
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				return n.Name.Name != "mul"
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "math" && !exactlyRounded[n.Sel.Name] {
+					t.Errorf("%s: math.%s", fset.Position(n.Pos()), n.Sel.Name)
+				}
+			case *ast.AssignStmt:
+				if n.Tok == token.MUL_ASSIGN {
+					t.Errorf("%s: use mul", fset.Position(n.Pos()))
+				}
+			case *ast.BinaryExpr:
+				if n.Op != token.MUL || info.Types[n].Value != nil {
+					break
+				}
+				products++
+				if b, ok := info.TypeOf(n).(*types.Basic); !ok || b.Info()&types.IsInteger == 0 {
+					t.Errorf("%s: use mul", fset.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+	if len(files) < 8 || products == 0 {
+		t.Errorf("%d files and %d products read", len(files), products)
+	}
+}
+
+// exactlyRounded are the functions that IEEE 754 fixes to the last bit.
+var exactlyRounded = map[string]bool{"Sqrt": true, "Floor": true, "Ceil": true}
+
+// little imports no more of the world than that prices are whole numbers.
+type little struct{}
+
+func (little) Import(path string) (*types.Package, error) {
+	if !strings.HasSuffix(path, "/pkg/syntax") {
+		return nil, errors.New("not needed")
+	}
+	p := types.NewPackage(path, "syntax")
+	name := types.NewTypeName(token.NoPos, p, "Bps", nil)
+	bps := types.NewNamed(name, types.Typ[types.Int], nil)
+	p.Scope().Insert(name)
+	p.Scope().Insert(types.NewConst(token.NoPos, p, "MaxBps", bps, constant.MakeInt64(10000)))
+	p.MarkComplete()
+	return p, nil
+}

@@ -1,0 +1,89 @@
+package skill
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+const operators = 10_000
+
+// outcome counts what 10,000 operators were told.
+type outcome struct{ one, five, fiveTwoSided, luckyLow, covered int }
+
+// simulate plays operators of all styles, 5 to 400 calls each, against prices
+// that are wrong by the same points everywhere: with 0 all of them are without
+// any skill.
+func simulate(t *testing.T, operators, wrong int) (o outcome) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(20261122, uint64(wrong)))
+	names := slices.Sorted(maps.Keys(styles))
+	for i := range operators {
+		n := int(5 * math.Pow(80, rng.Float64()))
+		prices := choose(rng, n, styles[names[i%len(names)]])
+		real := func(p int) int { return min(max(p+wrong, 0), 10000) }
+		aim := 0.0
+		for _, p := range prices {
+			aim += float64(real(p)-p) / float64(n)
+		}
+		r := report(t, play(t, rng, prices, real))
+		add := func(to *int, yes bool) {
+			if yes {
+				*to++
+			}
+		}
+		add(&o.one, r.Above <= 0.01)
+		add(&o.five, r.Above <= 0.05)
+		add(&o.fiveTwoSided, r.TwoSided <= 0.05)
+		add(&o.luckyLow, r.LowBps > 0)
+		add(&o.covered, float64(r.LowBps) <= aim && aim <= float64(r.HighBps))
+	}
+	return o
+}
+
+// TestNullOperators is the size of the tests and the coverage of the interval
+// on operators who know no more than the price. Three deviations of chance are
+// allowed; the exact figures are in TestCoverage.
+func TestNullOperators(t *testing.T) {
+	t.Parallel()
+	o := simulate(t, operators, 0)
+	t.Logf("%d operators without skill: one-sided 1%%: %.2f%%, 5%%: %.2f%%; two-sided 5%%: %.2f%%; lower end above 0: %.2f%%; covered: %.2f%%",
+		operators, percent(o.one), percent(o.five), percent(o.fiveTwoSided), percent(o.luckyLow), percent(o.covered))
+	for _, c := range []struct {
+		name          string
+		seen          int
+		nominal, idle float64
+	}{
+		{"one-sided 1%", o.one, 0.01, 0.002},
+		{"one-sided 5%", o.five, 0.05, 0.02},
+		{"two-sided 5%", o.fiveTwoSided, 0.05, 0.015},
+		{"lower end above 0", o.luckyLow, 0.025, 0.008},
+	} {
+		chance := 3 * math.Sqrt(c.nominal*(1-c.nominal)/operators)
+		if share := float64(c.seen) / operators; share > c.nominal+chance || share < c.idle {
+			t.Errorf("%s: %.4f of the operators, want %.3f to %.4f", c.name, share, c.idle, c.nominal+chance)
+		}
+	}
+	if o.covered < operators*94/100 {
+		t.Errorf("covered: %d of %d", o.covered, operators)
+	}
+}
+
+// TestWrongPricesAreSeen shows that the simulation can fail: with prices three
+// points too high or too low it does.
+func TestWrongPricesAreSeen(t *testing.T) {
+	t.Parallel()
+	const some = 2000
+	o := simulate(t, some, 300)
+	t.Logf("%d operators with three points of edge: one-sided 5%%: %d; covered: %d", some, o.five, o.covered)
+	if o.five < some*10/100 {
+		t.Errorf("one-sided 5%%: only %d of %d", o.five, some)
+	}
+	if o.covered < some*94/100 {
+		t.Errorf("covered: %d of %d", o.covered, some)
+	}
+}
+
+func percent(n int) float64 { return 100 * float64(n) / operators }
