@@ -17,6 +17,7 @@ import (
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
@@ -121,6 +122,9 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	cataloguev1.RegisterCatalogueReadServiceServer(server, rpc.NewCatalogue(a.search, a.oracle, a.histories, a.markets))
 	resolutionv1.RegisterResolutionServiceServer(server, resolutions)
 	resolutionv1.RegisterResolutionReadServiceServer(server, resolutions)
+	stations := rpc.NewStations(a.stations)
+	stationv1.RegisterStationServiceServer(server, stations)
+	stationv1.RegisterStationReadServiceServer(server, stations)
 	boardv1.RegisterBoardReadServiceServer(server, rpc.NewBoards(a.boards, a.now))
 	wirev1.RegisterWireReadServiceServer(server, rpc.NewWire(a.oracle))
 	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
