@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"hash"
 
-	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/export"
@@ -205,12 +204,12 @@ func showNumbers(t *export.Tally) recordNumbersJSON {
 	return out
 }
 
-func showEdge(r *skill.Report) *recordEdgeJSON {
+func showEdge(r *export.Edge) *recordEdgeJSON {
 	if r == nil {
 		return nil
 	}
 	out := &recordEdgeJSON{
-		Version: skill.Version, Calls: r.Calls, Wins: r.Wins, PriceBps: r.PriceBps, EdgeBps: r.EdgeBps, LowBps: r.LowBps, HighBps: r.HighBps,
+		Version: export.EdgeVersion, Calls: r.Calls, Wins: r.Wins, PriceBps: r.PriceBps, EdgeBps: r.EdgeBps, LowBps: r.LowBps, HighBps: r.HighBps,
 		Above: r.Above, Below: r.Below, TwoSided: r.TwoSided, Needed: r.Needed, NeededSure: r.NeededSure,
 	}
 	if c := r.Calibration; c != nil {

@@ -135,9 +135,15 @@ func (t *Tally) AvgClv() *int64 {
 	return &mean
 }
 
-// Edge is the report of docs/method.md; nil without a decided call, and beyond a
+// Edge is what docs/method.md says of a set of calls.
+type Edge = skill.Report
+
+// EdgeVersion names its formulas.
+const EdgeVersion = skill.Version
+
+// Edge is the report over the whole record; nil without a decided call, and beyond a
 // million of them.
-func (t *Tally) Edge() *skill.Report {
+func (t *Tally) Edge() *Edge {
 	if t.many {
 		return nil
 	}
