@@ -45,10 +45,12 @@ func TestRecordIsWhole(t *testing.T) {
 		if i%7 == 0 { // many in one moment
 			b.clock.Advance(time.Second)
 		}
+		b.exec(`UPDATE api.market_prices SET at = at - interval '1 minute' WHERE market_id = $1`, market)
 		b.file(mara, market, syntax.Yes, 4100)
 	}
 	b.file(other, "1000", syntax.No, 5900)
 	b.nativeMarket("native-gauge", 2000)
+	b.clock.Advance(time.Hour)
 	last := b.file(mara, "native-gauge", syntax.Yes, 2000)
 	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: mara}, last, signal.Event{
 		ID: "0199f0a4-0000-7000-8000-000000000001", Type: "note", Payload: `{"text":"=1+1"}`, CreatedAt: b.clock.Now(),
