@@ -12,6 +12,7 @@ import (
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
+	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
@@ -20,6 +21,7 @@ import (
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
+	"github.com/signalcast/signalcast/services/api/internal/export"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -130,6 +132,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
 	feedv1.RegisterFeedServiceServer(server, rpc.NewFeed(a.store, a.news))
 	feedv1.RegisterFeedReadServiceServer(server, rpc.NewFeedReads(a.store))
+	exportv1.RegisterExportServiceServer(server, rpc.NewExports(export.NewService(a.store, a.now)))
 	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
 }
 
