@@ -33,8 +33,9 @@ var subjects = map[string]map[string][]string{
 		"oracle":  {"signal", "operator", "wire"},
 		"signal":  {"market"},
 		"wire":    {"market"},
-		"live":    {"feed"}, // it hands on what the feed defines
-		"webhook": {"feed"}, // it is sent to webhooks, too
+		"live":    {"feed"},   // it hands on what the feed defines
+		"webhook": {"feed"},   // it is sent to webhooks, too
+		"export":  {"signal"}, // a record is made of signals
 	},
 	"hub": {
 		"creation":   {"message", "market", "operator", "resolution", "signal"}, // what is signed becomes each of them
@@ -48,6 +49,7 @@ var subjects = map[string]map[string][]string{
 		"profile":    {"claim", "message", "operator"}, // the rules of a profile.update, and of an address
 		"signal":     {"operator"},                     // a call is filed with an operator's credential
 		"resolution": {"market"},                       // a native market is a market
+		"export":     {"signal"},                       // a record is made of signals
 	},
 	"clock": {},
 }

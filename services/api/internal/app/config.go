@@ -26,6 +26,9 @@ type Config struct {
 	HookKey     conf.Secret `env:"WEBHOOK_SECRET_KEY"` // under which webhooks' secrets lie in the database
 	HookPrivate bool        `env:"WEBHOOK_ALLOW_PRIVATE"`
 
+	Admin    conf.Secret `env:"ADMIN_SECRET"`             // empty: nobody approves stations here
+	Loopback bool        `env:"FEDERATION_ALLOW_PRIVATE"` // stations may be at http and private addresses
+
 	HubURL    string         `env:"HUB_URL"`
 	Providers conf.Secret    `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
 	PerAddr   int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
@@ -67,6 +70,10 @@ func (c *Config) Check(r *conf.Report) {
 	r.Secret("WEBHOOK_SECRET_KEY", c.HookKey)
 	if c.HookPrivate && r.Env().Production() {
 		r.Fail("WEBHOOK_ALLOW_PRIVATE", "must not be set in production")
+	}
+	r.OptSecret("ADMIN_SECRET", c.Admin)
+	if c.Loopback && r.Env().Production() {
+		r.Fail("FEDERATION_ALLOW_PRIVATE", "must not be set in production")
 	}
 	r.PublicURL("HUB_URL", c.HubURL)
 	c.checkProviders(r)

@@ -16,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
+	"github.com/signalcast/signalcast/services/hub/internal/export"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
@@ -57,6 +58,7 @@ type Deps struct {
 	Catalogue   market.Catalogue
 	Resolutions resolution.Ledger
 	Boards      board.Ledger
+	Exports     export.Ledger
 	Records     record.Ledger
 	Wire        wire.Ledger
 	Pins        market.Pins
@@ -89,35 +91,37 @@ type server struct {
 	videos         []string
 	trusted        []netip.Prefix
 
-	callers       *caller.Service
-	sessions      *caller.Sessions
-	operators     operator.Ledger
-	directory     operator.Directory
-	grants        *grant.Service
-	messages      *message.Service
-	creations     *creation.Service
-	submissions   *submissions
-	accounts      Accounts
-	signals       *signal.Service
-	reads         signal.Reader
-	markets       market.Ledger
-	catalogue     market.Catalogue
-	resolutions   resolution.Ledger
-	boards        board.Ledger
-	ledgerRecords record.Ledger
-	wire          wire.Ledger
-	pins          market.Pins
-	streams       station.Streams
-	clips         station.Clips
-	clock         program.Clock
-	director      program.Director
-	audit         audit.Log
-	addresses     *limit.Local
-	log           *slog.Logger
-	now           func() time.Time
-	newID         func() string
-	carry         func(context.Context, string) context.Context
-	degraded      func(route, source string)
+	callers     *caller.Service
+	sessions    *caller.Sessions
+	operators   operator.Ledger
+	directory   operator.Directory
+	grants      *grant.Service
+	messages    *message.Service
+	creations   *creation.Service
+	submissions *submissions
+	accounts    Accounts
+	signals     *signal.Service
+	reads       signal.Reader
+	markets     market.Ledger
+	catalogue   market.Catalogue
+	resolutions resolution.Ledger
+	boards      board.Ledger
+	exports     export.Ledger
+	keeper      record.Ledger
+	leaving     recordRoom
+	wire        wire.Ledger
+	pins        market.Pins
+	streams     station.Streams
+	clips       station.Clips
+	clock       program.Clock
+	director    program.Director
+	audit       audit.Log
+	addresses   *limit.Local
+	log         *slog.Logger
+	now         func() time.Time
+	newID       func() string
+	carry       func(context.Context, string) context.Context
+	degraded    func(route, source string)
 
 	feeds, boardPages, airing          *page.Book
 	records, skills, pulses            *page.Book
@@ -138,7 +142,7 @@ func New(cfg Config, d Deps) *Server {
 	s := &server{
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
-		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, ledgerRecords: d.Records, clock: d.Clock, director: d.Director, audit: d.Audit,
+		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, keeper: d.Records, clock: d.Clock, director: d.Director, audit: d.Audit,
 		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),

@@ -13,6 +13,7 @@ import (
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
+	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
@@ -58,6 +59,7 @@ type Ledger struct {
 	programv1.UnimplementedProgramReadServiceServer
 	wirev1.UnimplementedWireReadServiceServer
 	digestv1.UnimplementedDigestReadServiceServer
+	exportv1.UnimplementedExportServiceServer
 
 	sync.Mutex
 	Now       func() time.Time
@@ -69,7 +71,7 @@ type Ledger struct {
 	Outcomes  map[string]*resolutionv1.Outcome
 	Board     []*boardv1.Row
 	LastBoard *boardv1.ListBroadcastRequest
-	Records   map[string]*recordv1.GetOperatorRecordResponse // by handle; all but the operator
+	Kept      map[string]*recordv1.GetOperatorRecordResponse // by handle; all but the operator
 	Skills    map[string]*recordv1.GetSkillResponse          // by handle, lane and window
 	Ranked    []*recordv1.Ranked
 	Pulse     *recordv1.GetPulseResponse
@@ -81,6 +83,9 @@ type Ledger struct {
 	Before func(ctx context.Context, method string) error
 	// After runs behind every call that was done; its error hides the answer.
 	After func(ctx context.Context, method string) error
+
+	Records map[string][]*exportv1.RecordResponse // by handle, as they are streamed
+	Cut     error                                 // ends every record where its end would be
 
 	Day     *digestv1.GetDayResponse
 	LastDay *digestv1.GetDayRequest
@@ -154,6 +159,7 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	programv1.RegisterProgramReadServiceServer(r, l)
 	wirev1.RegisterWireReadServiceServer(r, l)
 	digestv1.RegisterDigestReadServiceServer(r, l)
+	exportv1.RegisterExportServiceServer(r, l)
 }
 
 // Count is how often a method was called.

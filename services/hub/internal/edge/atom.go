@@ -1,0 +1,222 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+type atomJSON struct {
+	Handle           string        `json:"handle"`
+	OperatorPublicID string        `json:"operatorPublicId"`
+	DisplayName      string        `json:"displayName"`
+	AvatarURL        *string       `json:"avatarUrl"`
+	Rank             string        `json:"rank"` // a title
+	Manifesto        *string       `json:"manifesto"`
+	OperatorType     string        `json:"operatorType"`
+	IsAI             bool          `json:"isAi"`
+	Tier             string        `json:"tier"`
+	Stats            atomStatsJSON `json:"stats"`
+	Live             bool          `json:"live"`
+	LiveSignal       any           `json:"liveSignal"` // null: nobody is live before operators broadcast
+	RecentCalls      []callJSON    `json:"recentCalls"`
+	Moments          []momentJSON  `json:"moments"`
+	Meta             atomMetaJSON  `json:"_meta"`
+}
+
+type atomStatsJSON struct {
+	TotalCalls     int64     `json:"totalCalls"`
+	ResolvedCalls  int64     `json:"resolvedCalls"`
+	Accuracy       int32     `json:"accuracy"`
+	Score          int64     `json:"score"`
+	Streak         int64     `json:"streak"`
+	AvgClvBps      *int32    `json:"avgClvBps"`
+	Followers      int64     `json:"followers"`
+	BroadcastScore int32     `json:"broadcastScore"`
+	BestCall       *bestJSON `json:"bestCall"`
+}
+
+type bestJSON struct {
+	OddsBps     int32  `json:"oddsBps"`
+	MarketID    string `json:"marketId"`
+	MarketTitle string `json:"marketTitle"`
+	SignalID    string `json:"signalId"`
+}
+
+type callJSON struct {
+	SignalID          string `json:"signalId"`
+	MarketID          string `json:"marketId"`
+	MarketTitle       string `json:"marketTitle"`
+	Direction         string `json:"direction"`
+	Status            string `json:"status"`
+	PriceAtPrediction int    `json:"priceAtPrediction"`
+	Score             *int32 `json:"score"`
+	CreatedAt         string `json:"createdAt"`
+	ReceiptURL        string `json:"receiptUrl"`
+}
+
+type momentJSON struct {
+	ID          string `json:"id"`
+	Tier        string `json:"tier"`
+	SignalID    string `json:"signalId"`
+	MarketID    string `json:"marketId"`
+	MarketTitle string `json:"marketTitle"`
+	Direction   string `json:"direction"`
+	OddsBps     int32  `json:"oddsBps"`
+	Score       int32  `json:"score"`
+	MintedAt    string `json:"mintedAt"`
+	ReceiptURL  string `json:"receiptUrl"`
+}
+
+type atomMetaJSON struct {
+	AtomVersion string `json:"atomVersion"`
+	EmbedURL    string `json:"embedUrl"`
+	AtomURL     string `json:"atomUrl"`
+}
+
+type fieldRecordJSON struct {
+	Handle     string     `json:"handle"`
+	Origin     string     `json:"origin"`
+	Rank       *int64     `json:"rank"`
+	Operators  int64      `json:"operators"`
+	Score      int64      `json:"score"`
+	Calls      int64      `json:"calls"`
+	Resolved   int64      `json:"resolved"`
+	Correct    int64      `json:"correct"`
+	Pending    int64      `json:"pending"`
+	Accuracy   int32      `json:"accuracy"`
+	Streak     int64      `json:"streak"`
+	AvgClvBps  *int32     `json:"avgClvBps"`
+	Recent     []callJSON `json:"recent"`
+	ProfileURL string     `json:"profileUrl"`
+}
+
+// What the atom and the field record show of their lists.
+const (
+	atomRecent  = 10
+	atomMoments = 20
+	fieldRecent = 5
+)
+
+const atomVersion = "1.0"
+
+// atom is GET /api/operator/{handle}.
+func (s *server) atom(c echo.Context) error {
+	handle, err := handleParam(c)
+	if err != nil {
+		return err
+	}
+	err = s.records.Serve(c.Response(), c.Request(), joinKey("atom", string(handle)), func(ctx context.Context) ([]byte, error) {
+		r, err := s.keeper.Operator(ctx, record.Query{Handle: handle, Recent: atomRecent, Moments: atomMoments})
+		if err != nil {
+			return nil, err
+		}
+		brief, cancel := context.WithTimeout(ctx, followTime)
+		defer cancel()
+		followers, away := s.accounts.Follows.Followers(brief, []operator.ID{r.Operator.ID})
+		body, err := web.Marshal(s.showAtom(&r, followers[r.Operator.ID]))
+		if err != nil || away == nil {
+			return body, err
+		}
+		return nil, &passing{page: page.Make(body, s.now()), source: "follows"}
+	})
+	var part *passing
+	if !errors.As(err, &part) {
+		return err
+	}
+	s.markDegraded(c, part.source)
+	part.page.WriteTo(c.Response(), c.Request())
+	return nil
+}
+
+// fieldRecord is GET /api/network/field-record/{handle}.
+func (s *server) fieldRecord(c echo.Context) error {
+	handle, err := handleParam(c)
+	if err != nil {
+		return err
+	}
+	return s.records.Serve(c.Response(), c.Request(), joinKey("field", string(handle)), func(ctx context.Context) ([]byte, error) {
+		r, err := s.keeper.Operator(ctx, record.Query{Handle: handle, Recent: fieldRecent})
+		if err != nil {
+			return nil, err
+		}
+		return web.Marshal(s.showFieldRecord(&r))
+	})
+}
+
+// ownFieldRecord is GET /api/network/field-record/me.
+func (s *server) ownFieldRecord(c echo.Context) error {
+	r, err := s.keeper.Operator(c.Request().Context(), record.Query{ID: callerOf(c).Operator.ID, Recent: fieldRecent})
+	if err != nil {
+		return err
+	}
+	return web.OK(c, s.showFieldRecord(&r))
+}
+
+func (s *server) showAtom(r *record.Record, followers int64) atomJSON {
+	o, st := r.Operator, &r.Stats
+	out := atomJSON{
+		Handle: string(o.Handle), OperatorPublicID: string(o.PublicID), DisplayName: o.DisplayName, AvatarURL: orNull(o.AvatarURL),
+		Rank: record.Title(st.Resolved()), Manifesto: orNull(o.Bio), OperatorType: string(o.Type), IsAI: o.IsAI(), Tier: string(o.Tier),
+		Stats: atomStatsJSON{
+			TotalCalls: st.Total, ResolvedCalls: st.Resolved(), Accuracy: st.Accuracy, Score: st.Score, Streak: st.Streak,
+			AvgClvBps: st.AvgClv, Followers: followers, BroadcastScore: r.BroadcastScore,
+		},
+		RecentCalls: s.showCalls(r.Recent), Moments: make([]momentJSON, 0, len(r.Moments)),
+		Meta: atomMetaJSON{
+			AtomVersion: atomVersion, EmbedURL: s.hubURL + "/operator/" + string(o.Handle) + "/embed", AtomURL: s.hubURL + "/api/operator/" + string(o.Handle),
+		},
+	}
+	if b := r.Best; b != nil {
+		out.Stats.BestCall = &bestJSON{OddsBps: b.Odds, MarketID: string(b.MarketID), MarketTitle: b.MarketTitle, SignalID: b.SignalID}
+	}
+	for _, m := range r.Moments {
+		out.Moments = append(out.Moments, momentJSON{
+			ID: m.ID, Tier: m.Tier, SignalID: m.SignalID, MarketID: string(m.MarketID), MarketTitle: m.MarketTitle, Direction: string(m.Direction),
+			OddsBps: m.Odds, Score: m.Score, MintedAt: syntax.Stamp(m.MintedAt), ReceiptURL: s.receiptURL(m.SignalID),
+		})
+	}
+	return out
+}
+
+func (s *server) showFieldRecord(r *record.Record) fieldRecordJSON {
+	st := &r.Stats
+	return fieldRecordJSON{
+		Handle: string(r.Operator.Handle), Origin: hubOrigin, Rank: r.Rank, Operators: r.Field, Score: st.Score, Calls: st.Total,
+		Resolved: st.Resolved(), Correct: st.Won, Pending: st.Pending(), Accuracy: st.Accuracy, Streak: st.Streak, AvgClvBps: st.AvgClv,
+		Recent: s.showCalls(r.Recent), ProfileURL: s.hubURL + "/u/" + string(r.Operator.Handle),
+	}
+}
+
+// receiptURL is the page of a call.
+func (s *server) receiptURL(id string) string { return s.hubURL + "/receipts/" + id }
+
+func (s *server) showCalls(list []signal.Signal) []callJSON {
+	out := make([]callJSON, 0, len(list))
+	for i := range list {
+		c := &list[i]
+		out = append(out, callJSON{
+			SignalID: c.ID, MarketID: string(c.MarketID), MarketTitle: c.MarketTitle, Direction: string(c.Direction), Status: string(c.Status),
+			PriceAtPrediction: int(c.Price), Score: c.Score, CreatedAt: syntax.Stamp(c.CreatedAt), ReceiptURL: s.receiptURL(c.ID),
+		})
+	}
+	return out
+}
+
+// Times of the books of skill and of the pulse.
+const (
+	skillTTL     = 30 * time.Second
+	skillTimeout = 5 * time.Second
+	skillKeys    = 512
+	pulseTTL     = 300 * time.Second
+	pulseTimeout = 10 * time.Second
+)
