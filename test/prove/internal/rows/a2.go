@@ -79,6 +79,8 @@ func rewrites(signal, market string) []attempt {
 		{"turn lost into won", "api_rw", "UPDATE api.signal_results SET status = 'won', score = 99 WHERE signal_id = $1", one},
 		{"delete the result", "api_rw", "DELETE FROM api.signal_results WHERE signal_id = $1", one},
 		{"change the outcome", "api_rw", "UPDATE api.market_resolutions SET outcome = 'YES' WHERE market_id = $1", []any{market}},
+		{"raise a moment", "api_rw", "UPDATE api.moments SET tier = 'LEGENDARY', odds_bps = 1 WHERE signal_id = $1", one},
+		{"take a moment", "api_rw", "DELETE FROM api.moments WHERE signal_id = $1", one},
 		{"change the side", "hub_rw", "UPDATE api.signals SET yes = NOT yes WHERE id = $1", one},
 	}
 }
