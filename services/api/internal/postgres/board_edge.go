@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -34,21 +35,35 @@ func (s *Store) FoldEdges(ctx context.Context, rows int, measure func([]skill.Ta
 		if err != nil {
 			return err
 		}
-		n := len(users)
-		calls, edges, lows, highs := make([]int64, n), make([]int32, n), make([]int32, n), make([]int32, n)
+		var kept edgeColumns
 		for i := range users {
 			e, err := measure(tallies[i])
+			if errors.Is(err, skill.ErrCount) {
+				continue // the row stays as it was when it had less: nobody else waits for it
+			}
 			if err != nil {
 				return fmt.Errorf("measure operator %s, lane %q: %w", users[i], lanes[i], err)
 			}
-			calls[i], edges[i], lows[i], highs[i] = e.Calls, int32(e.EdgeBps), int32(e.LowBps), int32(e.HighBps)
+			kept.add(users[i], lanes[i], e)
 		}
-		if _, err := tx.Exec(ctx, query("board_edges"), users, lanes, calls, edges, lows, highs); err != nil {
+		if _, err := tx.Exec(ctx, query("board_edges"), kept.users, kept.lanes, kept.calls, kept.edges, kept.lows, kept.highs); err != nil {
 			return fmt.Errorf("keep edges: %w", err)
 		}
 		return nil
 	})
 	return done, err
+}
+
+// edgeColumns are measured rows, by column.
+type edgeColumns struct {
+	users, lanes       []string
+	calls              []int64
+	edges, lows, highs []int32
+}
+
+func (c *edgeColumns) add(user, lane string, e board.Edge) {
+	c.users, c.lanes, c.calls = append(c.users, user), append(c.lanes, lane), append(c.calls, e.Calls)
+	c.edges, c.lows, c.highs = append(c.edges, int32(e.EdgeBps)), append(c.lows, int32(e.LowBps)), append(c.highs, int32(e.HighBps))
 }
 
 func takeDue(ctx context.Context, tx pgx.Tx, limit int) (users, lanes []string, err error) {

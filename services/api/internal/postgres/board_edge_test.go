@@ -154,3 +154,30 @@ func TestVerifyFindsEveryDifference(t *testing.T) {
 		}
 	}
 }
+
+// A record with more calls than can be measured keeps its row and holds nobody up.
+func TestAnEdgeOfTooManyCalls(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, 12, 2)
+	l.venueMarket("900", 2500)
+	l.markets = []string{"900"}
+	for _, hash := range l.hashes {
+		l.file(hash, "900", syntax.Yes, 2500)
+	}
+	l.claim("900", syntax.VerdictYes)
+	l.settle()
+	l.exec(`UPDATE api.operator_tallies SET calls = $1 WHERE user_id = (SELECT id FROM api.users WHERE handle = 'op0')`, skill.MaxCalls+1)
+	l.exec(`UPDATE api.board_rows SET edge_bps = 1`)
+	l.exec(`INSERT INTO api.board_due (user_id, lane) SELECT user_id, lane FROM api.board_rows`)
+	if done, err := l.FoldEdges(t.Context(), 10, board.MeasureEdge); err != nil || !done {
+		t.Fatalf("%v, %v", done, err)
+	}
+	for handle, want := range map[string]int{"op0": 1, "op1": 7500} {
+		if got := l.count(`SELECT b.edge_bps FROM api.board_rows b JOIN api.users u ON u.id = b.user_id WHERE u.handle = $1 AND b.lane = ''`, handle); got != want {
+			t.Errorf("%s has %d, want %d", handle, got, want)
+		}
+	}
+	if n := l.count(`SELECT count(*) FROM api.board_due`); n != 0 {
+		t.Errorf("%d rows wait", n)
+	}
+}

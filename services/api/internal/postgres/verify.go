@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -55,6 +56,9 @@ func verifyEdges(ctx context.Context, tx pgx.Tx) ([]Difference, error) {
 	var kept board.Edge
 	_, err = pgx.ForEachRow(rows, []any{&k.user, &k.lane, &kept.Calls, &kept.EdgeBps, &kept.LowBps, &kept.HighBps}, func() error {
 		counted, err := board.MeasureEdge(samples[k])
+		if errors.Is(err, skill.ErrCount) {
+			return nil // too many to measure: what stands there is of before
+		}
 		if err == nil && counted != kept && len(list) < 1000 {
 			list = append(list, Difference{"board_rows edge", k.user + " " + k.lane, fmt.Sprint(kept), fmt.Sprint(counted)})
 		}
