@@ -99,6 +99,42 @@ func (e BroadcastBoardWindow) Valid() bool {
 	}
 }
 
+// Defines values for CategorizeAnswerItemsMethod.
+const (
+	Fallback CategorizeAnswerItemsMethod = "fallback"
+	Keyword  CategorizeAnswerItemsMethod = "keyword"
+	Override CategorizeAnswerItemsMethod = "override"
+)
+
+// Valid indicates whether the value is a known member of the CategorizeAnswerItemsMethod enum.
+func (e CategorizeAnswerItemsMethod) Valid() bool {
+	switch e {
+	case Fallback:
+		return true
+	case Keyword:
+		return true
+	case Override:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CategoryListCategoriesFilterable.
+const (
+	CategoryListCategoriesFilterableFalse CategoryListCategoriesFilterable = false
+)
+
+// Valid indicates whether the value is a known member of the CategoryListCategoriesFilterable enum.
+func (e CategoryListCategoriesFilterable) Valid() bool {
+	switch e {
+	case CategoryListCategoriesFilterableFalse:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ClipStatus.
 const (
 	ClipStatusFailed     ClipStatus = "failed"
@@ -155,13 +191,13 @@ func (e False) Valid() bool {
 
 // Defines values for FashionFeedType.
 const (
-	Fashion FashionFeedType = "fashion"
+	FashionFeedTypeFashion FashionFeedType = "fashion"
 )
 
 // Valid indicates whether the value is a known member of the FashionFeedType enum.
 func (e FashionFeedType) Valid() bool {
 	switch e {
-	case Fashion:
+	case FashionFeedTypeFashion:
 		return true
 	default:
 		return false
@@ -282,6 +318,57 @@ func (e Lane) Valid() bool {
 	case TECH:
 		return true
 	case WORLD:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LaneCategory.
+const (
+	LaneCategoryCrypto   LaneCategory = "crypto"
+	LaneCategoryCulture  LaneCategory = "culture"
+	LaneCategoryEconomy  LaneCategory = "economy"
+	LaneCategoryFashion  LaneCategory = "fashion"
+	LaneCategoryFilm     LaneCategory = "film"
+	LaneCategoryMusic    LaneCategory = "music"
+	LaneCategoryNews     LaneCategory = "news"
+	LaneCategoryOther    LaneCategory = "other"
+	LaneCategoryPolitics LaneCategory = "politics"
+	LaneCategoryScience  LaneCategory = "science"
+	LaneCategorySports   LaneCategory = "sports"
+	LaneCategoryTech     LaneCategory = "tech"
+	LaneCategoryTv       LaneCategory = "tv"
+)
+
+// Valid indicates whether the value is a known member of the LaneCategory enum.
+func (e LaneCategory) Valid() bool {
+	switch e {
+	case LaneCategoryCrypto:
+		return true
+	case LaneCategoryCulture:
+		return true
+	case LaneCategoryEconomy:
+		return true
+	case LaneCategoryFashion:
+		return true
+	case LaneCategoryFilm:
+		return true
+	case LaneCategoryMusic:
+		return true
+	case LaneCategoryNews:
+		return true
+	case LaneCategoryOther:
+		return true
+	case LaneCategoryPolitics:
+		return true
+	case LaneCategoryScience:
+		return true
+	case LaneCategorySports:
+		return true
+	case LaneCategoryTech:
+		return true
+	case LaneCategoryTv:
 		return true
 	default:
 		return false
@@ -1421,6 +1508,52 @@ type BroadcastRow struct {
 	Won   int          `json:"won"`
 }
 
+// CategorizeAnswer defines model for CategorizeAnswer.
+type CategorizeAnswer struct {
+	Items []struct {
+		Category   LaneCategory                `json:"category"`
+		Confidence int                         `json:"confidence"`
+		Lane       Lane                        `json:"lane"`
+		MarketID   *string                     `json:"marketId"`
+		Method     CategorizeAnswerItemsMethod `json:"method"`
+	} `json:"items"`
+}
+
+// CategorizeAnswerItemsMethod defines model for CategorizeAnswer.Items.Method.
+type CategorizeAnswerItemsMethod string
+
+// CategorizeQuestion defines model for CategorizeQuestion.
+type CategorizeQuestion struct {
+	Items []struct {
+		MarketID *string `json:"marketId,omitempty"`
+
+		// Title Wanted unless `marketId` is there.
+		Title *string `json:"title,omitempty"`
+	} `json:"items"`
+}
+
+// CategoryList defines model for CategoryList.
+type CategoryList struct {
+	Categories []struct {
+		// Filterable Only of OTHER.
+		Filterable *CategoryListCategoriesFilterable `json:"filterable,omitempty"`
+		Lane       Lane                              `json:"lane"`
+
+		// Markets With a call.
+		Markets int `json:"markets"`
+
+		// OpenSignals On markets that are open.
+		OpenSignals int `json:"openSignals"`
+		Signals     int `json:"signals"`
+	} `json:"categories"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
+
+// CategoryListCategoriesFilterable Only of OTHER.
+type CategoryListCategoriesFilterable bool
+
 // Claimed defines model for Claimed.
 type Claimed struct {
 	Lost     int     `json:"lost"`
@@ -2042,6 +2175,23 @@ type Lane string
 // LaneAsked The filter that applied; null: none.
 type LaneAsked = Lane
 
+// LaneCategory defines model for LaneCategory.
+type LaneCategory string
+
+// LaneRuled defines model for LaneRuled.
+type LaneRuled struct {
+	Category LaneCategory `json:"category"`
+	Lane     Lane         `json:"lane"`
+	MarketID string       `json:"marketId"`
+	Ok       True         `json:"ok"`
+}
+
+// LaneRuling defines model for LaneRuling.
+type LaneRuling struct {
+	Category *LaneCategory `json:"category,omitempty"`
+	Lane     Lane          `json:"lane"`
+}
+
 // LedgerSignal defines model for LedgerSignal.
 type LedgerSignal struct {
 	Callsign   *string `json:"callsign"`
@@ -2057,6 +2207,29 @@ type LedgerSignal struct {
 	// PrivyID The provider's raw subject, not masked.
 	PrivyID    string     `json:"privyId"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
+
+	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
+	Score    *Score       `json:"score"`
+	Status   SignalStatus `json:"status"`
+	TextTake *string      `json:"textTake"`
+}
+
+// ListedSignal defines model for ListedSignal.
+type ListedSignal struct {
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt        Time               `json:"createdAt"`
+	CrowdYesAtSignal *int               `json:"crowdYesAtSignal"`
+	Direction        Side               `json:"direction"`
+	Handle           *string            `json:"handle"`
+	ID               openapi_types.UUID `json:"id"`
+	Lane             Lane               `json:"lane"`
+	MarketID         string             `json:"marketId"`
+	MarketTitle      string             `json:"marketTitle"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID  PublicID   `json:"operatorPublicId"`
+	PriceAtPrediction Bps        `json:"priceAtPrediction"`
+	ResolvedAt        *time.Time `json:"resolvedAt"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score    *Score       `json:"score"`
@@ -3091,6 +3264,14 @@ type SignalFeed struct {
 // SignalFeedType defines model for SignalFeed.Type.
 type SignalFeedType string
 
+// SignalList defines model for SignalList.
+type SignalList struct {
+	// Count Calls in this answer.
+	Count      int            `json:"count"`
+	NextCursor *string        `json:"next_cursor"`
+	Signals    []ListedSignal `json:"signals"`
+}
+
 // SignalStatus defines model for SignalStatus.
 type SignalStatus string
 
@@ -3514,6 +3695,55 @@ type TokenRequestGrantType string
 
 // True defines model for True.
 type True bool
+
+// UserMe defines model for UserMe.
+type UserMe struct {
+	DisplayName *string `json:"displayName"`
+	Handle      Handle  `json:"handle"`
+	IsAi        bool    `json:"isAi"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID PublicID     `json:"operatorPublicId"`
+	OperatorType     OperatorType `json:"operatorType"`
+	Permissions      []Permission `json:"permissions"`
+
+	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	Tier OperatorTier `json:"tier"`
+}
+
+// UserStats defines model for UserStats.
+type UserStats struct {
+	Accuracy  int    `json:"accuracy"`
+	AvgClvBps *int   `json:"avgClvBps"`
+	Handle    Handle `json:"handle"`
+	Lanes     []struct {
+		Accuracy int  `json:"accuracy"`
+		Lane     Lane `json:"lane"`
+		Lost     int  `json:"lost"`
+		Resolved int  `json:"resolved"`
+		Score    int  `json:"score"`
+		Void     int  `json:"void"`
+		Won      int  `json:"won"`
+	} `json:"lanes"`
+	Lost int `json:"lost"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID PublicID `json:"operatorPublicId"`
+
+	// Operators Operators that are ranked.
+	Operators int  `json:"operators"`
+	Pending   int  `json:"pending"`
+	Rank      *int `json:"rank"`
+	Resolved  int  `json:"resolved"`
+	Score     int  `json:"score"`
+	Streak    int  `json:"streak"`
+	Total     int  `json:"total"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+	Void      int  `json:"void"`
+	Won       int  `json:"won"`
+}
 
 // VenueMarket defines model for VenueMarket.
 type VenueMarket struct {
@@ -4107,6 +4337,21 @@ type StreamFeedParams struct {
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
+// ListSignalsParams defines parameters for ListSignals.
+type ListSignalsParams struct {
+	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Status An unknown one means no filter.
+	Status   *string `form:"status,omitempty" json:"status,omitempty"`
+	Handle   *string `form:"handle,omitempty" json:"handle,omitempty"`
+	MarketID *string `form:"marketId,omitempty" json:"marketId,omitempty"`
+	Limit    *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListExternalSignalsParams defines parameters for ListExternalSignals.
 type ListExternalSignalsParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
@@ -4129,6 +4374,16 @@ type ListStationsParams struct {
 	Lane     *string `form:"lane,omitempty" json:"lane,omitempty"`
 	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
 	Limit    *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListUserSignalsParams defines parameters for ListUserSignals.
+type ListUserSignalsParams struct {
+	// Status An unknown one means no filter.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -4303,6 +4558,12 @@ type FollowJSONRequestBody = FollowAsk
 //
 // Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 type MintAgentKeyJSONRequestBody = KeyMint
+
+// RuleLaneJSONRequestBody defines body for RuleLane for application/json ContentType.
+type RuleLaneJSONRequestBody = LaneRuling
+
+// CategorizeSignalsJSONRequestBody defines body for CategorizeSignals for application/json ContentType.
+type CategorizeSignalsJSONRequestBody = CategorizeQuestion
 
 // CreateStationJSONRequestBody defines body for CreateStation for application/json ContentType.
 type CreateStationJSONRequestBody = StationDraft
@@ -5805,12 +6066,65 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
 	StreamFeed(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RuleLaneWithBody Say where a market belongs
+	//
+	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+	RuleLaneWithBody(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RuleLane Say where a market belongs
+	//
+	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+	RuleLane(ctx context.Context, marketID MarketPath, body RuleLaneJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetOracleMarket One market with its attention, its crowd and its outcome
 	//
 	// `attention` is null where the market is not open or not measured yet.
 	//
 	// Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
 	GetOracleMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSignals Calls, newest first
+	//
+	// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
+	// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+	//
+	// Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
+	ListSignals(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListCategories Calls by content lane
+	//
+	// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+	//
+	// Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
+	ListCategories(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CategorizeSignalsWithBody Where questions belong
+	//
+	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+	// The same question has the same answer always. Needs the permission `read`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+	CategorizeSignalsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CategorizeSignals Where questions belong
+	//
+	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+	// The same question has the same answer always. Needs the permission `read`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+	CategorizeSignals(ctx context.Context, body CategorizeSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListExternalSignals Markets by attention
 	//
@@ -5914,6 +6228,27 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
 	RuleStation(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUserMe Whose key this is
+	//
+	// Needs the permission `read`.
+	//
+	// Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
+	GetUserMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListUserSignals The calls of an operator
+	//
+	// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+	//
+	// Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
+	ListUserSignals(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUserStats The figures of an operator
+	//
+	// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+	//
+	// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
+	GetUserStats(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks Your webhooks
 	//
@@ -8373,6 +8708,44 @@ func (c *Client) StreamFeed(ctx context.Context, params *StreamFeedParams, reqEd
 	return c.Client.Do(req)
 }
 
+// RuleLaneWithBody Say where a market belongs
+//
+// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+func (c *Client) RuleLaneWithBody(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRuleLaneRequestWithBody(c.Server, marketID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RuleLane Say where a market belongs
+//
+// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+func (c *Client) RuleLane(ctx context.Context, marketID MarketPath, body RuleLaneJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRuleLaneRequest(c.Server, marketID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetOracleMarket One market with its attention, its crowd and its outcome
 //
 // `attention` is null where the market is not open or not measured yet.
@@ -8380,6 +8753,81 @@ func (c *Client) StreamFeed(ctx context.Context, params *StreamFeedParams, reqEd
 // Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
 func (c *Client) GetOracleMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOracleMarketRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSignals Calls, newest first
+//
+// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
+// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+//
+// Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
+func (c *Client) ListSignals(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSignalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCategories Calls by content lane
+//
+// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+//
+// Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
+func (c *Client) ListCategories(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCategoriesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CategorizeSignalsWithBody Where questions belong
+//
+// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+// The same question has the same answer always. Needs the permission `read`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+func (c *Client) CategorizeSignalsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCategorizeSignalsRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CategorizeSignals Where questions belong
+//
+// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+// The same question has the same answer always. Needs the permission `read`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+func (c *Client) CategorizeSignals(ctx context.Context, body CategorizeSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCategorizeSignalsRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8613,6 +9061,57 @@ func (c *Client) RuleStationWithBody(ctx context.Context, stationID string, cont
 // Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
 func (c *Client) RuleStation(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRuleStationRequest(c.Server, stationID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUserMe Whose key this is
+//
+// Needs the permission `read`.
+//
+// Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
+func (c *Client) GetUserMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUserMeRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListUserSignals The calls of an operator
+//
+// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+//
+// Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
+func (c *Client) ListUserSignals(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUserSignalsRequest(c.Server, handle, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUserStats The figures of an operator
+//
+// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+//
+// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
+func (c *Client) GetUserStats(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUserStatsRequest(c.Server, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -13804,6 +14303,53 @@ func NewStreamFeedRequest(server string, params *StreamFeedParams) (*http.Reques
 	return req, nil
 }
 
+// NewRuleLaneRequest calls the generic RuleLane builder with application/json body
+func NewRuleLaneRequest(server string, marketID MarketPath, body RuleLaneJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRuleLaneRequestWithBody(server, marketID, "application/json", bodyReader)
+}
+
+// NewRuleLaneRequestWithBody constructs an http.Request for the RuleLane method, with any body, and a specified content type
+func NewRuleLaneRequestWithBody(server string, marketID MarketPath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/markets/%s/lane", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetOracleMarketRequest constructs an http.Request for the GetOracleMarket method
 func NewGetOracleMarketRequest(server string, marketID MarketPath) (*http.Request, error) {
 	var err error
@@ -13834,6 +14380,187 @@ func NewGetOracleMarketRequest(server string, marketID MarketPath) (*http.Reques
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewListSignalsRequest constructs an http.Request for the ListSignals method
+func NewListSignalsRequest(server string, params *ListSignalsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/signals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Handle != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "handle", *params.Handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MarketID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "marketId", *params.MarketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCategoriesRequest constructs an http.Request for the ListCategories method
+func NewListCategoriesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/signals/categories")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCategorizeSignalsRequest calls the generic CategorizeSignals builder with application/json body
+func NewCategorizeSignalsRequest(server string, body CategorizeSignalsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCategorizeSignalsRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCategorizeSignalsRequestWithBody constructs an http.Request for the CategorizeSignals method, with any body, and a specified content type
+func NewCategorizeSignalsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/signals/categorize")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -14338,6 +15065,152 @@ func NewRuleStationRequestWithBody(server string, stationID string, contentType 
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetUserMeRequest constructs an http.Request for the GetUserMe method
+func NewGetUserMeRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users/me")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListUserSignalsRequest constructs an http.Request for the ListUserSignals method
+func NewListUserSignalsRequest(server string, handle HandlePath, params *ListUserSignalsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users/%s/signals", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetUserStatsRequest constructs an http.Request for the GetUserStats method
+func NewGetUserStatsRequest(server string, handle HandlePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users/%s/stats", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -16374,6 +17247,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
 	StreamFeedWithResponse(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*StreamFeedResponse, error)
 
+	// RuleLaneWithBodyWithResponse Say where a market belongs
+	//
+	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+	RuleLaneWithBodyWithResponse(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RuleLaneResponse, error)
+
+	// RuleLaneWithResponse Say where a market belongs
+	//
+	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+	RuleLaneWithResponse(ctx context.Context, marketID MarketPath, body RuleLaneJSONRequestBody, reqEditors ...RequestEditorFn) (*RuleLaneResponse, error)
+
 	// GetOracleMarketWithResponse One market with its attention, its crowd and its outcome
 	//
 	// `attention` is null where the market is not open or not measured yet.
@@ -16382,6 +17273,45 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
 	GetOracleMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetOracleMarketResponse, error)
+
+	// ListSignalsWithResponse Calls, newest first
+	//
+	// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
+	// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
+	ListSignalsWithResponse(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*ListSignalsResponse, error)
+
+	// ListCategoriesWithResponse Calls by content lane
+	//
+	// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
+	ListCategoriesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListCategoriesResponse, error)
+
+	// CategorizeSignalsWithBodyWithResponse Where questions belong
+	//
+	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+	// The same question has the same answer always. Needs the permission `read`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+	CategorizeSignalsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CategorizeSignalsResponse, error)
+
+	// CategorizeSignalsWithResponse Where questions belong
+	//
+	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+	// The same question has the same answer always. Needs the permission `read`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+	CategorizeSignalsWithResponse(ctx context.Context, body CategorizeSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*CategorizeSignalsResponse, error)
 
 	// ListExternalSignalsWithResponse Markets by attention
 	//
@@ -16499,6 +17429,33 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
 	RuleStationWithResponse(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*RuleStationResponse, error)
+
+	// GetUserMeWithResponse Whose key this is
+	//
+	// Needs the permission `read`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
+	GetUserMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetUserMeResponse, error)
+
+	// ListUserSignalsWithResponse The calls of an operator
+	//
+	// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
+	ListUserSignalsWithResponse(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*ListUserSignalsResponse, error)
+
+	// GetUserStatsWithResponse The figures of an operator
+	//
+	// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
+	GetUserStatsWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetUserStatsResponse, error)
 
 	// ListWebhooksWithResponse Your webhooks
 	//
@@ -21426,6 +22383,54 @@ func (r StreamFeedResponse) ContentType() string {
 	return ""
 }
 
+type RuleLaneResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LaneRuled
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RuleLaneResponse) GetJSON200() *LaneRuled {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RuleLaneResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RuleLaneResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RuleLaneResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RuleLaneResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RuleLaneResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetOracleMarketResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -21468,6 +22473,150 @@ func (r GetOracleMarketResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetOracleMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListSignalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SignalList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSignalsResponse) GetJSON200() *SignalList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListSignalsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSignalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSignalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSignalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSignalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListCategoriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CategoryList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCategoriesResponse) GetJSON200() *CategoryList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListCategoriesResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCategoriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCategoriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCategoriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCategoriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CategorizeSignalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CategorizeAnswer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CategorizeSignalsResponse) GetJSON200() *CategorizeAnswer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CategorizeSignalsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CategorizeSignalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CategorizeSignalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CategorizeSignalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CategorizeSignalsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21956,6 +23105,150 @@ func (r RuleStationResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RuleStationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetUserMeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UserMe
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetUserMeResponse) GetJSON200() *UserMe {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetUserMeResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetUserMeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetUserMeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetUserMeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetUserMeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListUserSignalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SignalList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListUserSignalsResponse) GetJSON200() *SignalList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListUserSignalsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListUserSignalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListUserSignalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListUserSignalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListUserSignalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetUserStatsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UserStats
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetUserStatsResponse) GetJSON200() *UserStats {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetUserStatsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetUserStatsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetUserStatsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetUserStatsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetUserStatsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -24749,6 +26042,36 @@ func (c *ClientWithResponses) StreamFeedWithResponse(ctx context.Context, params
 	return ParseStreamFeedResponse(rsp)
 }
 
+// RuleLaneWithBodyWithResponse Say where a market belongs
+//
+// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+func (c *ClientWithResponses) RuleLaneWithBodyWithResponse(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RuleLaneResponse, error) {
+	rsp, err := c.RuleLaneWithBody(ctx, marketID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRuleLaneResponse(rsp)
+}
+
+// RuleLaneWithResponse Say where a market belongs
+//
+// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+func (c *ClientWithResponses) RuleLaneWithResponse(ctx context.Context, marketID MarketPath, body RuleLaneJSONRequestBody, reqEditors ...RequestEditorFn) (*RuleLaneResponse, error) {
+	rsp, err := c.RuleLane(ctx, marketID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRuleLaneResponse(rsp)
+}
+
 // GetOracleMarketWithResponse One market with its attention, its crowd and its outcome
 //
 // `attention` is null where the market is not open or not measured yet.
@@ -24762,6 +26085,69 @@ func (c *ClientWithResponses) GetOracleMarketWithResponse(ctx context.Context, m
 		return nil, err
 	}
 	return ParseGetOracleMarketResponse(rsp)
+}
+
+// ListSignalsWithResponse Calls, newest first
+//
+// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
+// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
+func (c *ClientWithResponses) ListSignalsWithResponse(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*ListSignalsResponse, error) {
+	rsp, err := c.ListSignals(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSignalsResponse(rsp)
+}
+
+// ListCategoriesWithResponse Calls by content lane
+//
+// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
+func (c *ClientWithResponses) ListCategoriesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListCategoriesResponse, error) {
+	rsp, err := c.ListCategories(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCategoriesResponse(rsp)
+}
+
+// CategorizeSignalsWithBodyWithResponse Where questions belong
+//
+// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+// The same question has the same answer always. Needs the permission `read`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+func (c *ClientWithResponses) CategorizeSignalsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CategorizeSignalsResponse, error) {
+	rsp, err := c.CategorizeSignalsWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCategorizeSignalsResponse(rsp)
+}
+
+// CategorizeSignalsWithResponse Where questions belong
+//
+// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+// The same question has the same answer always. Needs the permission `read`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+func (c *ClientWithResponses) CategorizeSignalsWithResponse(ctx context.Context, body CategorizeSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*CategorizeSignalsResponse, error) {
+	rsp, err := c.CategorizeSignals(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCategorizeSignalsResponse(rsp)
 }
 
 // ListExternalSignalsWithResponse Markets by attention
@@ -24957,6 +26343,51 @@ func (c *ClientWithResponses) RuleStationWithResponse(ctx context.Context, stati
 		return nil, err
 	}
 	return ParseRuleStationResponse(rsp)
+}
+
+// GetUserMeWithResponse Whose key this is
+//
+// Needs the permission `read`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
+func (c *ClientWithResponses) GetUserMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetUserMeResponse, error) {
+	rsp, err := c.GetUserMe(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetUserMeResponse(rsp)
+}
+
+// ListUserSignalsWithResponse The calls of an operator
+//
+// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
+func (c *ClientWithResponses) ListUserSignalsWithResponse(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*ListUserSignalsResponse, error) {
+	rsp, err := c.ListUserSignals(ctx, handle, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListUserSignalsResponse(rsp)
+}
+
+// GetUserStatsWithResponse The figures of an operator
+//
+// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
+func (c *ClientWithResponses) GetUserStatsWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetUserStatsResponse, error) {
+	rsp, err := c.GetUserStats(ctx, handle, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetUserStatsResponse(rsp)
 }
 
 // ListWebhooksWithResponse Your webhooks
@@ -28520,6 +29951,39 @@ func ParseStreamFeedResponse(rsp *http.Response) (*StreamFeedResponse, error) {
 	return response, nil
 }
 
+// ParseRuleLaneResponse parses an HTTP response from a RuleLaneWithResponse call
+func ParseRuleLaneResponse(rsp *http.Response) (*RuleLaneResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RuleLaneResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LaneRuled
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetOracleMarketResponse parses an HTTP response from a GetOracleMarketWithResponse call
 func ParseGetOracleMarketResponse(rsp *http.Response) (*GetOracleMarketResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -28536,6 +30000,105 @@ func ParseGetOracleMarketResponse(rsp *http.Response) (*GetOracleMarketResponse,
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest OracleMarket
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListSignalsResponse parses an HTTP response from a ListSignalsWithResponse call
+func ParseListSignalsResponse(rsp *http.Response) (*ListSignalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSignalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SignalList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListCategoriesResponse parses an HTTP response from a ListCategoriesWithResponse call
+func ParseListCategoriesResponse(rsp *http.Response) (*ListCategoriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCategoriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CategoryList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCategorizeSignalsResponse parses an HTTP response from a CategorizeSignalsWithResponse call
+func ParseCategorizeSignalsResponse(rsp *http.Response) (*CategorizeSignalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CategorizeSignalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CategorizeAnswer
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -28870,6 +30433,105 @@ func ParseRuleStationResponse(rsp *http.Response) (*RuleStationResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest StationDone
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetUserMeResponse parses an HTTP response from a GetUserMeWithResponse call
+func ParseGetUserMeResponse(rsp *http.Response) (*GetUserMeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetUserMeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UserMe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListUserSignalsResponse parses an HTTP response from a ListUserSignalsWithResponse call
+func ParseListUserSignalsResponse(rsp *http.Response) (*ListUserSignalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListUserSignalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SignalList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetUserStatsResponse parses an HTTP response from a GetUserStatsWithResponse call
+func ParseGetUserStatsResponse(rsp *http.Response) (*GetUserStatsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetUserStatsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UserStats
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
