@@ -81,6 +81,24 @@ func (e BroadcastBoardOperators) Valid() bool {
 	}
 }
 
+// Defines values for BroadcastBoardOrder.
+const (
+	BroadcastBoardOrderEdge  BroadcastBoardOrder = "edge"
+	BroadcastBoardOrderScore BroadcastBoardOrder = "score"
+)
+
+// Valid indicates whether the value is a known member of the BroadcastBoardOrder enum.
+func (e BroadcastBoardOrder) Valid() bool {
+	switch e {
+	case BroadcastBoardOrderEdge:
+		return true
+	case BroadcastBoardOrderScore:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BroadcastBoardWindow.
 const (
 	BroadcastBoardWindowAll  BroadcastBoardWindow = "all"
@@ -459,6 +477,51 @@ func (e MessageType) Valid() bool {
 	}
 }
 
+// Defines values for MomentDirection.
+const (
+	MomentDirectionNO  MomentDirection = "NO"
+	MomentDirectionYES MomentDirection = "YES"
+)
+
+// Valid indicates whether the value is a known member of the MomentDirection enum.
+func (e MomentDirection) Valid() bool {
+	switch e {
+	case MomentDirectionNO:
+		return true
+	case MomentDirectionYES:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MomentTier.
+const (
+	COMMON    MomentTier = "COMMON"
+	EPIC      MomentTier = "EPIC"
+	LEGENDARY MomentTier = "LEGENDARY"
+	RARE      MomentTier = "RARE"
+	UNCOMMON  MomentTier = "UNCOMMON"
+)
+
+// Valid indicates whether the value is a known member of the MomentTier enum.
+func (e MomentTier) Valid() bool {
+	switch e {
+	case COMMON:
+		return true
+	case EPIC:
+		return true
+	case LEGENDARY:
+		return true
+	case RARE:
+		return true
+	case UNCOMMON:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MoveDirection.
 const (
 	Down MoveDirection = "down"
@@ -471,6 +534,51 @@ func (e MoveDirection) Valid() bool {
 	case Down:
 		return true
 	case Up:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OperatorAtomRank.
+const (
+	FIELDOPERATOR  OperatorAtomRank = "FIELD OPERATOR"
+	OPERATOR       OperatorAtomRank = "OPERATOR"
+	RECRUIT        OperatorAtomRank = "RECRUIT"
+	SENIOROPERATOR OperatorAtomRank = "SENIOR OPERATOR"
+	STATIONCHIEF   OperatorAtomRank = "STATION CHIEF"
+)
+
+// Valid indicates whether the value is a known member of the OperatorAtomRank enum.
+func (e OperatorAtomRank) Valid() bool {
+	switch e {
+	case FIELDOPERATOR:
+		return true
+	case OPERATOR:
+		return true
+	case RECRUIT:
+		return true
+	case SENIOROPERATOR:
+		return true
+	case STATIONCHIEF:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OperatorSkillWindow.
+const (
+	OperatorSkillWindowAll  OperatorSkillWindow = "all"
+	OperatorSkillWindowN28D OperatorSkillWindow = "28d"
+)
+
+// Valid indicates whether the value is a known member of the OperatorSkillWindow enum.
+func (e OperatorSkillWindow) Valid() bool {
+	switch e {
+	case OperatorSkillWindowAll:
+		return true
+	case OperatorSkillWindowN28D:
 		return true
 	default:
 		return false
@@ -666,6 +774,48 @@ func (e Provider) Valid() bool {
 	case ProviderManual:
 		return true
 	case ProviderPolymarket:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordCallDirection.
+const (
+	RecordCallDirectionNO  RecordCallDirection = "NO"
+	RecordCallDirectionYES RecordCallDirection = "YES"
+)
+
+// Valid indicates whether the value is a known member of the RecordCallDirection enum.
+func (e RecordCallDirection) Valid() bool {
+	switch e {
+	case RecordCallDirectionNO:
+		return true
+	case RecordCallDirectionYES:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordCallStatus.
+const (
+	RecordCallStatusLost    RecordCallStatus = "lost"
+	RecordCallStatusPending RecordCallStatus = "pending"
+	RecordCallStatusVoid    RecordCallStatus = "void"
+	RecordCallStatusWon     RecordCallStatus = "won"
+)
+
+// Valid indicates whether the value is a known member of the RecordCallStatus enum.
+func (e RecordCallStatus) Valid() bool {
+	switch e {
+	case RecordCallStatusLost:
+		return true
+	case RecordCallStatusPending:
+		return true
+	case RecordCallStatusVoid:
+		return true
+	case RecordCallStatusWon:
 		return true
 	default:
 		return false
@@ -1465,6 +1615,7 @@ type BroadcastBoard struct {
 	Count       int                     `json:"count"`
 	Leaderboard []BroadcastRow          `json:"leaderboard"`
 	Operators   BroadcastBoardOperators `json:"operators"`
+	Order       BroadcastBoardOrder     `json:"order"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time                 `json:"updatedAt"`
@@ -1473,6 +1624,9 @@ type BroadcastBoard struct {
 
 // BroadcastBoardOperators defines model for BroadcastBoard.Operators.
 type BroadcastBoardOperators string
+
+// BroadcastBoardOrder defines model for BroadcastBoard.Order.
+type BroadcastBoardOrder string
 
 // BroadcastBoardWindow defines model for BroadcastBoard.Window.
 type BroadcastBoardWindow string
@@ -1488,6 +1642,7 @@ type BroadcastRow struct {
 		Skill    float32 `json:"skill"`
 	} `json:"components"`
 	DisplayName string `json:"displayName"`
+	Edge        *Edge  `json:"edge"`
 	Followers   int    `json:"followers"`
 	Handle      Handle `json:"handle"`
 	Href        string `json:"href"`
@@ -1506,6 +1661,27 @@ type BroadcastRow struct {
 	Tier  OperatorTier `json:"tier"`
 	Total int          `json:"total"`
 	Won   int          `json:"won"`
+}
+
+// Calibration How stated confidence held; null where none was stated.
+type Calibration struct {
+	Bins []struct {
+		Calls         int `json:"calls"`
+		ConfidenceBps int `json:"confidenceBps"`
+		From          int `json:"from"`
+		HighBps       int `json:"highBps"`
+		HitBps        int `json:"hitBps"`
+		LowBps        int `json:"lowBps"`
+		To            int `json:"to"`
+		Wins          int `json:"wins"`
+	} `json:"bins"`
+	BrierBps       int `json:"brierBps"`
+	Calls          int `json:"calls"`
+	MarketBrierBps int `json:"marketBrierBps"`
+	ReliabilityBps int `json:"reliabilityBps"`
+	ResolutionBps  int `json:"resolutionBps"`
+	UncertaintyBps int `json:"uncertaintyBps"`
+	WithinBps      int `json:"withinBps"`
 }
 
 // CategorizeAnswer defines model for CategorizeAnswer.
@@ -1777,6 +1953,15 @@ type Disputed struct {
 	Scored int `json:"scored"`
 }
 
+// Edge How much better than the prices somebody has called: the mean of won less price. The true number lies between low and high, as far as the calls can tell and are independent of each other (docs/method.md).
+type Edge struct {
+	// Calls Won and lost.
+	Calls   int `json:"calls"`
+	EdgeBps int `json:"edgeBps"`
+	HighBps int `json:"highBps"`
+	LowBps  int `json:"lowBps"`
+}
+
 // Error The form of every error; each one may carry further members.
 type Error struct {
 	// Error Stable code.
@@ -1889,6 +2074,30 @@ type FeedSignal struct {
 	Score    *Score       `json:"score"`
 	Status   SignalStatus `json:"status"`
 	TextTake *string      `json:"textTake"`
+}
+
+// FieldRecord defines model for FieldRecord.
+type FieldRecord struct {
+	Accuracy  int    `json:"accuracy"`
+	AvgClvBps *int   `json:"avgClvBps"`
+	Calls     int    `json:"calls"`
+	Correct   int    `json:"correct"`
+	Handle    Handle `json:"handle"`
+
+	// Operators How many are ranked.
+	Operators int `json:"operators"`
+
+	// Origin Examples: hub
+	Origin     string `json:"origin"`
+	Pending    int    `json:"pending"`
+	ProfileURL string `json:"profileUrl"`
+
+	// Rank Among people with a decided call, by score, decided calls, accuracy and handle.
+	Rank     *int         `json:"rank"`
+	Recent   []RecordCall `json:"recent"`
+	Resolved int          `json:"resolved"`
+	Score    int          `json:"score"`
+	Streak   int          `json:"streak"`
 }
 
 // Filed defines model for Filed.
@@ -2368,6 +2577,34 @@ type MintedKey struct {
 	Tier        KeyTier      `json:"tier"`
 }
 
+// Moment A call that was won at a price of 5000 or less that we knew ourselves. One per call, and it never changes.
+type Moment struct {
+	Direction MomentDirection    `json:"direction"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID    MarketID `json:"marketId"`
+	MarketTitle string   `json:"marketTitle"`
+
+	// MintedAt Examples: 2026-09-18T12:00:00.000Z
+	MintedAt   Time               `json:"mintedAt"`
+	OddsBps    int                `json:"oddsBps"`
+	ReceiptURL string             `json:"receiptUrl"`
+	Score      int                `json:"score"`
+	SignalID   openapi_types.UUID `json:"signalId"`
+
+	// Tier By oddsBps: above 3500, 2000, 1000, 500, and up to it.
+	Tier MomentTier `json:"tier"`
+}
+
+// MomentDirection defines model for Moment.Direction.
+type MomentDirection string
+
+// MomentTier By oddsBps: above 3500, 2000, 1000, 500, and up to it.
+type MomentTier string
+
 // Move defines model for Move.
 type Move struct {
 	Delta Delta `json:"delta"`
@@ -2523,6 +2760,106 @@ type OldHistory struct {
 		TS int `json:"ts"`
 	} `json:"points"`
 }
+
+// OperatorAtom defines model for OperatorAtom.
+type OperatorAtom struct {
+	UnderscoreMeta struct {
+		AtomURL string `json:"atomUrl"`
+
+		// AtomVersion Examples: 1.0
+		AtomVersion string `json:"atomVersion"`
+		EmbedURL    string `json:"embedUrl"`
+	} `json:"_meta"`
+	AvatarURL   *string `json:"avatarUrl"`
+	DisplayName string  `json:"displayName"`
+	Handle      Handle  `json:"handle"`
+	IsAi        bool    `json:"isAi"`
+	Live        bool    `json:"live"`
+	LiveSignal  *struct {
+		// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+		//
+		// Examples: 701122
+		MarketID MarketID `json:"marketId"`
+		Name     string   `json:"name"`
+		Slug     *string  `json:"slug"`
+		YesPct   *float32 `json:"yesPct"`
+	} `json:"liveSignal"`
+	Manifesto *string  `json:"manifesto"`
+	Moments   []Moment `json:"moments"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID PublicID     `json:"operatorPublicId"`
+	OperatorType     OperatorType `json:"operatorType"`
+
+	// Rank A title by decided calls: from 0, 5, 15, 50, 200.
+	Rank        OperatorAtomRank `json:"rank"`
+	RecentCalls []RecordCall     `json:"recentCalls"`
+	Stats       struct {
+		Accuracy  int  `json:"accuracy"`
+		AvgClvBps *int `json:"avgClvBps"`
+		BestCall  *struct {
+			// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+			//
+			// Examples: 701122
+			MarketID    MarketID `json:"marketId"`
+			MarketTitle string   `json:"marketTitle"`
+
+			// OddsBps The price that the call was scored with.
+			OddsBps  int                `json:"oddsBps"`
+			SignalID openapi_types.UUID `json:"signalId"`
+		} `json:"bestCall"`
+		BroadcastScore int `json:"broadcastScore"`
+		Followers      int `json:"followers"`
+
+		// ResolvedCalls Won and lost.
+		ResolvedCalls int `json:"resolvedCalls"`
+		Score         int `json:"score"`
+
+		// Streak Wins since the last loss.
+		Streak     int `json:"streak"`
+		TotalCalls int `json:"totalCalls"`
+	} `json:"stats"`
+
+	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	Tier OperatorTier `json:"tier"`
+}
+
+// OperatorAtomRank A title by decided calls: from 0, 5, 15, 50, 200.
+type OperatorAtomRank string
+
+// OperatorSkill defines model for OperatorSkill.
+type OperatorSkill struct {
+	// Caveats What the numbers take for granted. `calls_taken_as_independent`: ten calls that one event decides are hardly more than one. `holds_for_one_look`: who looks again after every call finds luck sooner or later.
+	Caveats []string `json:"caveats"`
+	Handle  Handle   `json:"handle"`
+	IsAi    bool     `json:"isAi"`
+	Lane    *string  `json:"lane"`
+
+	// Lanes Lanes with a decided call, by name; empty when one was asked for.
+	Lanes []struct {
+		Lane   string      `json:"lane"`
+		Report SkillReport `json:"report"`
+	} `json:"lanes"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID PublicID     `json:"operatorPublicId"`
+	Report           *SkillReport `json:"report"`
+
+	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	Tier OperatorTier `json:"tier"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+
+	// Version Of the method.
+	//
+	// Examples: 1.0
+	Version string              `json:"version"`
+	Window  OperatorSkillWindow `json:"window"`
+}
+
+// OperatorSkillWindow defines model for OperatorSkill.Window.
+type OperatorSkillWindow string
 
 // OperatorTier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
 type OperatorTier string
@@ -2864,6 +3201,80 @@ type PublicApp struct {
 // PublicID Masked operator id.
 type PublicID = string
 
+// Pulse defines model for Pulse.
+type Pulse struct {
+	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
+	GeneratedAt Time `json:"generatedAt"`
+	Hub         struct {
+		// Resolutions28 Claims in 28 days.
+		Resolutions28 int `json:"resolutions28"`
+	} `json:"hub"`
+	LastIndependentWeek *string `json:"lastIndependentWeek"`
+
+	// NorthStar The last complete week.
+	NorthStar *struct {
+		ActiveOperators int                `json:"activeOperators"`
+		ScoredSignals   int                `json:"scoredSignals"`
+		WeekStart       openapi_types.Date `json:"weekStart"`
+		WssAo           float32            `json:"wssAo"`
+	} `json:"northStar"`
+	Totals PulseTotals `json:"totals"`
+
+	// Weeks ISO weeks, UTC, oldest first; the last one is running.
+	Weeks []struct {
+		ActiveIndependent int                `json:"activeIndependent"`
+		Automated         int                `json:"automated"`
+		House             int                `json:"house"`
+		Independent       int                `json:"independent"`
+		Ws                openapi_types.Date `json:"ws"`
+	} `json:"weeks"`
+}
+
+// PulseTotals defines model for PulseTotals.
+type PulseTotals struct {
+	AutomatedSignals     int `json:"automatedSignals"`
+	BeatLine             int `json:"beatLine"`
+	ClvCount             int `json:"clvCount"`
+	HouseOperators       int `json:"houseOperators"`
+	HouseSignals         int `json:"houseSignals"`
+	IndependentActive28  int `json:"independentActive28"`
+	IndependentOperators int `json:"independentOperators"`
+	IndependentSignals   int `json:"independentSignals"`
+	Last7                int `json:"last7"`
+	Lost                 int `json:"lost"`
+	Markets              int `json:"markets"`
+	Open                 int `json:"open"`
+	Prev7                int `json:"prev7"`
+	Registered           int `json:"registered"`
+	Resolved             int `json:"resolved"`
+	Signals              int `json:"signals"`
+	Won                  int `json:"won"`
+}
+
+// RecordCall defines model for RecordCall.
+type RecordCall struct {
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time                `json:"createdAt"`
+	Direction RecordCallDirection `json:"direction"`
+
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID          MarketID           `json:"marketId"`
+	MarketTitle       string             `json:"marketTitle"`
+	PriceAtPrediction int                `json:"priceAtPrediction"`
+	ReceiptURL        string             `json:"receiptUrl"`
+	Score             *int               `json:"score"`
+	SignalID          openapi_types.UUID `json:"signalId"`
+	Status            RecordCallStatus   `json:"status"`
+}
+
+// RecordCallDirection defines model for RecordCall.Direction.
+type RecordCallDirection string
+
+// RecordCallStatus defines model for RecordCall.Status.
+type RecordCallStatus string
+
 // Related defines model for Related.
 type Related struct {
 	Active  RelatedMarket   `json:"active"`
@@ -2978,6 +3389,7 @@ type ScoreRow struct {
 	Accuracy    int     `json:"accuracy"`
 	Callsign    *string `json:"callsign"`
 	DisplayName *string `json:"displayName"`
+	Edge        *Edge   `json:"edge"`
 	IsAi        bool    `json:"isAi"`
 	Lost        int     `json:"lost"`
 	Pending     int     `json:"pending"`
@@ -3433,6 +3845,35 @@ type Situations struct {
 	Lane       *LaneAsked  `json:"lane"`
 	Situations []Situation `json:"situations"`
 	Window     WireWindow  `json:"window"`
+}
+
+// SkillReport defines model for SkillReport.
+type SkillReport struct {
+	Calibration *Calibration `json:"calibration"`
+	Calls       int          `json:"calls"`
+
+	// CallsNeeded If it goes on like this, calls until lowBps is above 0; null without an edge.
+	CallsNeeded *int `json:"callsNeeded"`
+
+	// CallsNeededSure The same for four of five operators with such an edge.
+	CallsNeededSure *int `json:"callsNeededSure"`
+
+	// Chance The exact chance of such a record if every price was right.
+	Chance struct {
+		// Above Of so many wins or more.
+		Above float32 `json:"above"`
+
+		// Below Of so many wins or fewer.
+		Below    float32 `json:"below"`
+		TwoSided float32 `json:"twoSided"`
+	} `json:"chance"`
+	EdgeBps int `json:"edgeBps"`
+	HighBps int `json:"highBps"`
+	LowBps  int `json:"lowBps"`
+
+	// PriceBps The mean price: the share of wins that the market promised.
+	PriceBps int `json:"priceBps"`
+	Wins     int `json:"wins"`
 }
 
 // Station defines model for Station.
@@ -3915,6 +4356,9 @@ type WireMarketID = string
 // WireWindow defines model for WireWindow.
 type WireWindow string
 
+// BoardOrder Examples: score, edge
+type BoardOrder = string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -4137,12 +4581,24 @@ type ListBroadcastBoardParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
 	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Order `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`.
+	Order *BoardOrder `form:"order,omitempty" json:"order,omitempty"`
 }
 
 // GetOperatorRecordParams defines parameters for GetOperatorRecord.
 type GetOperatorRecordParams struct {
 	// Format `csv` is a table for spreadsheets, one row a call; what begins like a formula has a quote in front. Anything else is `jsonl`.
 	Format *string `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// GetOperatorSkillParams defines parameters for GetOperatorSkill.
+type GetOperatorSkillParams struct {
+	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Window An unknown value is `all`.
+	Window *string `form:"window,omitempty" json:"window,omitempty"`
 }
 
 // ListOracleTilesParams defines parameters for ListOracleTiles.
@@ -4367,6 +4823,9 @@ type ListScoreBoardParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
 	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Order `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`.
+	Order *BoardOrder `form:"order,omitempty" json:"order,omitempty"`
 }
 
 // ListStationsParams defines parameters for ListStations.
@@ -5488,6 +5947,18 @@ type ClientInterface interface {
 	// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
 	ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetOwnFieldRecord The field record of the key's owner
+	//
+	// A key of any permission.
+	//
+	// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
+	GetOwnFieldRecord(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFieldRecord Where an operator stands in the field
+	//
+	// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
+	GetFieldRecord(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetNetworkIdentity What an operator has claimed on partner stations
 	//
 	// Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
@@ -5514,10 +5985,20 @@ type ClientInterface interface {
 	// Corresponds with GET /api/network/program (the `GetNetworkProgram` operationId).
 	GetNetworkProgram(ctx context.Context, params *GetNetworkProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetPulse How the network stands, by week
+	//
+	// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
+	GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListBroadcastBoard Operators by broadcast score
 	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOperatorAtom One operator's record
+	//
+	// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
+	GetOperatorAtom(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOperatorRecord The whole record of an operator, as a file
 	//
@@ -5529,6 +6010,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 	GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOperatorSkill How much of a record is skill
+	//
+	// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+	//
+	// Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
+	GetOperatorSkill(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListOracleTiles The tiles of the heatmap by attention alone
 	//
@@ -7382,6 +7870,38 @@ func (c *Client) ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams,
 	return c.Client.Do(req)
 }
 
+// GetOwnFieldRecord The field record of the key's owner
+//
+// A key of any permission.
+//
+// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
+func (c *Client) GetOwnFieldRecord(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOwnFieldRecordRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFieldRecord Where an operator stands in the field
+//
+// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
+func (c *Client) GetFieldRecord(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFieldRecordRequest(c.Server, handle)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetNetworkIdentity What an operator has claimed on partner stations
 //
 // Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
@@ -7448,11 +7968,41 @@ func (c *Client) GetNetworkProgram(ctx context.Context, params *GetNetworkProgra
 	return c.Client.Do(req)
 }
 
+// GetPulse How the network stands, by week
+//
+// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
+func (c *Client) GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPulseRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListBroadcastBoard Operators by broadcast score
 //
 // Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListBroadcastBoardRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOperatorAtom One operator's record
+//
+// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
+func (c *Client) GetOperatorAtom(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOperatorAtomRequest(c.Server, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -7474,6 +8024,23 @@ func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBo
 // Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 func (c *Client) GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOperatorRecordRequest(c.Server, handle, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOperatorSkill How much of a record is skill
+//
+// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+//
+// Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
+func (c *Client) GetOperatorSkill(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOperatorSkillRequest(c.Server, handle, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11329,6 +11896,67 @@ func NewListCrowdGapsRequest(server string, params *ListCrowdGapsParams) (*http.
 	return req, nil
 }
 
+// NewGetOwnFieldRecordRequest constructs an http.Request for the GetOwnFieldRecord method
+func NewGetOwnFieldRecordRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/field-record/me")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetFieldRecordRequest constructs an http.Request for the GetFieldRecord method
+func NewGetFieldRecordRequest(server string, handle HandlePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/field-record/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetNetworkIdentityRequest constructs an http.Request for the GetNetworkIdentity method
 func NewGetNetworkIdentityRequest(server string, handle HandlePath) (*http.Request, error) {
 	var err error
@@ -11617,6 +12245,33 @@ func NewGetNetworkProgramRequest(server string, params *GetNetworkProgramParams)
 	return req, nil
 }
 
+// NewGetPulseRequest constructs an http.Request for the GetPulse method
+func NewGetPulseRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/pulse")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListBroadcastBoardRequest constructs an http.Request for the ListBroadcastBoard method
 func NewListBroadcastBoardRequest(server string, params *ListBroadcastBoardParams) (*http.Request, error) {
 	var err error
@@ -11693,10 +12348,56 @@ func NewListBroadcastBoardRequest(server string, params *ListBroadcastBoardParam
 
 		}
 
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetOperatorAtomRequest constructs an http.Request for the GetOperatorAtom method
+func NewGetOperatorAtomRequest(server string, handle HandlePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/operator/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -11745,6 +12446,79 @@ func NewGetOperatorRecordRequest(server string, handle string, params *GetOperat
 		if params.Format != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetOperatorSkillRequest constructs an http.Request for the GetOperatorSkill method
+func NewGetOperatorSkillRequest(server string, handle HandlePath, params *GetOperatorSkillParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/operator/%s/skill", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Window != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "window", *params.Window, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -14695,6 +15469,18 @@ func NewListScoreBoardRequest(server string, params *ListScoreBoardParams) (*htt
 
 		}
 
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -16589,6 +17375,22 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
 	ListCrowdGapsWithResponse(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*ListCrowdGapsResponse, error)
 
+	// GetOwnFieldRecordWithResponse The field record of the key's owner
+	//
+	// A key of any permission.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
+	GetOwnFieldRecordWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOwnFieldRecordResponse, error)
+
+	// GetFieldRecordWithResponse Where an operator stands in the field
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
+	GetFieldRecordWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetFieldRecordResponse, error)
+
 	// GetNetworkIdentityWithResponse What an operator has claimed on partner stations
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -16623,12 +17425,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/network/program (the `GetNetworkProgram` operationId).
 	GetNetworkProgramWithResponse(ctx context.Context, params *GetNetworkProgramParams, reqEditors ...RequestEditorFn) (*GetNetworkProgramResponse, error)
 
+	// GetPulseWithResponse How the network stands, by week
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
+	GetPulseWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPulseResponse, error)
+
 	// ListBroadcastBoardWithResponse Operators by broadcast score
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoardWithResponse(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*ListBroadcastBoardResponse, error)
+
+	// GetOperatorAtomWithResponse One operator's record
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
+	GetOperatorAtomWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetOperatorAtomResponse, error)
 
 	// GetOperatorRecordWithResponse The whole record of an operator, as a file
 	//
@@ -16642,6 +17458,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 	GetOperatorRecordWithResponse(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*GetOperatorRecordResponse, error)
+
+	// GetOperatorSkillWithResponse How much of a record is skill
+	//
+	// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
+	GetOperatorSkillWithResponse(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*GetOperatorSkillResponse, error)
 
 	// ListOracleTilesWithResponse The tiles of the heatmap by attention alone
 	//
@@ -19709,6 +20534,102 @@ func (r ListCrowdGapsResponse) ContentType() string {
 	return ""
 }
 
+type GetOwnFieldRecordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FieldRecord
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOwnFieldRecordResponse) GetJSON200() *FieldRecord {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOwnFieldRecordResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOwnFieldRecordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOwnFieldRecordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOwnFieldRecordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOwnFieldRecordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetFieldRecordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FieldRecord
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetFieldRecordResponse) GetJSON200() *FieldRecord {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetFieldRecordResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFieldRecordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFieldRecordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFieldRecordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFieldRecordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetNetworkIdentityResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19901,6 +20822,54 @@ func (r GetNetworkProgramResponse) ContentType() string {
 	return ""
 }
 
+type GetPulseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Pulse
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPulseResponse) GetJSON200() *Pulse {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetPulseResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPulseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPulseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPulseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPulseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListBroadcastBoardResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19949,6 +20918,54 @@ func (r ListBroadcastBoardResponse) ContentType() string {
 	return ""
 }
 
+type GetOperatorAtomResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OperatorAtom
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOperatorAtomResponse) GetJSON200() *OperatorAtom {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOperatorAtomResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOperatorAtomResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOperatorAtomResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOperatorAtomResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOperatorAtomResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetOperatorRecordResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19984,6 +21001,54 @@ func (r GetOperatorRecordResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetOperatorRecordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetOperatorSkillResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OperatorSkill
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOperatorSkillResponse) GetJSON200() *OperatorSkill {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOperatorSkillResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOperatorSkillResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOperatorSkillResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOperatorSkillResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOperatorSkillResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -24935,6 +26000,34 @@ func (c *ClientWithResponses) ListCrowdGapsWithResponse(ctx context.Context, par
 	return ParseListCrowdGapsResponse(rsp)
 }
 
+// GetOwnFieldRecordWithResponse The field record of the key's owner
+//
+// A key of any permission.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
+func (c *ClientWithResponses) GetOwnFieldRecordWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOwnFieldRecordResponse, error) {
+	rsp, err := c.GetOwnFieldRecord(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOwnFieldRecordResponse(rsp)
+}
+
+// GetFieldRecordWithResponse Where an operator stands in the field
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
+func (c *ClientWithResponses) GetFieldRecordWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetFieldRecordResponse, error) {
+	rsp, err := c.GetFieldRecord(ctx, handle, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFieldRecordResponse(rsp)
+}
+
 // GetNetworkIdentityWithResponse What an operator has claimed on partner stations
 //
 // Returns a wrapper object for the known response body format(s).
@@ -24993,6 +26086,19 @@ func (c *ClientWithResponses) GetNetworkProgramWithResponse(ctx context.Context,
 	return ParseGetNetworkProgramResponse(rsp)
 }
 
+// GetPulseWithResponse How the network stands, by week
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
+func (c *ClientWithResponses) GetPulseWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPulseResponse, error) {
+	rsp, err := c.GetPulse(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPulseResponse(rsp)
+}
+
 // ListBroadcastBoardWithResponse Operators by broadcast score
 //
 // Returns a wrapper object for the known response body format(s).
@@ -25004,6 +26110,19 @@ func (c *ClientWithResponses) ListBroadcastBoardWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseListBroadcastBoardResponse(rsp)
+}
+
+// GetOperatorAtomWithResponse One operator's record
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
+func (c *ClientWithResponses) GetOperatorAtomWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetOperatorAtomResponse, error) {
+	rsp, err := c.GetOperatorAtom(ctx, handle, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOperatorAtomResponse(rsp)
 }
 
 // GetOperatorRecordWithResponse The whole record of an operator, as a file
@@ -25023,6 +26142,21 @@ func (c *ClientWithResponses) GetOperatorRecordWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseGetOperatorRecordResponse(rsp)
+}
+
+// GetOperatorSkillWithResponse How much of a record is skill
+//
+// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
+func (c *ClientWithResponses) GetOperatorSkillWithResponse(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*GetOperatorSkillResponse, error) {
+	rsp, err := c.GetOperatorSkill(ctx, handle, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOperatorSkillResponse(rsp)
 }
 
 // ListOracleTilesWithResponse The tiles of the heatmap by attention alone
@@ -28114,6 +29248,72 @@ func ParseListCrowdGapsResponse(rsp *http.Response) (*ListCrowdGapsResponse, err
 	return response, nil
 }
 
+// ParseGetOwnFieldRecordResponse parses an HTTP response from a GetOwnFieldRecordWithResponse call
+func ParseGetOwnFieldRecordResponse(rsp *http.Response) (*GetOwnFieldRecordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOwnFieldRecordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FieldRecord
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetFieldRecordResponse parses an HTTP response from a GetFieldRecordWithResponse call
+func ParseGetFieldRecordResponse(rsp *http.Response) (*GetFieldRecordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFieldRecordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FieldRecord
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetNetworkIdentityResponse parses an HTTP response from a GetNetworkIdentityWithResponse call
 func ParseGetNetworkIdentityResponse(rsp *http.Response) (*GetNetworkIdentityResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -28246,6 +29446,39 @@ func ParseGetNetworkProgramResponse(rsp *http.Response) (*GetNetworkProgramRespo
 	return response, nil
 }
 
+// ParseGetPulseResponse parses an HTTP response from a GetPulseWithResponse call
+func ParseGetPulseResponse(rsp *http.Response) (*GetPulseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPulseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Pulse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListBroadcastBoardResponse parses an HTTP response from a ListBroadcastBoardWithResponse call
 func ParseListBroadcastBoardResponse(rsp *http.Response) (*ListBroadcastBoardResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -28279,6 +29512,39 @@ func ParseListBroadcastBoardResponse(rsp *http.Response) (*ListBroadcastBoardRes
 	return response, nil
 }
 
+// ParseGetOperatorAtomResponse parses an HTTP response from a GetOperatorAtomWithResponse call
+func ParseGetOperatorAtomResponse(rsp *http.Response) (*GetOperatorAtomResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOperatorAtomResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OperatorAtom
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetOperatorRecordResponse parses an HTTP response from a GetOperatorRecordWithResponse call
 func ParseGetOperatorRecordResponse(rsp *http.Response) (*GetOperatorRecordResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -28293,6 +29559,39 @@ func ParseGetOperatorRecordResponse(rsp *http.Response) (*GetOperatorRecordRespo
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetOperatorSkillResponse parses an HTTP response from a GetOperatorSkillWithResponse call
+func ParseGetOperatorSkillResponse(rsp *http.Response) (*GetOperatorSkillResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOperatorSkillResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OperatorSkill
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

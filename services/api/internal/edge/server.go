@@ -32,6 +32,7 @@ type Feed interface {
 // Boards ranks operators and counts the network.
 type Boards interface {
 	Scores(ctx context.Context, g board.Group, lane string, limit int) ([]board.Row, error)
+	EdgeBoard(ctx context.Context, g board.Group, lane string, limit int) ([]board.Row, error)
 	Pulse(ctx context.Context) (board.Totals, error)
 }
 

@@ -18,6 +18,7 @@ const (
 	cacheShort   = "public, s-maxage=10"
 	cacheClaimed = "public, s-maxage=300"
 	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
+	cachePulse   = "public, s-maxage=300"
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
 	cacheWire    = "public, s-maxage=30"
 	cacheEmpty   = "public, s-maxage=1" // of a programme with nothing in it, which is soon filled
@@ -124,6 +125,11 @@ func (s *server) routes() []route {
 
 		{method: get, path: "/api/operator/:handle/record", who: public, cors: web.Open, cache: cacheNever, handler: s.record, timeout: -1},
 		{method: get, path: "/api/operator/leaderboard", who: public, cache: cacheBoard, handler: s.board, empty: s.emptyBoard},
+		{method: get, path: "/api/operator/:handle", who: public, cache: cacheBoard, handler: s.atom},
+		{method: get, path: "/api/operator/:handle/skill", who: public, cors: web.Open, cache: cacheBoard, handler: s.skill, timeout: skillTimeout + time.Second},
+		{method: get, path: "/api/network/field-record/me", who: caller.TakeKey, cache: cacheNever, handler: s.ownFieldRecord},
+		{method: get, path: "/api/network/field-record/:handle", who: public, cors: web.Open, cache: cacheBoard, handler: s.fieldRecord},
+		{method: get, path: "/api/network/pulse", who: public, cors: web.Open, cache: cachePulse, handler: s.pulse, timeout: pulseTimeout + time.Second},
 
 		{method: get, path: "/api/broadcast/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.broadcastProgram},
 		{method: get, path: "/api/broadcast/preempt", who: admin, cache: cacheNever, handler: s.preempts},

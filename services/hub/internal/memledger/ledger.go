@@ -17,6 +17,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
@@ -53,6 +54,7 @@ type Ledger struct {
 	resolutionv1.UnimplementedResolutionServiceServer
 	resolutionv1.UnimplementedResolutionReadServiceServer
 	boardv1.UnimplementedBoardReadServiceServer
+	recordv1.UnimplementedRecordServiceServer
 	programv1.UnimplementedProgramServiceServer
 	programv1.UnimplementedProgramReadServiceServer
 	wirev1.UnimplementedWireReadServiceServer
@@ -68,6 +70,11 @@ type Ledger struct {
 	Signals   []*Filed // in order
 	Outcomes  map[string]*resolutionv1.Outcome
 	Board     []*boardv1.Row
+	LastBoard *boardv1.ListBroadcastRequest
+	Records   map[string]*recordv1.GetOperatorRecordResponse // by handle; all but the operator
+	Skills    map[string]*recordv1.GetSkillResponse          // by handle, lane and window
+	Ranked    []*recordv1.Ranked
+	Pulse     *recordv1.GetPulseResponse
 	Program   *programv1.Program
 	Preempts  []*programv1.Preempt // in order
 	ScanReply *resolutionv1.ScanResponse
@@ -77,7 +84,7 @@ type Ledger struct {
 	// After runs behind every call that was done; its error hides the answer.
 	After func(ctx context.Context, method string) error
 
-	Records map[string][]*exportv1.RecordResponse // by handle, as they are streamed
+	Exports map[string][]*exportv1.RecordResponse // by handle, as they are streamed
 	Cut     error                                 // ends every record where its end would be
 
 	Day     *digestv1.GetDayResponse
@@ -147,6 +154,7 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	resolutionv1.RegisterResolutionServiceServer(r, l)
 	resolutionv1.RegisterResolutionReadServiceServer(r, l)
 	boardv1.RegisterBoardReadServiceServer(r, l)
+	recordv1.RegisterRecordServiceServer(r, l)
 	programv1.RegisterProgramServiceServer(r, l)
 	programv1.RegisterProgramReadServiceServer(r, l)
 	wirev1.RegisterWireReadServiceServer(r, l)
