@@ -21,6 +21,7 @@ func TestCORS(t *testing.T) {
 		"/api/broadcast/program": true, "/api/network/program": true,
 		"/api/polymarket/markets": true, "/api/polymarket/market": true, "/api/polymarket/resolved": true,
 		"/api/network/market/:marketId": true, "/api/network/crowd": true,
+		"/api/network/tapes": true, "/api/network/operators": true,
 		"/api/network/identity/:handle": true, "/api/network/payout/:handle": true,
 		"/api/situations": true, "/api/oracle/featured": true, "/api/fashion/signals": true,
 		"/api/polymarket/featured": true, "/api/polymarket/market-history": true, "/api/polymarket/history": true,

@@ -18,6 +18,7 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -56,6 +57,8 @@ type Ledger struct {
 	programv1.UnimplementedProgramReadServiceServer
 	wirev1.UnimplementedWireReadServiceServer
 	digestv1.UnimplementedDigestReadServiceServer
+	stationv1.UnimplementedStationServiceServer
+	stationv1.UnimplementedStationReadServiceServer
 
 	sync.Mutex
 	Now       func() time.Time
@@ -68,6 +71,7 @@ type Ledger struct {
 	Board     []*boardv1.Row
 	Program   *programv1.Program
 	Preempts  []*programv1.Preempt // in order
+	Stations  map[string]*Stationed
 	ScanReply *resolutionv1.ScanResponse
 
 	// Before runs ahead of every call and may refuse it, wait or count.
@@ -146,6 +150,8 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	programv1.RegisterProgramReadServiceServer(r, l)
 	wirev1.RegisterWireReadServiceServer(r, l)
 	digestv1.RegisterDigestReadServiceServer(r, l)
+	stationv1.RegisterStationServiceServer(r, l)
+	stationv1.RegisterStationReadServiceServer(r, l)
 }
 
 // Count is how often a method was called.
