@@ -16,8 +16,8 @@ var adapters = map[string][]string{
 }
 
 // everywhere may be imported by every part of a service that is no subject; teeth
-// is gone from every build but the one that plants faults.
-var everywhere = []string{"syntax", "fault", "obs", "teeth"}
+// is gone from every build but the one that plants faults, and skill is arithmetic.
+var everywhere = []string{"syntax", "fault", "obs", "teeth", "skill"}
 
 // subjectPkg is all that a subject may know of pkg/; skill is arithmetic that the
 // ledger and those who check its records have in common.
@@ -29,17 +29,20 @@ var subjects = map[string]map[string][]string{
 	"api": {
 		"resolve": {"score", "signal", "market"},
 		"board":   {"signal", "operator"},
+		"record":  {"board", "operator", "signal"}, // a record shows its owner, its calls and where it stands
 		"oracle":  {"signal", "operator", "wire"},
 		"signal":  {"market"},
 		"wire":    {"market"},
-		"live":    {"feed"}, // it hands on what the feed defines
-		"webhook": {"feed"}, // it is sent to webhooks, too
+		"live":    {"feed"},   // it hands on what the feed defines
+		"webhook": {"feed"},   // it is sent to webhooks, too
+		"export":  {"signal"}, // a record is made of signals
 	},
 	"hub": {
 		"creation":   {"message", "market", "operator", "resolution", "signal"}, // what is signed becomes each of them
 		"grant":      {"caller"},
 		"caller":     {"operator"},                     // a caller is an operator with scopes
 		"board":      {"operator"},                     // a row shows an operator
+		"record":     {"operator", "signal"},           // a record shows its owner and its calls
 		"follow":     {"operator"},                     // operators follow operators
 		"claim":      {"operator"},                     // an operator claims
 		"message":    {"claim"},                        // a payout address is read as a wallet is
@@ -47,6 +50,7 @@ var subjects = map[string]map[string][]string{
 		"signal":     {"operator"},                     // a call is filed with an operator's credential
 		"network":    {"station", "operator"},          // a playlist is one, and rows are operators
 		"resolution": {"market"},                       // a native market is a market
+		"export":     {"signal"},                       // a record is made of signals
 	},
 	"clock": {},
 }

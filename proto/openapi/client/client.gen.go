@@ -4054,6 +4054,12 @@ type ListBroadcastBoardParams struct {
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetOperatorRecordParams defines parameters for GetOperatorRecord.
+type GetOperatorRecordParams struct {
+	// Format `csv` is a table for spreadsheets, one row a call; what begins like a formula has a quote in front. Anything else is `jsonl`.
+	Format *string `form:"format,omitempty" json:"format,omitempty"`
+}
+
 // ListOracleTilesParams defines parameters for ListOracleTiles.
 type ListOracleTilesParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -5419,6 +5425,17 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOperatorRecord The whole record of an operator, as a file
+	//
+	// Every call that was filed when it was asked, oldest first, with its events, the price that is scored, the snapshot it was
+	// held against, its result and where the outcome came from. There is no limit of rows: the answer is a stream that goes as
+	// fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
+	// before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
+	// records may leave to one address at once.
+	//
+	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
+	GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListOracleTiles The tiles of the heatmap by attention alone
 	//
@@ -7322,6 +7339,27 @@ func (c *Client) ViewTape(ctx context.Context, id string, reqEditors ...RequestE
 // Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListBroadcastBoardRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOperatorRecord The whole record of an operator, as a file
+//
+// Every call that was filed when it was asked, oldest first, with its events, the price that is scored, the snapshot it was
+// held against, its result and where the outcome came from. There is no limit of rows: the answer is a stream that goes as
+// fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
+// before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
+// records may leave to one address at once.
+//
+// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
+func (c *Client) GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOperatorRecordRequest(c.Server, handle, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11534,6 +11572,67 @@ func NewListBroadcastBoardRequest(server string, params *ListBroadcastBoardParam
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetOperatorRecordRequest constructs an http.Request for the GetOperatorRecord method
+func NewGetOperatorRecordRequest(server string, handle string, params *GetOperatorRecordParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/operator/%s/record", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -16074,6 +16173,19 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoardWithResponse(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*ListBroadcastBoardResponse, error)
 
+	// GetOperatorRecordWithResponse The whole record of an operator, as a file
+	//
+	// Every call that was filed when it was asked, oldest first, with its events, the price that is scored, the snapshot it was
+	// held against, its result and where the outcome came from. There is no limit of rows: the answer is a stream that goes as
+	// fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
+	// before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
+	// records may leave to one address at once.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
+	GetOperatorRecordWithResponse(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*GetOperatorRecordResponse, error)
+
 	// ListOracleTilesWithResponse The tiles of the heatmap by attention alone
 	//
 	// Without pins, each with its attention.
@@ -19440,6 +19552,47 @@ func (r ListBroadcastBoardResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListBroadcastBoardResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetOperatorRecordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOperatorRecordResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOperatorRecordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOperatorRecordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOperatorRecordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOperatorRecordResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -24173,6 +24326,25 @@ func (c *ClientWithResponses) ListBroadcastBoardWithResponse(ctx context.Context
 	return ParseListBroadcastBoardResponse(rsp)
 }
 
+// GetOperatorRecordWithResponse The whole record of an operator, as a file
+//
+// Every call that was filed when it was asked, oldest first, with its events, the price that is scored, the snapshot it was
+// held against, its result and where the outcome came from. There is no limit of rows: the answer is a stream that goes as
+// fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
+// before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
+// records may leave to one address at once.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
+func (c *ClientWithResponses) GetOperatorRecordWithResponse(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*GetOperatorRecordResponse, error) {
+	rsp, err := c.GetOperatorRecord(ctx, handle, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOperatorRecordResponse(rsp)
+}
+
 // ListOracleTilesWithResponse The tiles of the heatmap by attention alone
 //
 // Without pins, each with its attention.
@@ -27379,6 +27551,32 @@ func ParseListBroadcastBoardResponse(rsp *http.Response) (*ListBroadcastBoardRes
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetOperatorRecordResponse parses an HTTP response from a GetOperatorRecordWithResponse call
+func ParseGetOperatorRecordResponse(rsp *http.Response) (*GetOperatorRecordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOperatorRecordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -40,7 +40,7 @@ const networkLease int64 = 7201023
 func (a *App) newNetwork(store *postgres.Store) {
 	a.network = network.NewService(network.Config{
 		Origin: a.cfg.origin(), People: a.cfg.base() + "/u/", Copies: store, Shelf: store, Links: store,
-		Field: upstream.NewBoards(a.ledger), Keep: a.cfg.Network.Keep, Now: a.now,
+		Field: upstream.NewField(a.ledger), Keep: a.cfg.Network.Keep, Now: a.now,
 	})
 	a.partners = partner.NewReader(partner.Options{
 		Private: a.cfg.Network.Private, Origin: a.cfg.origin(), Videos: a.cfg.Videos, Now: a.now,

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -98,23 +100,25 @@ func (p *partners) Linked(context.Context, []operator.ID) (map[operator.ID][]str
 
 func newNetwork(conn grpc.ClientConnInterface, p *partners, now func() time.Time) *network.Service {
 	return network.NewService(network.Config{
-		Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Field: upstream.NewBoards(conn), Keep: 10 * time.Minute, Now: now,
+		Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Field: upstream.NewField(conn), Keep: 10 * time.Minute, Now: now,
 	})
 }
+
+// fielded gives the field of a bench that is not built yet.
+type fielded struct{ network.Field }
 
 // withPartners is a bench whose partners are p.
 func withPartners(t *testing.T, p *partners) *bench {
 	t.Helper()
-	return setup(t, func(_ *edge.Config, d *edge.Deps) {
-		boards, ok := d.Boards.(*upstream.Boards)
-		if !ok {
-			t.Fatal("no boards")
-		}
+	field := &fielded{}
+	b := setup(t, func(_ *edge.Config, d *edge.Deps) {
 		p.at = d.Now()
 		d.Network = network.NewService(network.Config{
-			Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Field: boards, Keep: 10 * time.Minute, Now: d.Now,
+			Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Field: field, Keep: 10 * time.Minute, Now: d.Now,
 		})
 	})
+	field.Field = upstream.NewField(testkit.Link(t, b.ledger.Register))
+	return b
 }
 
 func tape(id, origin, handle string, at int, boosted bool) network.Tape {
@@ -230,7 +234,7 @@ func TestNetworkOperators(t *testing.T) {
 	p := &partners{operators: []network.Operator{theirs("mara_k", 90), theirs("otto", 20), theirs("rita", 48)}}
 	b := withPartners(t, p)
 	b.ledger.Lock()
-	b.ledger.Board = []*boardv1.Row{{Operator: b.mara, Score: 48, Total: 24, Won: 12, Lost: 6, Pending: 5, Accuracy: 67}}
+	b.ledger.Field = []*recordv1.Ranked{{Operator: b.mara, Stats: &recordv1.Stats{Score: 48, Total: 24, Won: 12, Lost: 6, Void: 1, Accuracy: 67, Streak: 2, AvgClvBps: proto.Int32(115)}}}
 	b.mara.Tier, b.mara.OperatorType, b.mara.DisplayName = "independent", "human", "Mara K"
 	b.ledger.Unlock()
 	w := b.send("GET", "/api/network/operators", "")
@@ -251,8 +255,8 @@ func TestNetworkOperators(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &shown); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(shown.Operators[0]); got != "map[accuracy:67 alsoOn:[river] avatarUrl:<nil> avgClvBps:<nil> displayName:Mara K followers:0 handle:mara_k href:"+hubURL+
-		"/u/mara_k isAi:false lost:6 operatorType:human origin:hub originUrl:"+hubURL+" pending:5 resolved:18 score:48 streak:0 tier:independent total:24 won:12]" {
+	if got := fmt.Sprint(shown.Operators[0]); got != "map[accuracy:67 alsoOn:[river] avatarUrl:<nil> avgClvBps:115 displayName:Mara K followers:0 handle:mara_k href:"+hubURL+
+		"/u/mara_k isAi:false lost:6 operatorType:human origin:hub originUrl:"+hubURL+" pending:5 resolved:18 score:48 streak:2 tier:independent total:24 won:12]" {
 		t.Error(got)
 	}
 	for query, handles := range map[string]string{"?limit=1": "mara_k", "?exclude=river": "mara_k", "?exclude=hub": "mara_k rita otto"} {

@@ -126,6 +126,7 @@ func (s *server) routes() []route {
 		{method: del, path: "/api/admin/pins", who: admin, handler: s.unpin},
 		{method: post, path: "/api/admin/operators", who: admin, handler: s.classify},
 
+		{method: get, path: "/api/operator/:handle/record", who: public, cors: web.Open, cache: cacheNever, handler: s.record, timeout: -1},
 		{method: get, path: "/api/operator/leaderboard", who: public, cache: cacheBoard, handler: s.board, empty: s.emptyBoard},
 
 		{method: get, path: "/api/broadcast/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.broadcastProgram},

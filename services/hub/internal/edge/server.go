@@ -16,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
+	"github.com/signalcast/signalcast/services/hub/internal/export"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
@@ -57,6 +58,7 @@ type Deps struct {
 	Catalogue   market.Catalogue
 	Resolutions resolution.Ledger
 	Boards      board.Ledger
+	Exports     export.Ledger
 	Wire        wire.Ledger
 	Pins        market.Pins
 	Streams     station.Streams
@@ -111,6 +113,8 @@ type server struct {
 	catalogue   market.Catalogue
 	resolutions resolution.Ledger
 	boards      board.Ledger
+	exports     export.Ledger
+	leaving     recordRoom
 	wire        wire.Ledger
 	pins        market.Pins
 	streams     station.Streams
@@ -146,7 +150,7 @@ func New(cfg Config, d Deps) *Server {
 	s := &server{
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
-		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, clock: d.Clock, director: d.Director, audit: d.Audit,
+		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, clock: d.Clock, director: d.Director, audit: d.Audit,
 		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips, network: d.Network, owned: d.Owned, viewers: d.Viewers,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),

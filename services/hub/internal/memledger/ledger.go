@@ -13,9 +13,11 @@ import (
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
+	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
@@ -59,6 +61,7 @@ type Ledger struct {
 	digestv1.UnimplementedDigestReadServiceServer
 	stationv1.UnimplementedStationServiceServer
 	stationv1.UnimplementedStationReadServiceServer
+	exportv1.UnimplementedExportServiceServer
 
 	sync.Mutex
 	Now       func() time.Time
@@ -72,12 +75,16 @@ type Ledger struct {
 	Program   *programv1.Program
 	Preempts  []*programv1.Preempt // in order
 	Stations  map[string]*Stationed
+	Field     []*recordv1.Ranked // in order
 	ScanReply *resolutionv1.ScanResponse
 
 	// Before runs ahead of every call and may refuse it, wait or count.
 	Before func(ctx context.Context, method string) error
 	// After runs behind every call that was done; its error hides the answer.
 	After func(ctx context.Context, method string) error
+
+	Records map[string][]*exportv1.RecordResponse // by handle, as they are streamed
+	Cut     error                                 // ends every record where its end would be
 
 	Day     *digestv1.GetDayResponse
 	LastDay *digestv1.GetDayRequest
@@ -150,8 +157,10 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	programv1.RegisterProgramReadServiceServer(r, l)
 	wirev1.RegisterWireReadServiceServer(r, l)
 	digestv1.RegisterDigestReadServiceServer(r, l)
+	recordv1.RegisterRecordServiceServer(r, field{l: l})
 	stationv1.RegisterStationServiceServer(r, l)
 	stationv1.RegisterStationReadServiceServer(r, l)
+	exportv1.RegisterExportServiceServer(r, l)
 }
 
 // Count is how often a method was called.

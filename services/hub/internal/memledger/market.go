@@ -173,14 +173,6 @@ func (l *Ledger) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequ
 	})
 }
 
-// ListScores answers what the test put there.
-func (l *Ledger) ListScores(ctx context.Context, r *boardv1.ListScoresRequest) (*boardv1.ListScoresResponse, error) {
-	return do(ctx, l, "ListScores", func() (*boardv1.ListScoresResponse, error) {
-		rows := l.Board[:min(len(l.Board), int(r.GetLimit()))]
-		return &boardv1.ListScoresResponse{Rows: rows, UpdatedAt: l.stamp()}, nil
-	})
-}
-
 // GetRecord counts what the operator filed.
 func (l *Ledger) GetRecord(ctx context.Context, r *boardv1.GetRecordRequest) (*boardv1.GetRecordResponse, error) {
 	return do(ctx, l, "GetRecord", func() (*boardv1.GetRecordResponse, error) {

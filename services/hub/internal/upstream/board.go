@@ -8,7 +8,6 @@ import (
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 
 	"github.com/signalcast/signalcast/services/hub/internal/board"
-	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -43,30 +42,6 @@ func (b *Boards) Broadcast(ctx context.Context, q board.Query, limit int) (board
 		})
 	}
 	return board.Board{Rows: rows, UpdatedAt: at(r.GetUpdatedAt())}, nil
-}
-
-// Ranked implements network.Field.
-func (b *Boards) Ranked(ctx context.Context, limit int) ([]network.Operator, error) {
-	ctx, cancel := brief(ctx)
-	defer cancel()
-	r, err := b.read.ListScores(ctx, &boardv1.ListScoresRequest{Operators: "human", Limit: int32(limit)})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]network.Operator, 0, len(r.GetRows()))
-	for _, row := range r.GetRows() {
-		o := operatorOf(row.GetOperator())
-		one := network.Operator{
-			ID: o.ID, Handle: string(o.Handle), DisplayName: o.DisplayName, Score: row.GetScore(), Accuracy: int64(row.GetAccuracy()),
-			Total: row.GetTotal(), Won: row.GetWon(), Lost: row.GetLost(), Pending: row.GetPending(), Resolved: row.GetWon() + row.GetLost(),
-			Tier: string(o.Tier), OperatorType: string(o.Type),
-		}
-		if o.AvatarURL != "" {
-			one.AvatarURL = &o.AvatarURL
-		}
-		out = append(out, one)
-	}
-	return out, nil
 }
 
 // Record implements board.Ledger.

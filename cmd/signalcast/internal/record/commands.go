@@ -1,0 +1,129 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// Commands are `signalcast record …`.
+type Commands struct {
+	Verify verifyCommand `cmd:"" help:"Work out every number of a record again and name each line that differs; exit code 1 if any does."`
+	Get    getCommand    `cmd:"" help:"Fetch the record of an operator."`
+}
+
+type verifyCommand struct {
+	From string `arg:"" name:"file-or-url" help:"A file, - for the standard input, or an address that begins with http."`
+}
+
+// Run verifies.
+func (v *verifyCommand) Run(ctx context.Context) error {
+	from, err := open(ctx, v.From)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }()
+	got, err := Verify(from, os.Stdout)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Printf("%s as of %s: %d calls, %d events, every number holds\n", got.Handle, stamp(&got.AsOf), got.Calls, got.Events)
+	return err
+}
+
+type getCommand struct {
+	Handle string `arg:"" help:"The operator's handle."`
+	Hub    string `help:"Address of the hub." env:"SIGNALCAST_HUB" default:"http://localhost:8080"`
+	Format string `help:"jsonl or csv." enum:"jsonl,csv" default:"jsonl"`
+	Out    string `short:"o" help:"File to write; without it the standard output." type:"path"`
+}
+
+// Run fetches. A file appears under its name when it is whole, and not before.
+func (g *getCommand) Run(ctx context.Context) error {
+	from, err := fetch(ctx, strings.TrimRight(g.Hub, "/")+"/api/operator/"+url.PathEscape(g.Handle)+"/record?format="+g.Format)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }()
+	if g.Out == "" {
+		return copyWhole(os.Stdout, from, g.Format)
+	}
+	part := g.Out + ".part"
+	to, err := os.Create(part)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(copyWhole(to, from, g.Format), to.Close()); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return os.Rename(part, g.Out)
+}
+
+func open(ctx context.Context, from string) (io.ReadCloser, error) {
+	switch {
+	case from == "-":
+		return os.Stdin, nil
+	case strings.HasPrefix(from, "http://"), strings.HasPrefix(from, "https://"):
+		return fetch(ctx, from)
+	}
+	return os.Open(from)
+}
+
+// fetch opens an address; what is no record is told by its status.
+func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	if a.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(io.LimitReader(a.Body, 1<<10)) // what can be read of it
+		_ = a.Body.Close()
+		return nil, fmt.Errorf("%s: %s %s", address, a.Status, bytes.TrimSpace(said))
+	}
+	return a.Body, nil
+}
+
+// copyWhole copies a record and looks whether its last line is the end of one.
+func copyWhole(to io.Writer, from io.Reader, format string) error {
+	last := &tail{to: to}
+	if _, err := io.Copy(last, from); err != nil {
+		return fmt.Errorf("the record was cut: %w", err)
+	}
+	mark := `{"type":"end",`
+	if format == "csv" {
+		mark = "end,"
+	}
+	lines := bytes.Split(bytes.TrimRight(last.end, "\r\n"), []byte("\n"))
+	if !bytes.HasPrefix(lines[len(lines)-1], []byte(mark)) {
+		return errors.New("the record was cut: it has no end")
+	}
+	return nil
+}
+
+// tail writes on and keeps the last bytes.
+type tail struct {
+	to  io.Writer
+	end []byte
+}
+
+// tailSize is more than the last line of a record has.
+const tailSize = 8 << 10
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.end = append(t.end, p...)
+	if n := len(t.end) - tailSize; n > 0 {
+		t.end = append(t.end[:0], t.end[n:]...)
+	}
+	return t.to.Write(p)
+}

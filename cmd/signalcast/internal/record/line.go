@@ -1,0 +1,121 @@
+package record
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// head is the first line.
+type head struct {
+	Version string    `json:"version"`
+	Source  string    `json:"source"`
+	Handle  string    `json:"handle"`
+	AsOf    time.Time `json:"asOf"`
+}
+
+// call is one line of type call. Members that are not worked out and do not matter to
+// those that are, are left out.
+type call struct {
+	N               int64       `json:"n"`
+	ID              string      `json:"id"`
+	MarketID        string      `json:"marketId"`
+	Direction       string      `json:"direction"`
+	Price           int         `json:"priceAtPrediction"`
+	Basis           int         `json:"basisBps"`
+	Verified        bool        `json:"priceVerified"`
+	Confidence      *int        `json:"confidence"`
+	CreatedAt       time.Time   `json:"createdAt"`
+	Status          string      `json:"status"`
+	Score           *int        `json:"score"`
+	Outcome         *string     `json:"outcome"`
+	ClosePrice      *int        `json:"closePrice"`
+	Clv             *int        `json:"clvBps"`
+	ResolvedAt      *time.Time  `json:"resolvedAt"`
+	ScoringVersion  *string     `json:"scoringVersion"`
+	ScoringVertical *string     `json:"scoringVertical"`
+	Moment          *string     `json:"moment"`
+	Resolution      *resolution `json:"resolution"`
+	Events          []event     `json:"events"`
+}
+
+type resolution struct {
+	Outcome    string    `json:"outcome"`
+	Resolver   string    `json:"resolver"`
+	Source     *string   `json:"source"`
+	ProofURL   *string   `json:"proofUrl"`
+	ClosePrice *int      `json:"closePrice"`
+	ResolvedAt time.Time `json:"resolvedAt"`
+	Disputed   bool      `json:"disputed"`
+}
+
+type event struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Payload   json.RawMessage `json:"payload"`
+	CreatedAt time.Time       `json:"createdAt"`
+}
+
+// resolvedEvent is what the event of a result says; it repeats the line.
+type resolvedEvent struct {
+	Outcome         string  `json:"outcome"`
+	Status          string  `json:"status"`
+	Score           *int    `json:"score"`
+	ClosePrice      *int    `json:"closePrice"`
+	Clv             *int    `json:"clvBps"`
+	Resolver        string  `json:"resolver"`
+	Source          *string `json:"source"`
+	ProofURL        *string `json:"proofUrl"`
+	ScoringVersion  *string `json:"scoringVersion"`
+	ScoringVertical *string `json:"scoringVertical"`
+	Basis           *int    `json:"scoreBasisBps"`
+}
+
+// end is the last line.
+type end struct {
+	Complete bool    `json:"complete"`
+	Calls    int64   `json:"calls"`
+	Events   int64   `json:"events"`
+	SHA256   string  `json:"sha256"`
+	Numbers  numbers `json:"numbers"`
+	Edge     *edge   `json:"edge"`
+}
+
+type numbers struct {
+	Total    int64            `json:"total"`
+	Won      int64            `json:"won"`
+	Lost     int64            `json:"lost"`
+	Void     int64            `json:"void"`
+	Pending  int64            `json:"pending"`
+	Resolved int64            `json:"resolved"`
+	Accuracy int64            `json:"accuracy"`
+	Score    int64            `json:"score"`
+	Streak   int64            `json:"streak"`
+	AvgClv   *int64           `json:"avgClvBps"`
+	Moments  map[string]int64 `json:"moments"`
+}
+
+type edge struct {
+	Version     string       `json:"version"`
+	Calls       int64        `json:"calls"`
+	Wins        int64        `json:"wins"`
+	PriceBps    int          `json:"priceBps"`
+	EdgeBps     int          `json:"edgeBps"`
+	LowBps      int          `json:"lowBps"`
+	HighBps     int          `json:"highBps"`
+	Above       float64      `json:"above"`
+	Below       float64      `json:"below"`
+	TwoSided    float64      `json:"twoSided"`
+	Needed      *int64       `json:"needed"`
+	NeededSure  *int64       `json:"neededSure"`
+	Calibration *calibration `json:"calibration"`
+}
+
+type calibration struct {
+	Calls          int64 `json:"calls"`
+	BrierBps       int   `json:"brierBps"`
+	MarketBrierBps int   `json:"marketBrierBps"`
+	ReliabilityBps int   `json:"reliabilityBps"`
+	ResolutionBps  int   `json:"resolutionBps"`
+	UncertaintyBps int   `json:"uncertaintyBps"`
+	WithinBps      int   `json:"withinBps"`
+}

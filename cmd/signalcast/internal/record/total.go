@@ -1,0 +1,155 @@
+package record
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/skill"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// totals adds up what the calls say.
+type totals struct {
+	numbers
+	events  int64
+	clv     int64
+	clvs    int64
+	results []result
+	sample  skill.Sample
+	many    bool // more than statistics are made of
+}
+
+// result is a call that came out one way or the other, as the streak needs it.
+type result struct {
+	won               bool
+	resolved, created time.Time
+	id                string
+}
+
+func (t *totals) add(c *call) error {
+	t.Total++
+	t.events += int64(len(c.Events))
+	switch c.Status {
+	case "won":
+		t.Won++
+	case "lost":
+		t.Lost++
+	case "void":
+		t.Void++
+	default:
+		t.Pending++
+	}
+	if c.Score != nil {
+		t.Score += int64(*c.Score)
+	}
+	if c.Clv != nil {
+		t.clv, t.clvs = t.clv+int64(*c.Clv), t.clvs+1
+	}
+	if c.Moment != nil {
+		if t.Moments == nil {
+			t.Moments = map[string]int64{}
+		}
+		t.Moments[*c.Moment]++
+	}
+	if c.Status != "won" && c.Status != "lost" || c.ResolvedAt == nil {
+		return nil
+	}
+	t.results = append(t.results, result{c.Status == "won", *c.ResolvedAt, c.CreatedAt, c.ID})
+	if t.many = t.many || t.sample.Calls() == skill.MaxCalls; t.many {
+		return nil
+	}
+	confidence := 0
+	if c.Confidence != nil {
+		confidence = *c.Confidence
+	}
+	return t.sample.Add(skill.Call{Price: syntax.Bps(c.Basis), Won: c.Status == "won", Confidence: confidence})
+}
+
+// close works out what is known at the end alone (contract 4.2.4).
+func (t *totals) close() {
+	t.Resolved = t.Won + t.Lost
+	if t.Resolved > 0 {
+		t.Accuracy = int64(math.Floor(100*float64(t.Won)/float64(t.Resolved) + 0.5))
+	}
+	if t.clvs > 0 {
+		mean := int64(math.Round(float64(t.clv) / float64(t.clvs))) // halves away from zero
+		t.AvgClv = &mean
+	}
+	slices.SortFunc(t.results, func(a, b result) int { // newest first
+		return cmp.Or(b.resolved.Compare(a.resolved), b.created.Compare(a.created), cmp.Compare(b.id, a.id))
+	})
+	for _, r := range t.results {
+		if !r.won {
+			break
+		}
+		t.Streak++
+	}
+}
+
+// check compares with what the last line says.
+func (t *totals) check(e *end, d *differences) {
+	t.close()
+	d.that(e.Complete, "complete", e.Complete, true)
+	d.same("calls", e.Calls, t.Total)
+	d.same("events", e.Events, t.events)
+	n := e.Numbers
+	d.same("numbers.total", n.Total, t.Total)
+	d.same("numbers.won", n.Won, t.Won)
+	d.same("numbers.lost", n.Lost, t.Lost)
+	d.same("numbers.void", n.Void, t.Void)
+	d.same("numbers.pending", n.Pending, t.Pending)
+	d.same("numbers.resolved", n.Resolved, t.Resolved)
+	d.same("numbers.accuracy", n.Accuracy, t.Accuracy)
+	d.same("numbers.score", n.Score, t.Score)
+	d.same("numbers.streak", n.Streak, t.Streak)
+	d.same("numbers.avgClvBps", show(n.AvgClv), show(t.AvgClv))
+	for _, tier := range tiers {
+		d.same("numbers.moments."+tier.name, n.Moments[tier.name], t.Moments[tier.name])
+	}
+	d.same("numbers.moments", len(n.Moments), len(tiers))
+	t.checkEdge(e.Edge, d)
+}
+
+func (t *totals) checkEdge(e *edge, d *differences) {
+	r, ok := t.sample.Report()
+	if ok = ok && !t.many; ok != (e != nil) {
+		d.add("edge", e != nil, ok)
+		return
+	}
+	if e == nil {
+		return
+	}
+	if e.Version != skill.Version {
+		d.add("edge.version", e.Version, skill.Version)
+		return // other formulas have other numbers
+	}
+	d.same("edge.calls", e.Calls, r.Calls)
+	d.same("edge.wins", e.Wins, r.Wins)
+	d.same("edge.priceBps", e.PriceBps, r.PriceBps)
+	d.same("edge.edgeBps", e.EdgeBps, r.EdgeBps)
+	d.same("edge.lowBps", e.LowBps, r.LowBps)
+	d.same("edge.highBps", e.HighBps, r.HighBps)
+	d.near("edge.above", e.Above, r.Above)
+	d.near("edge.below", e.Below, r.Below)
+	d.near("edge.twoSided", e.TwoSided, r.TwoSided)
+	d.same("edge.needed", show(e.Needed), show(r.Needed))
+	d.same("edge.neededSure", show(e.NeededSure), show(r.NeededSure))
+	c := r.Calibration
+	if (c != nil) != (e.Calibration != nil) {
+		d.add("edge.calibration", e.Calibration != nil, c != nil)
+		return
+	}
+	if c == nil {
+		return
+	}
+	s := e.Calibration
+	d.same("edge.calibration.calls", s.Calls, c.Calls)
+	d.same("edge.calibration.brierBps", s.BrierBps, c.BrierBps)
+	d.same("edge.calibration.marketBrierBps", s.MarketBrierBps, c.MarketBrierBps)
+	d.same("edge.calibration.reliabilityBps", s.ReliabilityBps, c.ReliabilityBps)
+	d.same("edge.calibration.resolutionBps", s.ResolutionBps, c.ResolutionBps)
+	d.same("edge.calibration.uncertaintyBps", s.UncertaintyBps, c.UncertaintyBps)
+	d.same("edge.calibration.withinBps", s.WithinBps, c.WithinBps)
+}

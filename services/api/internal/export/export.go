@@ -1,0 +1,117 @@
+package export
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// ErrUnknown is the answer for an operator that nobody knows.
+var ErrUnknown = fault.New(fault.NotFound, "not_found", "no such operator")
+
+// pageSize is how many calls are read at a time: with their events well below what
+// one message of the link may carry.
+const pageSize = 200
+
+// Owner is whose record it is.
+type Owner struct {
+	ID           string
+	PublicID     string
+	Handle       string
+	DisplayName  string
+	OperatorType string
+	Tier         syntax.Tier
+}
+
+// Call is a call with everything that is known of it.
+type Call struct {
+	signal.Record
+	Basis      syntax.Bps // the price that is scored
+	Verified   bool       // the market's price was known at the call
+	Snapshot   *Snapshot
+	Version    string // of the score; empty: none yet
+	Vertical   string
+	Resolution *Resolution
+	Events     []signal.Event // oldest first
+}
+
+// Snapshot is the newest stored price of a market at the time of a call.
+type Snapshot struct {
+	Yes syntax.Bps
+	At  time.Time
+}
+
+// Resolution is the claim on the market of a call.
+type Resolution struct {
+	Outcome    string
+	Resolver   string
+	Source     string
+	ProofURL   string
+	CloseAt    time.Time
+	ClosePrice *syntax.Bps
+	ResolvedAt time.Time
+	Disputed   bool
+}
+
+// Place is where a page ends; the zero value is before the first call.
+type Place struct {
+	At time.Time
+	ID string
+}
+
+// Store reads owners and pages. A page is one moment of the ledger: what it says of a
+// call and of its events was true at the same time.
+type Store interface {
+	// RecordOwner finds an operator by handle. Fault: not_found.
+	RecordOwner(ctx context.Context, handle string) (Owner, error)
+	// RecordPage reads up to n calls that were filed behind a place and up to asOf,
+	// oldest first.
+	RecordPage(ctx context.Context, owner string, behind Place, asOf time.Time, n int) ([]Call, error)
+}
+
+// Service gives records out.
+type Service struct {
+	store Store
+	now   func() time.Time
+}
+
+// NewService wires the service.
+func NewService(store Store, now func() time.Time) *Service { return &Service{store, now} }
+
+// Reader takes a record: its owner once, then its pages.
+type Reader interface {
+	Head(o Owner, asOf time.Time) error
+	Page(calls []Call) error
+}
+
+// Record reads the record of one operator to the end. It holds nothing while the
+// reader is busy: no connection, no transaction, one page of memory. An error of the
+// reader ends it. Fault: not_found.
+func (s *Service) Record(ctx context.Context, handle string, to Reader) error {
+	owner, err := s.store.RecordOwner(ctx, handle)
+	if err != nil {
+		return err
+	}
+	asOf := s.now().UTC()
+	if err := to.Head(owner, asOf); err != nil {
+		return err
+	}
+	var behind Place
+	for {
+		calls, err := s.store.RecordPage(ctx, owner.ID, behind, asOf, pageSize)
+		if err != nil {
+			return err
+		}
+		if err := to.Page(calls); err != nil {
+			return err
+		}
+		if len(calls) < pageSize {
+			return nil
+		}
+		last := &calls[len(calls)-1]
+		behind = Place{At: last.CreatedAt, ID: last.ID}
+	}
+}

@@ -1,0 +1,100 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/export"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// taker keeps what a record says.
+type taker struct {
+	owner export.Owner
+	calls []export.Call
+	pages int
+	page  func()
+}
+
+func (k *taker) Head(o export.Owner, _ time.Time) error { k.owner = o; return nil }
+
+func (k *taker) Page(calls []export.Call) error {
+	k.calls, k.pages = append(k.calls, calls...), k.pages+1
+	if k.page != nil {
+		k.page()
+	}
+	return nil
+}
+
+// TestRecordIsWhole: every call of an operator comes once, oldest first, with what
+// belongs to it, whatever is filed meanwhile.
+func TestRecordIsWhole(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, mara := b.operator("mara")
+	_, other := b.operator("other")
+	const calls = 450 // three pages
+	for i := range calls {
+		market := fmt.Sprintf("%d", 1000+i)
+		b.venueMarket(market, 4000)
+		if i%7 == 0 { // many in one moment
+			b.clock.Advance(time.Second)
+		}
+		b.exec(`UPDATE api.market_prices SET at = at - interval '1 minute' WHERE market_id = $1`, market)
+		b.file(mara, market, syntax.Yes, 4100)
+	}
+	b.file(other, "1000", syntax.No, 5900)
+	b.nativeMarket("native-gauge", 2000)
+	b.clock.Advance(time.Hour)
+	last := b.file(mara, "native-gauge", syntax.Yes, 2000)
+	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: mara}, last, signal.Event{
+		ID: "0199f0a4-0000-7000-8000-000000000001", Type: "note", Payload: `{"text":"=1+1"}`, CreatedAt: b.clock.Now(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	service := export.NewService(b.Store, b.clock.Now)
+	k := &taker{}
+	k.page = func() { // filed while the record is on its way: not in it
+		if k.pages == 1 {
+			b.clock.Advance(time.Second)
+			b.venueMarket("99999", 4000)
+			b.file(mara, "99999", syntax.Yes, 4000)
+		}
+	}
+	if _, err := resolve.NewService(b.Store, b.clock.Now).Finalize(t.Context(), resolve.Claim{MarketID: "native-gauge", Verdict: "YES", Source: "the gauge"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := service.Record(t.Context(), "MARA", k); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for i := range k.calls {
+		c := &k.calls[i]
+		if seen[c.ID] || c.Handle != "mara" || c.ProviderID != "" || c.Snapshot == nil || !c.Verified ||
+			i > 0 && c.CreatedAt.Before(k.calls[i-1].CreatedAt) {
+			t.Fatalf("call %d: %+v", i, c)
+		}
+		seen[c.ID] = true
+	}
+	if len(k.calls) != calls+1 || k.pages != 3 || k.owner.Handle != "mara" || !seen[last] {
+		t.Errorf("%d calls in %d pages of %+v", len(k.calls), k.pages, k.owner)
+	}
+	c := k.calls[calls]
+	if c.ID != last || len(c.Events) != 2 || c.Events[0].Type != "note" || c.Events[1].Type != "resolved" || c.Events[1].Actor == nil ||
+		c.Resolution == nil || c.Resolution.Source != "the gauge" || c.Status != syntax.Won || *c.Score != 80 || c.Version != "1.0" || c.Vertical != "SCIENCE" {
+		t.Errorf("%+v %+v", c, c.Resolution)
+	}
+	if err := service.Record(t.Context(), "nobody", k); !errors.Is(err, export.ErrUnknown) {
+		t.Errorf("nobody: %v", err)
+	}
+	left, cancel := context.WithCancel(t.Context())
+	k.page = cancel
+	if err := service.Record(left, "mara", k); err == nil {
+		t.Error("a reader that has left was read to")
+	}
+}

@@ -1,0 +1,14 @@
+-- The histories of many signals, as signal_events reads one.
+SELECT e.signal_id, e.id, e.type, e.payload::text, e.actor, e.created_at
+FROM signal_events e WHERE e.signal_id = ANY ($1::uuid[])
+UNION ALL
+SELECT r.signal_id, r.event_id, 'resolved', jsonb_build_object(
+        'outcome', c.outcome, 'status', r.status, 'score', r.score, 'closePrice', r.close_price, 'clvBps', r.clv_bps,
+        'resolver', c.resolver, 'source', c.source, 'proofUrl', c.proof_url,
+        'scoringVersion', r.scoring_version, 'scoringVertical', r.scoring_vertical, 'scoreBasisBps', s.score_basis_bps)::text,
+    coalesce(nullif(c.source, ''), c.resolver), r.resolved_at
+FROM signal_results r
+JOIN signals s ON s.id = r.signal_id
+JOIN market_resolutions c ON c.market_id = s.market_id
+WHERE r.signal_id = ANY ($1::uuid[])
+ORDER BY 6, 2

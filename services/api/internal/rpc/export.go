@@ -1,0 +1,88 @@
+package rpc
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
+	"github.com/signalcast/signalcast/services/api/internal/export"
+)
+
+// Exports serves ExportService.
+type Exports struct {
+	exportv1.UnimplementedExportServiceServer
+	service *export.Service
+}
+
+// NewExports wires the face.
+func NewExports(service *export.Service) *Exports { return &Exports{service: service} }
+
+// Record streams the record of one operator. Send waits until the reader has room,
+// and nothing is read from the database meanwhile.
+func (f *Exports) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingServer[exportv1.RecordResponse]) error {
+	out := &recordStream{stream: stream, end: &exportv1.RecordEnd{}}
+	if err := f.service.Record(stream.Context(), r.GetHandle(), out); err != nil {
+		return err
+	}
+	return stream.Send(&exportv1.RecordResponse{End: out.end})
+}
+
+// mostBytes is about what one message of a record carries.
+const mostBytes = 256 << 10
+
+// recordStream is an export.Reader that sends on.
+type recordStream struct {
+	stream grpc.ServerStreamingServer[exportv1.RecordResponse]
+	end    *exportv1.RecordEnd
+}
+
+// Head implements export.Reader.
+func (s *recordStream) Head(o export.Owner, asOf time.Time) error {
+	return s.stream.Send(&exportv1.RecordResponse{Head: &exportv1.RecordHead{
+		PublicId: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName,
+		OperatorType: o.OperatorType, Tier: string(o.Tier), AsOf: timestamppb.New(asOf),
+	}})
+}
+
+// Page implements export.Reader.
+func (s *recordStream) Page(calls []export.Call) error {
+	var batch []*exportv1.Call
+	size := 0
+	for i := range calls {
+		c := callTo(&calls[i])
+		s.end.Calls++
+		s.end.Events += int64(len(c.GetEvents()))
+		batch, size = append(batch, c), size+proto.Size(c)
+		if size < mostBytes && i < len(calls)-1 {
+			continue
+		}
+		if err := s.stream.Send(&exportv1.RecordResponse{Calls: batch}); err != nil {
+			return err
+		}
+		batch, size = nil, 0
+	}
+	return nil
+}
+
+func callTo(c *export.Call) *exportv1.Call {
+	out := &exportv1.Call{
+		Signal: recordTo(c.Record), BasisBps: int32(c.Basis), PriceVerified: c.Verified,
+		ScoringVersion: c.Version, ScoringVertical: c.Vertical,
+	}
+	if p := c.Snapshot; p != nil {
+		out.SnapshotYesBps, out.SnapshotAt = int32Of(&p.Yes), timestamppb.New(p.At)
+	}
+	if r := c.Resolution; r != nil {
+		out.Resolution = &exportv1.Resolution{
+			Outcome: r.Outcome, Resolver: r.Resolver, Source: r.Source, ProofUrl: r.ProofURL, CloseAt: timestamppb.New(r.CloseAt),
+			ClosePriceBps: int32Of(r.ClosePrice), ResolvedAt: timestamppb.New(r.ResolvedAt), Disputed: r.Disputed,
+		}
+	}
+	for _, e := range c.Events {
+		out.Events = append(out.Events, eventTo(e))
+	}
+	return out
+}

@@ -1,0 +1,221 @@
+package edge
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/export"
+)
+
+// recordVersion names the form of a record. Members are only added within one.
+const recordVersion = "1"
+
+// recordHeadJSON is the first line of a record.
+type recordHeadJSON struct {
+	Type             string `json:"type"` // record
+	Version          string `json:"version"`
+	Source           string `json:"source"`
+	Handle           string `json:"handle"`
+	OperatorPublicID string `json:"operatorPublicId"`
+	DisplayName      string `json:"displayName"`
+	OperatorType     string `json:"operatorType"`
+	Tier             string `json:"tier"`
+	AsOf             string `json:"asOf"`
+}
+
+// recordCallJSON is one line of a record.
+type recordCallJSON struct {
+	Type              string          `json:"type"` // call
+	N                 int64           `json:"n"`    // 1, 2, 3 …
+	ID                string          `json:"id"`
+	MarketID          string          `json:"marketId"`
+	MarketTitle       string          `json:"marketTitle"`
+	Lane              string          `json:"lane"`
+	Direction         string          `json:"direction"`
+	PriceAtPrediction int             `json:"priceAtPrediction"`
+	BasisBps          int             `json:"basisBps"`
+	PriceVerified     bool            `json:"priceVerified"`
+	Snapshot          *snapshotJSON   `json:"snapshot"`
+	CrowdYesAtSignal  *int32          `json:"crowdYesAtSignal"`
+	Confidence        *int32          `json:"confidence"`
+	TextTake          *string         `json:"textTake"`
+	Source            *string         `json:"source"`
+	TimeToResolution  *int32          `json:"timeToResolution"`
+	CreatedAt         string          `json:"createdAt"`
+	Status            string          `json:"status"`
+	Score             *int32          `json:"score"`
+	Outcome           *string         `json:"outcome"`
+	ClosePrice        *int32          `json:"closePrice"`
+	ClvBps            *int32          `json:"clvBps"`
+	ResolvedAt        *string         `json:"resolvedAt"`
+	ScoringVersion    *string         `json:"scoringVersion"`
+	ScoringVertical   *string         `json:"scoringVertical"`
+	Moment            *string         `json:"moment"`
+	Resolution        *provenanceJSON `json:"resolution"`
+	Events            []eventJSON     `json:"events"`
+}
+
+type snapshotJSON struct {
+	YesBps int32  `json:"yesBps"`
+	At     string `json:"at"`
+}
+
+type provenanceJSON struct {
+	Outcome    string  `json:"outcome"`
+	Resolver   string  `json:"resolver"`
+	Source     *string `json:"source"`
+	ProofURL   *string `json:"proofUrl"`
+	CloseAt    string  `json:"closeAt"`
+	ClosePrice *int32  `json:"closePrice"`
+	ResolvedAt string  `json:"resolvedAt"`
+	Disputed   bool    `json:"disputed"`
+}
+
+// recordEndJSON is the last line: without it a record is not whole.
+type recordEndJSON struct {
+	Type       string            `json:"type"` // end
+	Complete   bool              `json:"complete"`
+	Calls      int64             `json:"calls"`
+	Events     int64             `json:"events"`
+	SHA256     string            `json:"sha256"` // of all bytes before this line
+	Numbers    recordNumbersJSON `json:"numbers"`
+	Edge       *recordEdgeJSON   `json:"edge"`
+	Checkpoint *string           `json:"checkpoint"`
+}
+
+type recordNumbersJSON struct {
+	Total     int64            `json:"total"`
+	Won       int64            `json:"won"`
+	Lost      int64            `json:"lost"`
+	Void      int64            `json:"void"`
+	Pending   int64            `json:"pending"`
+	Resolved  int64            `json:"resolved"`
+	Accuracy  int64            `json:"accuracy"`
+	Score     int64            `json:"score"`
+	Streak    int64            `json:"streak"`
+	AvgClvBps *int64           `json:"avgClvBps"`
+	Moments   map[string]int64 `json:"moments"`
+}
+
+// recordEdgeJSON is the report of docs/method.md over the whole record.
+type recordEdgeJSON struct {
+	Version     string                 `json:"version"`
+	Calls       int64                  `json:"calls"`
+	Wins        int64                  `json:"wins"`
+	PriceBps    int                    `json:"priceBps"`
+	EdgeBps     int                    `json:"edgeBps"`
+	LowBps      int                    `json:"lowBps"`
+	HighBps     int                    `json:"highBps"`
+	Above       float64                `json:"above"`
+	Below       float64                `json:"below"`
+	TwoSided    float64                `json:"twoSided"`
+	Needed      *int64                 `json:"needed"`
+	NeededSure  *int64                 `json:"neededSure"`
+	Calibration *recordCalibrationJSON `json:"calibration"`
+}
+
+type recordCalibrationJSON struct {
+	Calls          int64 `json:"calls"`
+	BrierBps       int   `json:"brierBps"`
+	MarketBrierBps int   `json:"marketBrierBps"`
+	ReliabilityBps int   `json:"reliabilityBps"`
+	ResolutionBps  int   `json:"resolutionBps"`
+	UncertaintyBps int   `json:"uncertaintyBps"`
+	WithinBps      int   `json:"withinBps"`
+}
+
+// lines writes a record as one JSON object a line.
+type lines struct {
+	source string
+	tally  export.Tally
+	sum    hash.Hash
+}
+
+func newLines(source string) *lines { return &lines{source: source, sum: sha256.New()} }
+
+func (l *lines) head(b *bytes.Buffer, o export.Owner) error {
+	return l.line(b, recordHeadJSON{
+		Type: "record", Version: recordVersion, Source: l.source, Handle: o.Handle, OperatorPublicID: o.PublicID,
+		DisplayName: o.DisplayName, OperatorType: o.OperatorType, Tier: o.Tier, AsOf: syntax.Stamp(o.AsOf),
+	})
+}
+
+func (l *lines) call(b *bytes.Buffer, c *export.Call) error {
+	if err := l.tally.Add(c); err != nil {
+		return err
+	}
+	return l.line(b, showCall(l.tally.Total, c))
+}
+
+func (l *lines) end(b *bytes.Buffer, e export.End) error {
+	t := &l.tally
+	out := recordEndJSON{
+		Type: "end", Complete: t.Total == e.Calls && t.Events == e.Events, Calls: t.Total, Events: t.Events,
+		SHA256: hex.EncodeToString(l.sum.Sum(nil)), Numbers: showNumbers(t), Edge: showEdge(t.Edge()), Checkpoint: orNull(e.Checkpoint),
+	}
+	return l.line(b, out)
+}
+
+func (l *lines) line(b *bytes.Buffer, v any) error {
+	text, err := web.Marshal(v)
+	if err != nil {
+		return err
+	}
+	text = append(bytes.TrimRight(text, "\n"), '\n')
+	l.sum.Write(text)
+	b.Write(text)
+	return nil
+}
+
+func showCall(n int64, c *export.Call) recordCallJSON {
+	s := showSignal(c.Signal)
+	out := recordCallJSON{
+		Type: "call", N: n, ID: s.ID, MarketID: s.MarketID, MarketTitle: s.MarketTitle, Lane: c.Lane, Direction: s.Direction,
+		PriceAtPrediction: s.PriceAtPrediction, BasisBps: int(c.Basis), PriceVerified: c.Verified,
+		CrowdYesAtSignal: s.CrowdYesAtSignal, Confidence: s.Confidence, TextTake: s.TextTake, Source: s.Source,
+		TimeToResolution: s.TimeToResolution, CreatedAt: s.CreatedAt, Status: s.Status, Score: s.Score, Outcome: s.Outcome,
+		ClosePrice: s.ClosePrice, ClvBps: s.ClvBps, ResolvedAt: s.ResolvedAt,
+		ScoringVersion: orNull(c.Version), ScoringVertical: orNull(c.Vertical), Moment: orNull(export.Moment(c)), Events: showEvents(c.Events),
+	}
+	if p := c.Snapshot; p != nil {
+		out.Snapshot = &snapshotJSON{YesBps: p.YesBps, At: syntax.Stamp(p.At)}
+	}
+	if r := c.Resolution; r != nil {
+		out.Resolution = &provenanceJSON{
+			Outcome: r.Outcome, Resolver: r.Resolver, Source: orNull(r.Source), ProofURL: orNull(r.ProofURL), CloseAt: syntax.Stamp(r.CloseAt),
+			ClosePrice: r.ClosePrice, ResolvedAt: syntax.Stamp(r.ResolvedAt), Disputed: r.Disputed,
+		}
+	}
+	return out
+}
+
+func showNumbers(t *export.Tally) recordNumbersJSON {
+	out := recordNumbersJSON{
+		Total: t.Total, Won: t.Won, Lost: t.Lost, Void: t.Void, Pending: t.Pending, Resolved: t.Resolved(), Accuracy: t.Accuracy(),
+		Score: t.Score, Streak: t.Streak(), AvgClvBps: t.AvgClv(), Moments: map[string]int64{},
+	}
+	for _, m := range export.Moments {
+		out.Moments[m.Tier] = t.Moments[m.Tier]
+	}
+	return out
+}
+
+func showEdge(r *export.Edge) *recordEdgeJSON {
+	if r == nil {
+		return nil
+	}
+	out := &recordEdgeJSON{
+		Version: export.EdgeVersion, Calls: r.Calls, Wins: r.Wins, PriceBps: r.PriceBps, EdgeBps: r.EdgeBps, LowBps: r.LowBps, HighBps: r.HighBps,
+		Above: r.Above, Below: r.Below, TwoSided: r.TwoSided, Needed: r.Needed, NeededSure: r.NeededSure,
+	}
+	if c := r.Calibration; c != nil {
+		out.Calibration = &recordCalibrationJSON{
+			c.Calls, c.BrierBps, c.MarketBrierBps, c.ReliabilityBps, c.ResolutionBps, c.UncertaintyBps, c.WithinBps,
+		}
+	}
+	return out
+}

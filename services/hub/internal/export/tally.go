@@ -1,0 +1,154 @@
+package export
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/skill"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Moments are the tiers of winning against the odds, the widest first, each with the
+// highest price that it takes (contract 4.8.2).
+var Moments = [...]struct {
+	Tier string
+	Most syntax.Bps
+}{{"COMMON", 5000}, {"UNCOMMON", 3500}, {"RARE", 2000}, {"EPIC", 1000}, {"LEGENDARY", 500}}
+
+// Moment is the tier that a call has earned; empty: none.
+func Moment(c *Call) string {
+	tier := ""
+	if c.Status == syntax.Won && c.Verified {
+		for _, m := range Moments {
+			if c.Basis <= m.Most {
+				tier = m.Tier
+			}
+		}
+	}
+	return tier
+}
+
+// Tally adds up a record call by call. The zero value is empty and ready.
+type Tally struct {
+	Total, Won, Lost, Void, Pending int64
+	Score                           int64
+	Moments                         map[string]int64
+	Events                          int64
+
+	clv, clvs int64
+	loss      place   // the newest one
+	wins      []place // behind the newest loss
+	sample    skill.Sample
+	many      bool // more than statistics are made of
+}
+
+// place is where a result stands in the order of streaks.
+type place struct {
+	resolved, created time.Time
+	id                string
+}
+
+func (p place) after(o place) bool {
+	return cmp.Or(p.resolved.Compare(o.resolved), p.created.Compare(o.created), cmp.Compare(p.id, o.id)) > 0
+}
+
+// Add takes the next call.
+func (t *Tally) Add(c *Call) error {
+	t.Total++
+	t.Events += int64(len(c.Events))
+	if c.Score != nil {
+		t.Score += int64(*c.Score)
+	}
+	if c.Clv != nil {
+		t.clv, t.clvs = t.clv+int64(*c.Clv), t.clvs+1
+	}
+	if tier := Moment(c); tier != "" {
+		if t.Moments == nil {
+			t.Moments = map[string]int64{}
+		}
+		t.Moments[tier]++
+	}
+	at := place{c.ResolvedAt.Truncate(time.Millisecond), c.CreatedAt.Truncate(time.Millisecond), c.ID} // as it is shown
+	switch c.Status {
+	case syntax.Won:
+		t.Won++
+		if at.after(t.loss) {
+			t.wins = append(t.wins, at)
+		}
+	case syntax.Lost:
+		t.Lost++
+		if at.after(t.loss) {
+			t.loss = at
+			t.wins = slices.DeleteFunc(t.wins, func(w place) bool { return !w.after(at) })
+		}
+	case syntax.Void:
+		t.Void++
+	default:
+		t.Pending++
+	}
+	return t.weigh(c)
+}
+
+// weigh adds the call to what statistics are made of.
+func (t *Tally) weigh(c *Call) error {
+	confidence := 0
+	if c.Confidence != nil {
+		confidence = int(*c.Confidence)
+	}
+	decided, ok := skill.Decided(c.Status, c.Basis, confidence)
+	if !ok || t.many {
+		return nil
+	}
+	if t.sample.Calls() == skill.MaxCalls {
+		t.many = true
+		return nil
+	}
+	return t.sample.Add(decided)
+}
+
+// Resolved is the number of calls that came out one way or the other.
+func (t *Tally) Resolved() int64 { return t.Won + t.Lost }
+
+// Accuracy is the share of them that was right, in whole percent, halves up.
+func (t *Tally) Accuracy() int64 {
+	n := t.Resolved()
+	if n == 0 {
+		return 0
+	}
+	return (200*t.Won + n) / (2 * n)
+}
+
+// Streak is the length of the run of wins at the newest end.
+func (t *Tally) Streak() int64 { return int64(len(t.wins)) }
+
+// AvgClv is the mean closing line value, halves away from zero; nil without any.
+func (t *Tally) AvgClv() *int64 {
+	if t.clvs == 0 {
+		return nil
+	}
+	sum, sign := t.clv, int64(1)
+	if sum < 0 {
+		sum, sign = -sum, -1
+	}
+	mean := sign * ((2*sum + t.clvs) / (2 * t.clvs))
+	return &mean
+}
+
+// Edge is what docs/method.md says of a set of calls.
+type Edge = skill.Report
+
+// EdgeVersion names its formulas.
+const EdgeVersion = skill.Version
+
+// Edge is the report over the whole record; nil without a decided call, and beyond a
+// million of them.
+func (t *Tally) Edge() *Edge {
+	if t.many {
+		return nil
+	}
+	if r, ok := t.sample.Report(); ok {
+		return &r
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"google.golang.org/grpc"
+
+	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
+
+	"github.com/signalcast/signalcast/pkg/link"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/export"
+)
+
+// Exports is the ledger as the source of whole records.
+type Exports struct{ read exportv1.ExportServiceClient }
+
+// NewExports uses a connection to the ledger.
+func NewExports(cc grpc.ClientConnInterface) *Exports {
+	return &Exports{read: exportv1.NewExportServiceClient(cc)}
+}
+
+// Record implements export.Ledger. The ledger sends on when the reader has taken what
+// came; leaving early ends the call there, too.
+func (e *Exports) Record(ctx context.Context, handle syntax.Handle, to export.Reader) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := e.read.Record(ctx, &exportv1.RecordRequest{Handle: string(handle)})
+	if err != nil {
+		return err
+	}
+	for {
+		r, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return link.ErrUnavailable // it ended without its counts
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case r.GetHead() != nil:
+			err = to.Head(ownerOf(r.GetHead()))
+		case r.GetEnd() != nil:
+			return to.End(export.End{Calls: r.GetEnd().GetCalls(), Events: r.GetEnd().GetEvents(), Checkpoint: r.GetEnd().GetCheckpoint()})
+		default:
+			err = to.Calls(callsOf(r.GetCalls()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func ownerOf(h *exportv1.RecordHead) export.Owner {
+	return export.Owner{
+		PublicID: h.GetPublicId(), Handle: h.GetHandle(), DisplayName: h.GetDisplayName(),
+		OperatorType: h.GetOperatorType(), Tier: h.GetTier(), AsOf: at(h.GetAsOf()),
+	}
+}
+
+func callsOf(list []*exportv1.Call) []export.Call {
+	out := make([]export.Call, len(list))
+	for i, c := range list {
+		out[i] = export.Call{
+			Signal: signalOf(c.GetSignal()), Lane: c.GetSignal().GetLane(), Basis: syntax.Bps(c.GetBasisBps()), Verified: c.GetPriceVerified(),
+			Version: c.GetScoringVersion(), Vertical: c.GetScoringVertical(),
+		}
+		if c.SnapshotYesBps != nil {
+			out[i].Snapshot = &export.Snapshot{YesBps: c.GetSnapshotYesBps(), At: at(c.GetSnapshotAt())}
+		}
+		if r := c.GetResolution(); r != nil {
+			out[i].Resolution = &export.Resolution{
+				Outcome: r.GetOutcome(), Resolver: r.GetResolver(), Source: r.GetSource(), ProofURL: r.GetProofUrl(),
+				CloseAt: at(r.GetCloseAt()), ClosePrice: r.ClosePriceBps, ResolvedAt: at(r.GetResolvedAt()), Disputed: r.GetDisputed(),
+			}
+		}
+		for _, e := range c.GetEvents() {
+			out[i].Events = append(out[i].Events, eventOf(e))
+		}
+	}
+	return out
+}
