@@ -11,7 +11,7 @@ var adapters = map[string][]string{
 	"venue":    {},
 	"hook":     {"safedial"},             // it connects where operators say
 	"upstream": {"link", "kv", "outbox"}, // answers are kept in Redis, facts wait in the outbox
-	"partner":  {"safedial"}, // it connects where stations say
+	"partner":  {"safedial"},             // it connects where stations say
 	"mail":     {},
 }
 

@@ -25,6 +25,9 @@ const (
 // errRow says that a row is not shown; nobody is told why.
 var errRow = errors.New("the row is not as it has to be")
 
+// quotable is what stands in no address, and ends one in a page that forgot to quote it.
+const quotable = "\"'<>\\^`{|}"
+
 // Rules are what rows are held against.
 type Rules struct {
 	Now    time.Time
@@ -39,7 +42,7 @@ func (r Rules) TakeTape(p Partner, t Tape) (Tape, error) {
 	switch {
 	case err != nil || !isID(t.ID) || !r.own(p, t.OriginURL, t.Href):
 		return Tape{}, errRow
-	case !station.Playable(t.URL, r.Videos):
+	case !station.Playable(t.URL, r.Videos) || strings.ContainsAny(t.URL, quotable):
 		return Tape{}, errRow
 	case t.Views < 0 || t.Views > maxCount || t.DurationS != nil && (*t.DurationS < 0 || *t.DurationS > maxDuration):
 		return Tape{}, errRow
@@ -99,7 +102,7 @@ func (r Rules) own(p Partner, originURL, href string) bool {
 // address tells whether readers may be sent there: no script, no user, nothing that
 // has to be quoted.
 func (r Rules) address(raw string) bool {
-	if len(raw) > maxAddress || strings.ContainsFunc(raw, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune("\"'<>\\^`{|}", c) }) {
+	if len(raw) > maxAddress || strings.ContainsAny(raw, quotable) || strings.ContainsFunc(raw, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return false
 	}
 	return OriginOf(raw) != "" && (strings.HasPrefix(raw, "https://") || r.Plain && strings.HasPrefix(raw, "http://"))

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/safedial"
@@ -46,44 +47,36 @@ func (r *Reader) Close() { r.client.CloseIdleConnections() }
 
 // Tapes implements network.Reader.
 func (r *Reader) Tapes(ctx context.Context, p network.Partner) ([]network.Tape, error) {
-	entries, err := r.entries(ctx, p.TapesURL, "tapes", network.MaxTapes)
-	if err != nil {
-		return nil, err
-	}
 	rules, seen := r.rules(), map[string]bool{}
 	var out []network.Tape
-	for _, raw := range entries {
+	err := r.each(ctx, p.TapesURL, "tapes", network.MaxTapes, func(raw []byte) {
 		t, ok := readTape(raw)
 		if !ok || len(out) == network.MaxRows {
-			continue
+			return
 		}
 		if t, err := rules.TakeTape(p, t); err == nil && !seen[t.ID] {
 			seen[t.ID] = true
 			out = append(out, t)
 		}
-	}
-	return out, nil
+	})
+	return out, err
 }
 
 // Operators implements network.Reader.
 func (r *Reader) Operators(ctx context.Context, p network.Partner) ([]network.Operator, error) {
-	entries, err := r.entries(ctx, p.OperatorsURL, "operators", network.MaxOperators)
-	if err != nil {
-		return nil, err
-	}
 	rules, seen := r.rules(), map[string]bool{}
 	var out []network.Operator
-	for _, raw := range entries {
+	err := r.each(ctx, p.OperatorsURL, "operators", network.MaxOperators, func(raw []byte) {
 		o, ok := readOperator(raw)
 		if !ok || len(out) == network.MaxRows {
-			continue
+			return
 		}
 		if o, err := rules.TakeOperator(p, o); err == nil && !seen[o.Handle] {
 			seen[o.Handle] = true
 			out = append(out, o)
 		}
-	}
-	return out, nil
+	})
+	return out, err
 }
 
 func (r *Reader) rules() network.Rules {
@@ -92,8 +85,37 @@ func (r *Reader) rules() network.Rules {
 
 var errLarge = errors.New("the answer is over one megabyte")
 
-// entries gets the rows of one answer, unread.
-func (r *Reader) entries(ctx context.Context, address, member string, limit int) ([][]byte, error) {
+// room is where answers lie while they are read: what reads a megabyte each minute
+// leaves none behind.
+var room = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// each gets one answer and hands its rows on, one by one; none is kept.
+func (r *Reader) each(ctx context.Context, address, member string, limit int, take func(raw []byte)) error {
+	ctx, cancel := context.WithTimeout(ctx, Within)
+	defer cancel()
+	resp, err := r.get(ctx, address, limit)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, ok := room.Get().(*bytes.Buffer)
+	if !ok {
+		b = new(bytes.Buffer)
+	}
+	defer room.Put(b)
+	b.Reset()
+	if err := unpack(b, resp); err != nil {
+		return err
+	}
+	rows, err := elements(b.Bytes(), member)
+	for _, raw := range rows {
+		take(raw)
+	}
+	return err
+}
+
+// get asks a partner. The caller closes the body.
+func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Response, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && !r.o.Private {
 		return nil, errors.New("the address is not https")
@@ -102,8 +124,6 @@ func (r *Reader) entries(ctx context.Context, address, member string, limit int)
 	q.Set("exclude", r.o.Origin)
 	q.Set("limit", strconv.Itoa(limit))
 	u.RawQuery = q.Encode()
-	ctx, cancel := context.WithTimeout(ctx, Within)
-	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, err
@@ -115,40 +135,32 @@ func (r *Reader) entries(ctx context.Context, address, member string, limit int)
 	if err != nil {
 		return nil, fmt.Errorf("no answer: %w", errors.Unwrap(err)) // without the address: it may hold a secret of theirs
 	}
-	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
+		_ = resp.Body.Close()
 		return nil, fmt.Errorf("the answer is %d", resp.StatusCode)
 	}
-	body, err := unpack(resp)
-	if err != nil {
-		return nil, err
-	}
-	return elements(body, member)
+	return resp, nil
 }
 
 // unpack reads a body, of which no more than MaxBytes come to lie in memory.
-func unpack(resp *http.Response) ([]byte, error) {
+func unpack(into *bytes.Buffer, resp *http.Response) error {
 	var from io.Reader = io.LimitReader(resp.Body, MaxBytes+1)
 	switch resp.Header.Get("Content-Encoding") {
 	case "", "identity":
 	case "gzip":
 		z, err := gzip.NewReader(from)
 		if err != nil {
-			return nil, fmt.Errorf("unpack: %w", err)
+			return fmt.Errorf("unpack: %w", err)
 		}
 		from = io.LimitReader(z, MaxBytes+1)
 	default:
-		return nil, errors.New("the answer is packed in a way that was not asked for")
+		return errors.New("the answer is packed in a way that was not asked for")
 	}
-	var b bytes.Buffer
-	if n := resp.ContentLength; n > 0 && n <= MaxBytes {
-		b.Grow(int(n) + bytes.MinRead)
+	if _, err := into.ReadFrom(from); err != nil {
+		return fmt.Errorf("read: %w", err)
 	}
-	if _, err := b.ReadFrom(from); err != nil {
-		return nil, fmt.Errorf("read: %w", err)
+	if into.Len() > MaxBytes {
+		return errLarge
 	}
-	if b.Len() > MaxBytes {
-		return nil, errLarge
-	}
-	return b.Bytes(), nil
+	return nil
 }

@@ -106,6 +106,7 @@ func TestTapes(t *testing.T) {
 		"foreign origin": {"originUrl": "https://hub.example"}, "no originUrl": {"originUrl": gone}, "originUrl with a user": {"originUrl": strings.Replace(s.URL, "//", "//u@", 1)},
 		"script handle": {"handle": "<script>alert(1)</script>"}, "no handle": {"handle": gone}, "handle of an object": {"handle": map[string]any{"a": 1}},
 		"script url": {"url": "javascript:alert(1)"}, "http url": {"url": "http://video.example/a.m3u8"}, "url that is no playlist": {"url": "https://video.example/a.exe"},
+		"url with quotes":  {"url": "https://video.example/\"><script>.m3u8"},
 		"url with a break": {"url": "https://video.example/a\n.m3u8"}, "script href": {"href": "javascript:alert(1)"}, "href elsewhere": {"href": "https://hub.example/u/otto"},
 		"href with quotes": {"href": s.URL + `/u/"><script>`}, "market that is none": {"marketId": "../../x"}, "duration as text": {"durationS": "30"},
 		"negative duration": {"durationS": -1}, "half a second": {"durationS": 0.5}, "no duration": {"durationS": gone}, "views below": {"views": -1}, "views beyond": {"views": 1e18},
