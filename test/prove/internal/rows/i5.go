@@ -141,10 +141,10 @@ func (p *poison) rows(ctx context.Context) error {
 	own, others := p.evil.URL, []string{p.good.URL, p.env.Stack.Hub, "https://hub.example"}
 	tapes, people := poisonedTapes(own, "tape", others...), poisonedOperators(own, others...)
 	p.bad, p.foreign = len(tapes)+len(people), 6*len(others)
-	first, last := encoded(goodTape(own, "evil-first")), encoded(goodTape(own, "evil-last"))
-	again := goodTape(own, "evil-first")
+	first, end, again := encoded(goodTape(own, "evil-first")), goodTape(own, "evil-last"), goodTape(own, "evil-first")
+	end["handle"] = "last" // of one handle three are shown in a row
 	again["handle"] = "second"
-	tapes = slices.Concat([]string{first}, tapes, []string{encoded(again), last})
+	tapes = slices.Concat([]string{first}, tapes, []string{encoded(again), encoded(end)})
 	people = slices.Concat([]string{encoded(goodOperator(own, "evil_one"))}, people, []string{encoded(goodOperator(own, "evil_one")), encoded(goodOperator(own, "evil_two"))})
 	p.set(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/tapes") {
@@ -153,7 +153,7 @@ func (p *poison) rows(ctx context.Context) error {
 		}
 		_, _ = fmt.Fprintf(w, `{"operators":[%s]}`, strings.Join(people, ","))
 	})
-	for i := range len(p.env.Hubs) {
+	for i := range p.env.Of(1, len(p.env.Hubs), len(p.env.Hubs)) {
 		var seen map[string]string
 		came, err := frame.Until(ctx, pulled, func() (bool, error) {
 			var err error
