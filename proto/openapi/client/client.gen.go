@@ -540,6 +540,39 @@ func (e MoveDirection) Valid() bool {
 	}
 }
 
+// Defines values for NetworkOperatorOperatorType.
+const (
+	NetworkOperatorOperatorTypeHuman NetworkOperatorOperatorType = "human"
+)
+
+// Valid indicates whether the value is a known member of the NetworkOperatorOperatorType enum.
+func (e NetworkOperatorOperatorType) Valid() bool {
+	switch e {
+	case NetworkOperatorOperatorTypeHuman:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NetworkOperatorTier.
+const (
+	NetworkOperatorTierHouse       NetworkOperatorTier = "house"
+	NetworkOperatorTierIndependent NetworkOperatorTier = "independent"
+)
+
+// Valid indicates whether the value is a known member of the NetworkOperatorTier enum.
+func (e NetworkOperatorTier) Valid() bool {
+	switch e {
+	case NetworkOperatorTierHouse:
+		return true
+	case NetworkOperatorTierIndependent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for OperatorAtomRank.
 const (
 	FIELDOPERATOR  OperatorAtomRank = "FIELD OPERATOR"
@@ -737,16 +770,16 @@ func (e PreemptStatus) Valid() bool {
 
 // Defines values for PreemptRequestAction.
 const (
-	Cancel      PreemptRequestAction = "cancel"
-	LessThanNil PreemptRequestAction = "<nil>"
+	PreemptRequestActionCancel      PreemptRequestAction = "cancel"
+	PreemptRequestActionLessThanNil PreemptRequestAction = "<nil>"
 )
 
 // Valid indicates whether the value is a known member of the PreemptRequestAction enum.
 func (e PreemptRequestAction) Valid() bool {
 	switch e {
-	case Cancel:
+	case PreemptRequestActionCancel:
 		return true
-	case LessThanNil:
+	case PreemptRequestActionLessThanNil:
 		return true
 	default:
 		return false
@@ -1347,6 +1380,27 @@ func (e StationRulingStatus) Valid() bool {
 	case StationRulingStatusPending:
 		return true
 	case StationRulingStatusSuspended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TapeStance.
+const (
+	TapeStanceLessThanNil TapeStance = "<nil>"
+	TapeStanceNO          TapeStance = "NO"
+	TapeStanceYES         TapeStance = "YES"
+)
+
+// Valid indicates whether the value is a known member of the TapeStance enum.
+func (e TapeStance) Valid() bool {
+	switch e {
+	case TapeStanceLessThanNil:
+		return true
+	case TapeStanceNO:
+		return true
+	case TapeStanceYES:
 		return true
 	default:
 		return false
@@ -2746,6 +2800,47 @@ type NetworkMarketAnswer struct {
 	Market    NetworkMarket `json:"market"`
 }
 
+// NetworkOperator defines model for NetworkOperator.
+type NetworkOperator struct {
+	Accuracy int `json:"accuracy"`
+
+	// AlsoOn Stations where this is the same operator; absent without one.
+	AlsoOn       *[]string                   `json:"alsoOn,omitempty"`
+	AvatarURL    *string                     `json:"avatarUrl"`
+	AvgClvBps    *int                        `json:"avgClvBps"`
+	DisplayName  string                      `json:"displayName"`
+	Followers    int                         `json:"followers"`
+	Handle       string                      `json:"handle"`
+	Href         string                      `json:"href"`
+	IsAi         False                       `json:"isAi"`
+	Lost         int                         `json:"lost"`
+	OperatorType NetworkOperatorOperatorType `json:"operatorType"`
+
+	// Origin `hub`, or the id of a station.
+	Origin    string              `json:"origin"`
+	OriginURL string              `json:"originUrl"`
+	Pending   int                 `json:"pending"`
+	Resolved  int                 `json:"resolved"`
+	Score     int                 `json:"score"`
+	Streak    int                 `json:"streak"`
+	Tier      NetworkOperatorTier `json:"tier"`
+	Total     int                 `json:"total"`
+	Won       int                 `json:"won"`
+}
+
+// NetworkOperatorOperatorType defines model for NetworkOperator.OperatorType.
+type NetworkOperatorOperatorType string
+
+// NetworkOperatorTier defines model for NetworkOperator.Tier.
+type NetworkOperatorTier string
+
+// NetworkOperators defines model for NetworkOperators.
+type NetworkOperators struct {
+	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
+	FetchedAt Time              `json:"fetchedAt"`
+	Operators []NetworkOperator `json:"operators"`
+}
+
 // Ok defines model for Ok.
 type Ok struct {
 	Ok True `json:"ok"`
@@ -4045,6 +4140,40 @@ type SubmittedMessage struct {
 	URI    string                  `json:"uri"`
 }
 
+// Tape defines model for Tape.
+type Tape struct {
+	Boosted bool `json:"boosted"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time   `json:"createdAt"`
+	DurationS *int   `json:"durationS"`
+	Handle    string `json:"handle"`
+
+	// Href The operator on the site of the origin.
+	Href     string `json:"href"`
+	ID       string `json:"id"`
+	MarketID string `json:"marketId"`
+
+	// Origin `hub`, or the id of a station.
+	Origin    string      `json:"origin"`
+	OriginURL string      `json:"originUrl"`
+	Stance    *TapeStance `json:"stance"`
+
+	// URL HLS playback.
+	URL   string `json:"url"`
+	Views int    `json:"views"`
+}
+
+// TapeStance defines model for Tape.Stance.
+type TapeStance string
+
+// Tapes defines model for Tapes.
+type Tapes struct {
+	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
+	FetchedAt Time   `json:"fetchedAt"`
+	Tapes     []Tape `json:"tapes"`
+}
+
 // Tile defines model for Tile.
 type Tile struct {
 	EndsAt *time.Time `json:"endsAt"`
@@ -4526,6 +4655,14 @@ type ListCrowdGapsParams struct {
 	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListNetworkOperatorsParams defines parameters for ListNetworkOperators.
+type ListNetworkOperatorsParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
+	Exclude *string `form:"exclude,omitempty" json:"exclude,omitempty"`
+}
+
 // GetNetworkProgramParams defines parameters for GetNetworkProgram.
 type GetNetworkProgramParams struct {
 	// Preset An unknown value is `default`.
@@ -4568,6 +4705,14 @@ type GetNetworkProgramParams struct {
 // GetNetworkProgram200JSONResponseBody defines parameters for GetNetworkProgram.
 type GetNetworkProgram200JSONResponseBody struct {
 	union json.RawMessage
+}
+
+// ListTapesParams defines parameters for ListTapes.
+type ListTapesParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
+	Exclude *string `form:"exclude,omitempty" json:"exclude,omitempty"`
 }
 
 // ListBroadcastBoardParams defines parameters for ListBroadcastBoard.
@@ -5971,6 +6116,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 	GetNetworkMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListNetworkOperators The people of all stations by score
+	//
+	// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
+	// partner in `alsoOn`.
+	//
+	// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
+	ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetNetworkPayout Where an operator may be paid
 	//
 	// People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
@@ -5989,6 +6142,21 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
 	GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTapes The clips of all stations
+	//
+	// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
+	// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+	//
+	// Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
+	ListTapes(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ViewTape A player has started
+	//
+	// An address counts once an hour for a tape.
+	//
+	// Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
+	ViewTape(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListBroadcastBoard Operators by broadcast score
 	//
@@ -7934,6 +8102,24 @@ func (c *Client) GetNetworkMarket(ctx context.Context, marketID MarketPath, reqE
 	return c.Client.Do(req)
 }
 
+// ListNetworkOperators The people of all stations by score
+//
+// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
+// partner in `alsoOn`.
+//
+// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
+func (c *Client) ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNetworkOperatorsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetNetworkPayout Where an operator may be paid
 //
 // People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
@@ -7973,6 +8159,41 @@ func (c *Client) GetNetworkProgram(ctx context.Context, params *GetNetworkProgra
 // Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
 func (c *Client) GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPulseRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListTapes The clips of all stations
+//
+// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
+// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+//
+// Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
+func (c *Client) ListTapes(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTapesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ViewTape A player has started
+//
+// An address counts once an hour for a tape.
+//
+// Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
+func (c *Client) ViewTape(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewViewTapeRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -12025,6 +12246,72 @@ func NewGetNetworkMarketRequest(server string, marketID MarketPath) (*http.Reque
 	return req, nil
 }
 
+// NewListNetworkOperatorsRequest constructs an http.Request for the ListNetworkOperators method
+func NewListNetworkOperatorsRequest(server string, params *ListNetworkOperatorsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/operators")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Exclude != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "exclude", *params.Exclude, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetNetworkPayoutRequest constructs an http.Request for the GetNetworkPayout method
 func NewGetNetworkPayoutRequest(server string, handle HandlePath) (*http.Request, error) {
 	var err error
@@ -12265,6 +12552,106 @@ func NewGetPulseRequest(server string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListTapesRequest constructs an http.Request for the ListTapes method
+func NewListTapesRequest(server string, params *ListTapesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/tapes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Exclude != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "exclude", *params.Exclude, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewViewTapeRequest constructs an http.Request for the ViewTape method
+func NewViewTapeRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/tapes/%s/view", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -17407,6 +17794,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 	GetNetworkMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetNetworkMarketResponse, error)
 
+	// ListNetworkOperatorsWithResponse The people of all stations by score
+	//
+	// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
+	// partner in `alsoOn`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
+	ListNetworkOperatorsWithResponse(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*ListNetworkOperatorsResponse, error)
+
 	// GetNetworkPayoutWithResponse Where an operator may be paid
 	//
 	// People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
@@ -17431,6 +17828,25 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
 	GetPulseWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPulseResponse, error)
+
+	// ListTapesWithResponse The clips of all stations
+	//
+	// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
+	// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
+	ListTapesWithResponse(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*ListTapesResponse, error)
+
+	// ViewTapeWithResponse A player has started
+	//
+	// An address counts once an hour for a tape.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
+	ViewTapeWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ViewTapeResponse, error)
 
 	// ListBroadcastBoardWithResponse Operators by broadcast score
 	//
@@ -20726,6 +21142,54 @@ func (r GetNetworkMarketResponse) ContentType() string {
 	return ""
 }
 
+type ListNetworkOperatorsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NetworkOperators
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListNetworkOperatorsResponse) GetJSON200() *NetworkOperators {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListNetworkOperatorsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListNetworkOperatorsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNetworkOperatorsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNetworkOperatorsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListNetworkOperatorsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetNetworkPayoutResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20864,6 +21328,108 @@ func (r GetPulseResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetPulseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListTapesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Tapes
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTapesResponse) GetJSON200() *Tapes {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListTapesResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTapesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTapesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTapesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTapesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ViewTapeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Counted bool `json:"counted"`
+		Ok      True `json:"ok"`
+	}
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ViewTapeResponse) GetJSON200() *struct {
+	Counted bool `json:"counted"`
+	Ok      True `json:"ok"`
+} {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ViewTapeResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ViewTapeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ViewTapeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ViewTapeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ViewTapeResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -26056,6 +26622,22 @@ func (c *ClientWithResponses) GetNetworkMarketWithResponse(ctx context.Context, 
 	return ParseGetNetworkMarketResponse(rsp)
 }
 
+// ListNetworkOperatorsWithResponse The people of all stations by score
+//
+// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
+// partner in `alsoOn`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
+func (c *ClientWithResponses) ListNetworkOperatorsWithResponse(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*ListNetworkOperatorsResponse, error) {
+	rsp, err := c.ListNetworkOperators(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNetworkOperatorsResponse(rsp)
+}
+
 // GetNetworkPayoutWithResponse Where an operator may be paid
 //
 // People of their own and of the house who have set an address. For anybody else, and for nobody, `eligible` is false and stands alone.
@@ -26097,6 +26679,37 @@ func (c *ClientWithResponses) GetPulseWithResponse(ctx context.Context, reqEdito
 		return nil, err
 	}
 	return ParseGetPulseResponse(rsp)
+}
+
+// ListTapesWithResponse The clips of all stations
+//
+// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
+// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
+func (c *ClientWithResponses) ListTapesWithResponse(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*ListTapesResponse, error) {
+	rsp, err := c.ListTapes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTapesResponse(rsp)
+}
+
+// ViewTapeWithResponse A player has started
+//
+// An address counts once an hour for a tape.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
+func (c *ClientWithResponses) ViewTapeWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ViewTapeResponse, error) {
+	rsp, err := c.ViewTape(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseViewTapeResponse(rsp)
 }
 
 // ListBroadcastBoardWithResponse Operators by broadcast score
@@ -29380,6 +29993,39 @@ func ParseGetNetworkMarketResponse(rsp *http.Response) (*GetNetworkMarketRespons
 	return response, nil
 }
 
+// ParseListNetworkOperatorsResponse parses an HTTP response from a ListNetworkOperatorsWithResponse call
+func ParseListNetworkOperatorsResponse(rsp *http.Response) (*ListNetworkOperatorsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNetworkOperatorsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NetworkOperators
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetNetworkPayoutResponse parses an HTTP response from a GetNetworkPayoutWithResponse call
 func ParseGetNetworkPayoutResponse(rsp *http.Response) (*GetNetworkPayoutResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -29462,6 +30108,75 @@ func ParseGetPulseResponse(rsp *http.Response) (*GetPulseResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Pulse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListTapesResponse parses an HTTP response from a ListTapesWithResponse call
+func ParseListTapesResponse(rsp *http.Response) (*ListTapesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTapesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Tapes
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseViewTapeResponse parses an HTTP response from a ViewTapeWithResponse call
+func ParseViewTapeResponse(rsp *http.Response) (*ViewTapeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ViewTapeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Counted bool `json:"counted"`
+			Ok      True `json:"ok"`
+		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

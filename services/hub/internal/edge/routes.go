@@ -20,6 +20,7 @@ const (
 	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
 	cachePulse   = "public, s-maxage=300"
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
+	cacheTapes   = "public, max-age=0, s-maxage=60, stale-while-revalidate=300"
 	cacheWire    = "public, s-maxage=30"
 	cacheEmpty   = "public, s-maxage=1" // of a programme with nothing in it, which is soon filled
 	cacheSpec    = "public, max-age=300"
@@ -101,6 +102,9 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/fashion/signals", who: public, cors: web.Open, cache: cacheShort, handler: s.fashion, empty: emptyFashion},
 
 		{method: get, path: "/api/network/market/:marketId", who: public, cors: web.Open, cache: cacheShort, handler: s.networkMarket},
+		{method: get, path: "/api/network/tapes", who: public, cors: web.Open, cache: cacheTapes, handler: s.networkTapes, empty: s.emptyTapes},
+		{method: post, path: "/api/network/tapes/:id/view", who: public, handler: s.viewTape},
+		{method: get, path: "/api/network/operators", who: public, cors: web.Open, cache: cacheBoard, handler: s.networkOperators, empty: s.emptyNetwork},
 		{method: get, path: "/api/network/crowd", who: public, cors: web.Open, cache: cacheShort, handler: s.gaps, empty: s.emptyGaps},
 
 		{method: get, path: venueA + "/featured", who: public, cors: web.Open, cache: cacheProgram, handler: s.featured},

@@ -20,6 +20,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
@@ -64,6 +65,9 @@ type Deps struct {
 	Pins        market.Pins
 	Streams     station.Streams
 	Clips       station.Clips
+	Network     *network.Service
+	Owned       Owned            // stations
+	Viewers     KeyLimiter       // player starts of one address and tape
 	Clock       program.Clock    // nil: there is none
 	Director    program.Director // nil: there is no clock
 	Audit       audit.Log
@@ -81,6 +85,11 @@ type Deps struct {
 	Degraded func(route, source string)
 	// Trace is put around the router; ready pages are answered before it. May be nil.
 	Trace func(http.Handler) http.Handler
+}
+
+// Owned counts the stations that somebody owns.
+type Owned interface {
+	StationsOf(ctx context.Context, owner operator.ID) (int64, error)
 }
 
 // server holds the handlers; edge.Server is what others see of it.
@@ -113,6 +122,9 @@ type server struct {
 	pins          market.Pins
 	streams       station.Streams
 	clips         station.Clips
+	network       *network.Service
+	owned         Owned
+	viewers       KeyLimiter
 	clock         program.Clock
 	director      program.Director
 	audit         audit.Log
@@ -123,7 +135,7 @@ type server struct {
 	carry         func(context.Context, string) context.Context
 	degraded      func(route, source string)
 
-	feeds, boardPages, airing          *page.Book
+	feeds, boardPages, airing, reels   *page.Book
 	records, skills, pulses            *page.Book
 	programs, tiles, moves, situations covered
 	stories                            *stories
@@ -143,7 +155,7 @@ func New(cfg Config, d Deps) *Server {
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
 		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, ledgerRecords: d.Records, clock: d.Clock, director: d.Director, audit: d.Audit,
-		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips,
+		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips, network: d.Network, owned: d.Owned, viewers: d.Viewers,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),
 	}

@@ -22,6 +22,7 @@ func TestCORS(t *testing.T) {
 		"/api/polymarket/markets": true, "/api/polymarket/market": true, "/api/polymarket/resolved": true,
 		"/api/network/market/:marketId": true, "/api/network/crowd": true,
 		"/api/operator/:handle/skill": true, "/api/network/field-record/:handle": true, "/api/network/pulse": true,
+		"/api/network/tapes": true, "/api/network/operators": true,
 		"/api/network/identity/:handle": true, "/api/network/payout/:handle": true,
 		"/api/operator/:handle/record": true,
 		"/api/situations":              true, "/api/oracle/featured": true, "/api/fashion/signals": true,
