@@ -117,6 +117,7 @@ func (in inputs) api() (program, error) {
 	p.env["GRPC_ADDR"] = in.addr("api.grpc")
 	p.env["MASK_SECRET"] = in.secrets.Mask
 	p.env["WEBHOOK_SECRET_KEY"] = in.secrets.Hooks
+	p.env["CHECKPOINT_KEY"] = in.secrets.Checks
 	p.env["WEBHOOK_ALLOW_PRIVATE"] = in.or("WEBHOOK_ALLOW_PRIVATE", "true") // a receiver that is tried out runs here
 	p.env["IDP_PROVIDERS"], err = in.providers()
 	p.env["VENUE_A_SLUG"] = "polymarket"

@@ -26,6 +26,8 @@ type Config struct {
 	HookKey     conf.Secret `env:"WEBHOOK_SECRET_KEY"` // under which webhooks' secrets lie in the database
 	HookPrivate bool        `env:"WEBHOOK_ALLOW_PRIVATE"`
 
+	CheckKey conf.Secret `env:"CHECKPOINT_KEY"` // signs the roots of the journal
+
 	HubURL    string         `env:"HUB_URL"`
 	Providers conf.Secret    `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
 	PerAddr   int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
@@ -65,6 +67,7 @@ func (c *Config) Check(r *conf.Report) {
 	r.Secret("LINK_SECRET", c.Link)
 	r.Secret("MASK_SECRET", c.Mask)
 	r.Secret("WEBHOOK_SECRET_KEY", c.HookKey)
+	r.Secret("CHECKPOINT_KEY", c.CheckKey)
 	if c.HookPrivate && r.Env().Production() {
 		r.Fail("WEBHOOK_ALLOW_PRIVATE", "must not be set in production")
 	}

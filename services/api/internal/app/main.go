@@ -19,6 +19,8 @@ const usage = `usage: api [serve]      run the service
        api migrate      bring schema api up to date
        api health       tell by the exit code whether the one on HTTP_ADDR is ready
        api recount      compare every counter with a count of the record
+       api fsck [FILE]  compare the record with its journal, and that with its signed roots;
+                        each FILE holds a root that was kept elsewhere
 `
 
 // errUsage is a command line that cannot be read.
@@ -41,6 +43,8 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = health(ctx)
 	case command == "recount" && len(args) == 0:
 		err = recount(ctx, stdout)
+	case command == "fsck":
+		err = fsck(ctx, args, stdout)
 	default:
 		err = errUsage
 	}
