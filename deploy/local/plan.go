@@ -118,7 +118,9 @@ func (in inputs) api() (program, error) {
 	p.env["MASK_SECRET"] = in.secrets.Mask
 	p.env["WEBHOOK_SECRET_KEY"] = in.secrets.Hooks
 	p.env["CHECKPOINT_KEY"] = in.secrets.Checks
-	p.env["WEBHOOK_ALLOW_PRIVATE"] = in.or("WEBHOOK_ALLOW_PRIVATE", "true") // a receiver that is tried out runs here
+	p.env["WEBHOOK_ALLOW_PRIVATE"] = in.or("WEBHOOK_ALLOW_PRIVATE", "true")       // a receiver that is tried out runs here
+	p.env["FEDERATION_ALLOW_PRIVATE"] = in.or("FEDERATION_ALLOW_PRIVATE", "true") // and so does a partner
+	p.env["ADMIN_SECRET"] = in.secrets.Admin
 	p.env["IDP_PROVIDERS"], err = in.providers()
 	p.env["VENUE_A_SLUG"] = "polymarket"
 	p.env["POLYMARKET_GAMMA_URL"] = in.url("venues") + "/gamma"
@@ -153,6 +155,9 @@ func (in inputs) hub(name string) (program, error) {
 	p.env["SESSION_SECRETS"] = in.secrets.Session
 	p.env["SUCCESSOR_SECRETS"] = in.secrets.Successor
 	p.env["HUB_KEYS"] = in.or("HUB_KEYS", `[{"seed":"`+in.secrets.HubSeed+`","notBefore":"2026-01-01T00:00:00Z"}]`)
+	p.env["FEDERATION_ALLOW_PRIVATE"] = in.or("FEDERATION_ALLOW_PRIVATE", "true")
+	p.env["FEDERATION_EVERY"] = in.or("FEDERATION_EVERY", "10s") // who tries it out wants to see something come
+	p.env["FEDERATION_KEEP"] = in.or("FEDERATION_KEEP", "10m")
 	p.env["ADMIN_SECRET"] = in.secrets.Admin
 	p.env["CRON_SECRET"] = in.secrets.Cron
 	p.env["IDP_PROVIDERS"], err = in.providers()

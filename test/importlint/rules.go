@@ -16,8 +16,8 @@ var adapters = map[string][]string{
 }
 
 // everywhere may be imported by every part of a service that is no subject; teeth
-// is gone from every build but the one that plants faults.
-var everywhere = []string{"syntax", "fault", "obs", "teeth"}
+// is gone from every build but the one that plants faults, and skill is arithmetic.
+var everywhere = []string{"syntax", "fault", "obs", "teeth", "skill"}
 
 // subjectPkg is all that a subject may know of pkg/; skill is arithmetic that the
 // ledger and those who check its records have in common.
@@ -29,6 +29,7 @@ var subjects = map[string]map[string][]string{
 	"api": {
 		"resolve": {"score", "signal", "market"},
 		"board":   {"signal", "operator"},
+		"record":  {"board", "operator", "signal"}, // a record shows its owner, its calls and where it stands
 		"oracle":  {"signal", "operator", "wire"},
 		"signal":  {"market"},
 		"wire":    {"market"},
@@ -41,6 +42,7 @@ var subjects = map[string]map[string][]string{
 		"grant":      {"caller"},
 		"caller":     {"operator"},                     // a caller is an operator with scopes
 		"board":      {"operator"},                     // a row shows an operator
+		"record":     {"operator", "signal"},           // a record shows its owner and its calls
 		"follow":     {"operator"},                     // operators follow operators
 		"claim":      {"operator"},                     // an operator claims
 		"message":    {"claim"},                        // a payout address is read as a wallet is

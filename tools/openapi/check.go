@@ -40,6 +40,9 @@ var corsOpen = []string{
 	"/api/operator/{handle}/record", // a file for everybody: it says nothing that the receipts do not
 }
 
+// protocol is what apps of others call with tokens, from anywhere.
+const protocol = "/api/protocol/v1"
+
 // inbox is the director's, under a prefix that is open.
 const inbox = "/api/broadcast/preempt"
 
@@ -100,9 +103,12 @@ func takesJSON(op operation) bool {
 	return content["application/json"] != nil
 }
 
-// wantsCORS is the rule of the protocol: the listed prefixes on the hub, and
-// every public read of the other two hosts.
+// wantsCORS is the rule of the protocol: what is delegated, the listed prefixes on the
+// hub, and every public read of the other two hosts.
 func wantsCORS(op operation) bool {
+	if strings.HasPrefix(op.path, protocol) {
+		return true
+	}
 	if op.method != "get" || op.path == "/ws" || op.path == "/healthz" || op.path == "/readyz" || op.path == inbox {
 		return false
 	}

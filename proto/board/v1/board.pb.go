@@ -40,8 +40,13 @@ type Row struct {
 	Activity       float64                `protobuf:"fixed64,11,opt,name=activity,proto3" json:"activity,omitempty"`
 	Reach          float64                `protobuf:"fixed64,12,opt,name=reach,proto3" json:"reach,omitempty"`
 	Live           bool                   `protobuf:"varint,14,opt,name=live,proto3" json:"live,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The edge over the prices, as it was measured last (docs/method.md); no calls: none.
+	EdgeCalls     int64 `protobuf:"varint,15,opt,name=edge_calls,json=edgeCalls,proto3" json:"edge_calls,omitempty"`
+	EdgeBps       int32 `protobuf:"varint,16,opt,name=edge_bps,json=edgeBps,proto3" json:"edge_bps,omitempty"`
+	EdgeLowBps    int32 `protobuf:"varint,17,opt,name=edge_low_bps,json=edgeLowBps,proto3" json:"edge_low_bps,omitempty"`
+	EdgeHighBps   int32 `protobuf:"varint,18,opt,name=edge_high_bps,json=edgeHighBps,proto3" json:"edge_high_bps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Row) Reset() {
@@ -165,11 +170,40 @@ func (x *Row) GetLive() bool {
 	return false
 }
 
+func (x *Row) GetEdgeCalls() int64 {
+	if x != nil {
+		return x.EdgeCalls
+	}
+	return 0
+}
+
+func (x *Row) GetEdgeBps() int32 {
+	if x != nil {
+		return x.EdgeBps
+	}
+	return 0
+}
+
+func (x *Row) GetEdgeLowBps() int32 {
+	if x != nil {
+		return x.EdgeLowBps
+	}
+	return 0
+}
+
+func (x *Row) GetEdgeHighBps() int32 {
+	if x != nil {
+		return x.EdgeHighBps
+	}
+	return 0
+}
+
 type ListScoresRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Operators     string                 `protobuf:"bytes,1,opt,name=operators,proto3" json:"operators,omitempty"` // human, all, independent, house, automated
 	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`           // empty: every lane
 	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	Order         string                 `protobuf:"bytes,4,opt,name=order,proto3" json:"order,omitempty"` // edge: by its lower end, edge, calls, handle; else by score
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -223,6 +257,13 @@ func (x *ListScoresRequest) GetLimit() int32 {
 		return x.Limit
 	}
 	return 0
+}
+
+func (x *ListScoresRequest) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
 }
 
 type ListScoresResponse struct {
@@ -283,6 +324,7 @@ type ListBroadcastRequest struct {
 	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`
 	Window        string                 `protobuf:"bytes,3,opt,name=window,proto3" json:"window,omitempty"` // all, 28d
 	Limit         int32                  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	Order         string                 `protobuf:"bytes,5,opt,name=order,proto3" json:"order,omitempty"` // edge: by its lower end, edge, calls, handle, of all of life; else by broadcast score
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -343,6 +385,13 @@ func (x *ListBroadcastRequest) GetLimit() int32 {
 		return x.Limit
 	}
 	return 0
+}
+
+func (x *ListBroadcastRequest) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
 }
 
 type ListBroadcastResponse struct {
@@ -521,7 +570,7 @@ var File_board_v1_board_proto protoreflect.FileDescriptor
 
 const file_board_v1_board_proto_rawDesc = "" +
 	"\n" +
-	"\x14board/v1/board.proto\x12\x13signalcast.board.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aoperator/v1/operator.proto\"\xf5\x02\n" +
+	"\x14board/v1/board.proto\x12\x13signalcast.board.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aoperator/v1/operator.proto\"\xf5\x03\n" +
 	"\x03Row\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\x05R\x04rank\x12<\n" +
 	"\boperator\x18\x02 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\x12\x14\n" +
@@ -536,20 +585,28 @@ const file_board_v1_board_proto_rawDesc = "" +
 	" \x01(\x01R\x05skill\x12\x1a\n" +
 	"\bactivity\x18\v \x01(\x01R\bactivity\x12\x14\n" +
 	"\x05reach\x18\f \x01(\x01R\x05reach\x12\x12\n" +
-	"\x04live\x18\x0e \x01(\bR\x04liveJ\x04\b\r\x10\x0eR\tfollowers\"[\n" +
+	"\x04live\x18\x0e \x01(\bR\x04live\x12\x1d\n" +
+	"\n" +
+	"edge_calls\x18\x0f \x01(\x03R\tedgeCalls\x12\x19\n" +
+	"\bedge_bps\x18\x10 \x01(\x05R\aedgeBps\x12 \n" +
+	"\fedge_low_bps\x18\x11 \x01(\x05R\n" +
+	"edgeLowBps\x12\"\n" +
+	"\redge_high_bps\x18\x12 \x01(\x05R\vedgeHighBpsJ\x04\b\r\x10\x0eR\tfollowers\"q\n" +
 	"\x11ListScoresRequest\x12\x1c\n" +
 	"\toperators\x18\x01 \x01(\tR\toperators\x12\x12\n" +
 	"\x04lane\x18\x02 \x01(\tR\x04lane\x12\x14\n" +
-	"\x05limit\x18\x03 \x01(\x05R\x05limit\"}\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limit\x12\x14\n" +
+	"\x05order\x18\x04 \x01(\tR\x05order\"}\n" +
 	"\x12ListScoresResponse\x12,\n" +
 	"\x04rows\x18\x01 \x03(\v2\x18.signalcast.board.v1.RowR\x04rows\x129\n" +
 	"\n" +
-	"updated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"v\n" +
+	"updated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\x8c\x01\n" +
 	"\x14ListBroadcastRequest\x12\x1c\n" +
 	"\toperators\x18\x01 \x01(\tR\toperators\x12\x12\n" +
 	"\x04lane\x18\x02 \x01(\tR\x04lane\x12\x16\n" +
 	"\x06window\x18\x03 \x01(\tR\x06window\x12\x14\n" +
-	"\x05limit\x18\x04 \x01(\x05R\x05limit\"\x80\x01\n" +
+	"\x05limit\x18\x04 \x01(\x05R\x05limit\x12\x14\n" +
+	"\x05order\x18\x05 \x01(\tR\x05order\"\x80\x01\n" +
 	"\x15ListBroadcastResponse\x12,\n" +
 	"\x04rows\x18\x01 \x03(\v2\x18.signalcast.board.v1.RowR\x04rows\x129\n" +
 	"\n" +

@@ -941,22 +941,22 @@ func (e SignalFeedType) Valid() bool {
 
 // Defines values for SignalStatus.
 const (
-	Lost    SignalStatus = "lost"
-	Pending SignalStatus = "pending"
-	Void    SignalStatus = "void"
-	Won     SignalStatus = "won"
+	SignalStatusLost    SignalStatus = "lost"
+	SignalStatusPending SignalStatus = "pending"
+	SignalStatusVoid    SignalStatus = "void"
+	SignalStatusWon     SignalStatus = "won"
 )
 
 // Valid indicates whether the value is a known member of the SignalStatus enum.
 func (e SignalStatus) Valid() bool {
 	switch e {
-	case Lost:
+	case SignalStatusLost:
 		return true
-	case Pending:
+	case SignalStatusPending:
 		return true
-	case Void:
+	case SignalStatusVoid:
 		return true
-	case Won:
+	case SignalStatusWon:
 		return true
 	default:
 		return false
@@ -1010,19 +1010,19 @@ func (e SignerKind) Valid() bool {
 
 // Defines values for SignerStatus.
 const (
-	Active  SignerStatus = "active"
-	Expired SignerStatus = "expired"
-	Revoked SignerStatus = "revoked"
+	SignerStatusActive  SignerStatus = "active"
+	SignerStatusExpired SignerStatus = "expired"
+	SignerStatusRevoked SignerStatus = "revoked"
 )
 
 // Valid indicates whether the value is a known member of the SignerStatus enum.
 func (e SignerStatus) Valid() bool {
 	switch e {
-	case Active:
+	case SignerStatusActive:
 		return true
-	case Expired:
+	case SignerStatusExpired:
 		return true
-	case Revoked:
+	case SignerStatusRevoked:
 		return true
 	default:
 		return false
@@ -1044,6 +1044,72 @@ func (e SituationCriticality) Valid() bool {
 	case Elevated:
 		return true
 	case Routine:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StationStatus.
+const (
+	StationStatusActive    StationStatus = "active"
+	StationStatusPaused    StationStatus = "paused"
+	StationStatusPending   StationStatus = "pending"
+	StationStatusSuspended StationStatus = "suspended"
+)
+
+// Valid indicates whether the value is a known member of the StationStatus enum.
+func (e StationStatus) Valid() bool {
+	switch e {
+	case StationStatusActive:
+		return true
+	case StationStatusPaused:
+		return true
+	case StationStatusPending:
+		return true
+	case StationStatusSuspended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StationChangeStatus.
+const (
+	StationChangeStatusActive StationChangeStatus = "active"
+	StationChangeStatusPaused StationChangeStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the StationChangeStatus enum.
+func (e StationChangeStatus) Valid() bool {
+	switch e {
+	case StationChangeStatusActive:
+		return true
+	case StationChangeStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StationRulingStatus.
+const (
+	StationRulingStatusActive    StationRulingStatus = "active"
+	StationRulingStatusPaused    StationRulingStatus = "paused"
+	StationRulingStatusPending   StationRulingStatus = "pending"
+	StationRulingStatusSuspended StationRulingStatus = "suspended"
+)
+
+// Valid indicates whether the value is a known member of the StationRulingStatus enum.
+func (e StationRulingStatus) Valid() bool {
+	switch e {
+	case StationRulingStatusActive:
+		return true
+	case StationRulingStatusPaused:
+		return true
+	case StationRulingStatusPending:
+		return true
+	case StationRulingStatusSuspended:
 		return true
 	default:
 		return false
@@ -3188,6 +3254,102 @@ type Situations struct {
 	Window     WireWindow  `json:"window"`
 }
 
+// Station defines model for Station.
+type Station struct {
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt    Time       `json:"createdAt"`
+	Description  *string    `json:"description"`
+	Lanes        []string   `json:"lanes"`
+	LastSeenAt   *time.Time `json:"lastSeenAt"`
+	Name         string     `json:"name"`
+	OperatorsURL *string    `json:"operatorsUrl"`
+
+	// Origin The `origin` of its rows, once it is active.
+	Origin      string        `json:"origin"`
+	OwnerHandle string        `json:"ownerHandle"`
+	Providers   []string      `json:"providers"`
+	StationID   string        `json:"stationId"`
+	Status      StationStatus `json:"status"`
+	TapesURL    *string       `json:"tapesUrl"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time   `json:"updatedAt"`
+	URL       string `json:"url"`
+}
+
+// StationStatus defines model for Station.Status.
+type StationStatus string
+
+// StationChange defines model for StationChange.
+type StationChange struct {
+	Description *string `json:"description,omitempty"`
+
+	// Lanes None is all.
+	Lanes *[]string `json:"lanes,omitempty"`
+	Name  *string   `json:"name,omitempty"`
+
+	// OperatorsURL Where its operators are read.
+	OperatorsURL *string `json:"operatorsUrl,omitempty"`
+
+	// Providers None is all.
+	Providers *[]string `json:"providers,omitempty"`
+
+	// Status Of an approved station.
+	Status *StationChangeStatus `json:"status,omitempty"`
+
+	// TapesURL Where its tapes are read.
+	TapesURL *string `json:"tapesUrl,omitempty"`
+
+	// URL An https address of a public host; with its scheme, host and port the rows of the station begin.
+	URL *string `json:"url,omitempty"`
+}
+
+// StationChangeStatus Of an approved station.
+type StationChangeStatus string
+
+// StationDone defines model for StationDone.
+type StationDone struct {
+	Ok      True    `json:"ok"`
+	Station Station `json:"station"`
+}
+
+// StationDraft defines model for StationDraft.
+type StationDraft struct {
+	Description *string `json:"description,omitempty"`
+
+	// Lanes None is all.
+	Lanes *[]string `json:"lanes,omitempty"`
+	Name  string    `json:"name"`
+
+	// OperatorsURL Where its operators are read.
+	OperatorsURL *string `json:"operatorsUrl,omitempty"`
+
+	// Providers None is all.
+	Providers *[]string `json:"providers,omitempty"`
+	StationID string    `json:"stationId"`
+
+	// TapesURL Where its tapes are read.
+	TapesURL *string `json:"tapesUrl,omitempty"`
+
+	// URL An https address of a public host; with its scheme, host and port the rows of the station begin.
+	URL string `json:"url"`
+}
+
+// StationList defines model for StationList.
+type StationList struct {
+	NextCursor *string   `json:"next_cursor"`
+	Stations   []Station `json:"stations"`
+}
+
+// StationRuling defines model for StationRuling.
+type StationRuling struct {
+	Reason *string             `json:"reason,omitempty"`
+	Status StationRulingStatus `json:"status"`
+}
+
+// StationRulingStatus defines model for StationRuling.Status.
+type StationRulingStatus string
+
 // Stream defines model for Stream.
 type Stream struct {
 	Handle Handle `json:"handle"`
@@ -3962,6 +4124,16 @@ type ListScoreBoardParams struct {
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListStationsParams defines parameters for ListStations.
+type ListStationsParams struct {
+	Lane     *string `form:"lane,omitempty" json:"lane,omitempty"`
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+	Limit    *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -4131,6 +4303,15 @@ type FollowJSONRequestBody = FollowAsk
 //
 // Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 type MintAgentKeyJSONRequestBody = KeyMint
+
+// CreateStationJSONRequestBody defines body for CreateStation for application/json ContentType.
+type CreateStationJSONRequestBody = StationDraft
+
+// ChangeStationJSONRequestBody defines body for ChangeStation for application/json ContentType.
+type ChangeStationJSONRequestBody = StationChange
+
+// RuleStationJSONRequestBody defines body for RuleStation for application/json ContentType.
+type RuleStationJSONRequestBody = StationRuling
 
 // RegisterWebhookJSONRequestBody defines body for RegisterWebhook for application/json ContentType.
 type RegisterWebhookJSONRequestBody = WebhookDraft
@@ -5644,6 +5825,95 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/signals/leaderboard (the `ListScoreBoard` operationId).
 	ListScoreBoard(ctx context.Context, params *ListScoreBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListStations Active stations
+	//
+	// By id. A station that names no lanes or providers has all of them.
+	//
+	// Corresponds with GET /api/v1/stations (the `ListStations` operationId).
+	ListStations(ctx context.Context, params *ListStationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateStationWithBody Register a station
+	//
+	// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
+	// docs/federation.md.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/stations (the `CreateStation` operationId).
+	CreateStationWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateStation Register a station
+	//
+	// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
+	// docs/federation.md.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/stations (the `CreateStation` operationId).
+	CreateStation(ctx context.Context, body CreateStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteStation End a station
+	//
+	// By its owner or an admin. Its id stays taken.
+	//
+	// Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
+	DeleteStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStation One station
+	//
+	// Whatever its status.
+	//
+	// Corresponds with GET /api/v1/stations/{stationId} (the `GetStation` operationId).
+	GetStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeStationWithBody Change a station
+	//
+	// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/stations/{stationId} (the `ChangeStation` operationId).
+	ChangeStationWithBody(ctx context.Context, stationID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeStation Change a station
+	//
+	// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/stations/{stationId} (the `ChangeStation` operationId).
+	ChangeStation(ctx context.Context, stationID string, body ChangeStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BeatStation A sign of life
+	//
+	// Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
+	BeatStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStationProgram The programme of a station
+	//
+	// For its lanes and providers, as the clock told it last; empty for a station that is not active.
+	//
+	// Corresponds with GET /api/v1/stations/{stationId}/program (the `GetStationProgram` operationId).
+	GetStationProgram(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RuleStationWithBody Approve or suspend a station
+	//
+	// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
+	RuleStationWithBody(ctx context.Context, stationID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RuleStation Approve or suspend a station
+	//
+	// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
+	RuleStation(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks Your webhooks
 	//
@@ -8144,6 +8414,205 @@ func (c *Client) ListExternalSignals(ctx context.Context, params *ListExternalSi
 // Corresponds with GET /api/v1/signals/leaderboard (the `ListScoreBoard` operationId).
 func (c *Client) ListScoreBoard(ctx context.Context, params *ListScoreBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListScoreBoardRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListStations Active stations
+//
+// By id. A station that names no lanes or providers has all of them.
+//
+// Corresponds with GET /api/v1/stations (the `ListStations` operationId).
+func (c *Client) ListStations(ctx context.Context, params *ListStationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListStationsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateStationWithBody Register a station
+//
+// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
+// docs/federation.md.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/stations (the `CreateStation` operationId).
+func (c *Client) CreateStationWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateStationRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateStation Register a station
+//
+// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
+// docs/federation.md.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/stations (the `CreateStation` operationId).
+func (c *Client) CreateStation(ctx context.Context, body CreateStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateStationRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteStation End a station
+//
+// By its owner or an admin. Its id stays taken.
+//
+// Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
+func (c *Client) DeleteStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteStationRequest(c.Server, stationID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStation One station
+//
+// Whatever its status.
+//
+// Corresponds with GET /api/v1/stations/{stationId} (the `GetStation` operationId).
+func (c *Client) GetStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStationRequest(c.Server, stationID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeStationWithBody Change a station
+//
+// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/stations/{stationId} (the `ChangeStation` operationId).
+func (c *Client) ChangeStationWithBody(ctx context.Context, stationID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeStationRequestWithBody(c.Server, stationID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeStation Change a station
+//
+// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/stations/{stationId} (the `ChangeStation` operationId).
+func (c *Client) ChangeStation(ctx context.Context, stationID string, body ChangeStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeStationRequest(c.Server, stationID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BeatStation A sign of life
+//
+// Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
+func (c *Client) BeatStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBeatStationRequest(c.Server, stationID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStationProgram The programme of a station
+//
+// For its lanes and providers, as the clock told it last; empty for a station that is not active.
+//
+// Corresponds with GET /api/v1/stations/{stationId}/program (the `GetStationProgram` operationId).
+func (c *Client) GetStationProgram(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStationProgramRequest(c.Server, stationID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RuleStationWithBody Approve or suspend a station
+//
+// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
+func (c *Client) RuleStationWithBody(ctx context.Context, stationID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRuleStationRequestWithBody(c.Server, stationID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RuleStation Approve or suspend a station
+//
+// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
+func (c *Client) RuleStation(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRuleStationRequest(c.Server, stationID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13513,6 +13982,366 @@ func NewListScoreBoardRequest(server string, params *ListScoreBoardParams) (*htt
 	return req, nil
 }
 
+// NewListStationsRequest constructs an http.Request for the ListStations method
+func NewListStationsRequest(server string, params *ListStationsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stations")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Provider != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", *params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateStationRequest calls the generic CreateStation builder with application/json body
+func NewCreateStationRequest(server string, body CreateStationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateStationRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateStationRequestWithBody constructs an http.Request for the CreateStation method, with any body, and a specified content type
+func NewCreateStationRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stations")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteStationRequest constructs an http.Request for the DeleteStation method
+func NewDeleteStationRequest(server string, stationID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "stationId", stationID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stations/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetStationRequest constructs an http.Request for the GetStation method
+func NewGetStationRequest(server string, stationID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "stationId", stationID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stations/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChangeStationRequest calls the generic ChangeStation builder with application/json body
+func NewChangeStationRequest(server string, stationID string, body ChangeStationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeStationRequestWithBody(server, stationID, "application/json", bodyReader)
+}
+
+// NewChangeStationRequestWithBody constructs an http.Request for the ChangeStation method, with any body, and a specified content type
+func NewChangeStationRequestWithBody(server string, stationID string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "stationId", stationID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stations/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewBeatStationRequest constructs an http.Request for the BeatStation method
+func NewBeatStationRequest(server string, stationID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "stationId", stationID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stations/%s/heartbeat", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetStationProgramRequest constructs an http.Request for the GetStationProgram method
+func NewGetStationProgramRequest(server string, stationID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "stationId", stationID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stations/%s/program", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRuleStationRequest calls the generic RuleStation builder with application/json body
+func NewRuleStationRequest(server string, stationID string, body RuleStationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRuleStationRequestWithBody(server, stationID, "application/json", bodyReader)
+}
+
+// NewRuleStationRequestWithBody constructs an http.Request for the RuleStation method, with any body, and a specified content type
+func NewRuleStationRequestWithBody(server string, stationID string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "stationId", stationID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stations/%s/status", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListWebhooksRequest constructs an http.Request for the ListWebhooks method
 func NewListWebhooksRequest(server string) (*http.Request, error) {
 	var err error
@@ -15571,6 +16400,105 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/signals/leaderboard (the `ListScoreBoard` operationId).
 	ListScoreBoardWithResponse(ctx context.Context, params *ListScoreBoardParams, reqEditors ...RequestEditorFn) (*ListScoreBoardResponse, error)
+
+	// ListStationsWithResponse Active stations
+	//
+	// By id. A station that names no lanes or providers has all of them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stations (the `ListStations` operationId).
+	ListStationsWithResponse(ctx context.Context, params *ListStationsParams, reqEditors ...RequestEditorFn) (*ListStationsResponse, error)
+
+	// CreateStationWithBodyWithResponse Register a station
+	//
+	// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
+	// docs/federation.md.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stations (the `CreateStation` operationId).
+	CreateStationWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateStationResponse, error)
+
+	// CreateStationWithResponse Register a station
+	//
+	// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
+	// docs/federation.md.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stations (the `CreateStation` operationId).
+	CreateStationWithResponse(ctx context.Context, body CreateStationJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateStationResponse, error)
+
+	// DeleteStationWithResponse End a station
+	//
+	// By its owner or an admin. Its id stays taken.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
+	DeleteStationWithResponse(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*DeleteStationResponse, error)
+
+	// GetStationWithResponse One station
+	//
+	// Whatever its status.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stations/{stationId} (the `GetStation` operationId).
+	GetStationWithResponse(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*GetStationResponse, error)
+
+	// ChangeStationWithBodyWithResponse Change a station
+	//
+	// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/stations/{stationId} (the `ChangeStation` operationId).
+	ChangeStationWithBodyWithResponse(ctx context.Context, stationID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeStationResponse, error)
+
+	// ChangeStationWithResponse Change a station
+	//
+	// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/stations/{stationId} (the `ChangeStation` operationId).
+	ChangeStationWithResponse(ctx context.Context, stationID string, body ChangeStationJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeStationResponse, error)
+
+	// BeatStationWithResponse A sign of life
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
+	BeatStationWithResponse(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*BeatStationResponse, error)
+
+	// GetStationProgramWithResponse The programme of a station
+	//
+	// For its lanes and providers, as the clock told it last; empty for a station that is not active.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stations/{stationId}/program (the `GetStationProgram` operationId).
+	GetStationProgramWithResponse(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*GetStationProgramResponse, error)
+
+	// RuleStationWithBodyWithResponse Approve or suspend a station
+	//
+	// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
+	RuleStationWithBodyWithResponse(ctx context.Context, stationID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RuleStationResponse, error)
+
+	// RuleStationWithResponse Approve or suspend a station
+	//
+	// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
+	RuleStationWithResponse(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*RuleStationResponse, error)
 
 	// ListWebhooksWithResponse Your webhooks
 	//
@@ -20642,6 +21570,398 @@ func (r ListScoreBoardResponse) ContentType() string {
 	return ""
 }
 
+type ListStationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StationList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListStationsResponse) GetJSON200() *StationList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListStationsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListStationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListStationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListStationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListStationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateStationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *StationDone
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateStationResponse) GetJSON201() *StationDone {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateStationResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateStationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateStationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateStationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateStationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteStationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Ok
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteStationResponse) GetJSON200() *Ok {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteStationResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteStationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteStationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteStationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteStationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetStationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Station
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetStationResponse) GetJSON200() *Station {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetStationResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetStationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetStationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetStationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetStationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChangeStationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StationDone
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChangeStationResponse) GetJSON200() *StationDone {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ChangeStationResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChangeStationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChangeStationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChangeStationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChangeStationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type BeatStationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// IntervalS Examples: 60
+		IntervalS int  `json:"intervalS"`
+		Ok        True `json:"ok"`
+	}
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r BeatStationResponse) GetJSON200() *struct {
+	// IntervalS Examples: 60
+	IntervalS int  `json:"intervalS"`
+	Ok        True `json:"ok"`
+} {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r BeatStationResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r BeatStationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r BeatStationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r BeatStationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r BeatStationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetStationProgramResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ClockProgram
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetStationProgramResponse) GetJSON200() *ClockProgram {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetStationProgramResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetStationProgramResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetStationProgramResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetStationProgramResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetStationProgramResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RuleStationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StationDone
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RuleStationResponse) GetJSON200() *StationDone {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RuleStationResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RuleStationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RuleStationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RuleStationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RuleStationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListWebhooksResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -23472,6 +24792,171 @@ func (c *ClientWithResponses) ListScoreBoardWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseListScoreBoardResponse(rsp)
+}
+
+// ListStationsWithResponse Active stations
+//
+// By id. A station that names no lanes or providers has all of them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stations (the `ListStations` operationId).
+func (c *ClientWithResponses) ListStationsWithResponse(ctx context.Context, params *ListStationsParams, reqEditors ...RequestEditorFn) (*ListStationsResponse, error) {
+	rsp, err := c.ListStations(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListStationsResponse(rsp)
+}
+
+// CreateStationWithBodyWithResponse Register a station
+//
+// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
+// docs/federation.md.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stations (the `CreateStation` operationId).
+func (c *ClientWithResponses) CreateStationWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateStationResponse, error) {
+	rsp, err := c.CreateStationWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateStationResponse(rsp)
+}
+
+// CreateStationWithResponse Register a station
+//
+// It waits for an admin. Needs the permission `broadcast`, as all that change a station. How to be a partner:
+// docs/federation.md.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stations (the `CreateStation` operationId).
+func (c *ClientWithResponses) CreateStationWithResponse(ctx context.Context, body CreateStationJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateStationResponse, error) {
+	rsp, err := c.CreateStation(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateStationResponse(rsp)
+}
+
+// DeleteStationWithResponse End a station
+//
+// By its owner or an admin. Its id stays taken.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
+func (c *ClientWithResponses) DeleteStationWithResponse(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*DeleteStationResponse, error) {
+	rsp, err := c.DeleteStation(ctx, stationID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteStationResponse(rsp)
+}
+
+// GetStationWithResponse One station
+//
+// Whatever its status.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stations/{stationId} (the `GetStation` operationId).
+func (c *ClientWithResponses) GetStationWithResponse(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*GetStationResponse, error) {
+	rsp, err := c.GetStation(ctx, stationID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetStationResponse(rsp)
+}
+
+// ChangeStationWithBodyWithResponse Change a station
+//
+// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/stations/{stationId} (the `ChangeStation` operationId).
+func (c *ClientWithResponses) ChangeStationWithBodyWithResponse(ctx context.Context, stationID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeStationResponse, error) {
+	rsp, err := c.ChangeStationWithBody(ctx, stationID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeStationResponse(rsp)
+}
+
+// ChangeStationWithResponse Change a station
+//
+// Members that are left out stay. An approved station that moves to other addresses waits for an admin again.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/stations/{stationId} (the `ChangeStation` operationId).
+func (c *ClientWithResponses) ChangeStationWithResponse(ctx context.Context, stationID string, body ChangeStationJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeStationResponse, error) {
+	rsp, err := c.ChangeStation(ctx, stationID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeStationResponse(rsp)
+}
+
+// BeatStationWithResponse A sign of life
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
+func (c *ClientWithResponses) BeatStationWithResponse(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*BeatStationResponse, error) {
+	rsp, err := c.BeatStation(ctx, stationID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBeatStationResponse(rsp)
+}
+
+// GetStationProgramWithResponse The programme of a station
+//
+// For its lanes and providers, as the clock told it last; empty for a station that is not active.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stations/{stationId}/program (the `GetStationProgram` operationId).
+func (c *ClientWithResponses) GetStationProgramWithResponse(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*GetStationProgramResponse, error) {
+	rsp, err := c.GetStationProgram(ctx, stationID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetStationProgramResponse(rsp)
+}
+
+// RuleStationWithBodyWithResponse Approve or suspend a station
+//
+// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
+func (c *ClientWithResponses) RuleStationWithBodyWithResponse(ctx context.Context, stationID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RuleStationResponse, error) {
+	rsp, err := c.RuleStationWithBody(ctx, stationID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRuleStationResponse(rsp)
+}
+
+// RuleStationWithResponse Approve or suspend a station
+//
+// The act of an admin, which the audit log keeps. The rows of active stations are shown.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
+func (c *ClientWithResponses) RuleStationWithResponse(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*RuleStationResponse, error) {
+	rsp, err := c.RuleStation(ctx, stationID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRuleStationResponse(rsp)
 }
 
 // ListWebhooksWithResponse Your webhooks
@@ -27117,6 +28602,274 @@ func ParseListScoreBoardResponse(rsp *http.Response) (*ListScoreBoardResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest ScoreBoard
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListStationsResponse parses an HTTP response from a ListStationsWithResponse call
+func ParseListStationsResponse(rsp *http.Response) (*ListStationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListStationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StationList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateStationResponse parses an HTTP response from a CreateStationWithResponse call
+func ParseCreateStationResponse(rsp *http.Response) (*CreateStationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateStationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest StationDone
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteStationResponse parses an HTTP response from a DeleteStationWithResponse call
+func ParseDeleteStationResponse(rsp *http.Response) (*DeleteStationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteStationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Ok
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetStationResponse parses an HTTP response from a GetStationWithResponse call
+func ParseGetStationResponse(rsp *http.Response) (*GetStationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetStationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Station
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChangeStationResponse parses an HTTP response from a ChangeStationWithResponse call
+func ParseChangeStationResponse(rsp *http.Response) (*ChangeStationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChangeStationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StationDone
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseBeatStationResponse parses an HTTP response from a BeatStationWithResponse call
+func ParseBeatStationResponse(rsp *http.Response) (*BeatStationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &BeatStationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// IntervalS Examples: 60
+			IntervalS int  `json:"intervalS"`
+			Ok        True `json:"ok"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetStationProgramResponse parses an HTTP response from a GetStationProgramWithResponse call
+func ParseGetStationProgramResponse(rsp *http.Response) (*GetStationProgramResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetStationProgramResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ClockProgram
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRuleStationResponse parses an HTTP response from a RuleStationWithResponse call
+func ParseRuleStationResponse(rsp *http.Response) (*RuleStationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RuleStationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StationDone
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -35,6 +35,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/search"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
+	"github.com/signalcast/signalcast/services/api/internal/station"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
@@ -79,6 +80,7 @@ type App struct {
 	sender   *hook.Sender
 	webhooks *webhook.Service
 	hooks    *hook.Worker
+	stations *station.Service
 
 	edge     *edge.Server
 	http     *web.Server
@@ -189,9 +191,10 @@ func (a *App) faces() error {
 	closed := a.metrics.Counter("socket_closed_total", "Sockets that ended, by close code.", "code")
 	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL}, edge.Deps{
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
-		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Webhooks: a.webhooks, Hub: a.hub,
+		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Webhooks: a.webhooks, Stations: a.stations, Hub: a.hub,
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("login", loginLimit),
+		Admin: edge.NewSecret(a.cfg.Admin.Reveal()), Failures: per("api-failed-secret", edge.MaxFailures),
 		Health: a.health, Log: a.log, Now: a.now, NewID: newID,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 		Closed: func(code int) { closed.WithLabelValues(strconv.Itoa(code)).Inc() },

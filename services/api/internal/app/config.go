@@ -28,6 +28,9 @@ type Config struct {
 
 	CheckKey conf.Secret `env:"CHECKPOINT_KEY"` // signs the roots of the journal
 
+	Admin    conf.Secret `env:"ADMIN_SECRET"`             // empty: nobody approves stations here
+	Loopback bool        `env:"FEDERATION_ALLOW_PRIVATE"` // stations may be at http and private addresses
+
 	HubURL    string         `env:"HUB_URL"`
 	Providers conf.Secret    `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
 	PerAddr   int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
@@ -70,6 +73,10 @@ func (c *Config) Check(r *conf.Report) {
 	r.Secret("CHECKPOINT_KEY", c.CheckKey)
 	if c.HookPrivate && r.Env().Production() {
 		r.Fail("WEBHOOK_ALLOW_PRIVATE", "must not be set in production")
+	}
+	r.OptSecret("ADMIN_SECRET", c.Admin)
+	if c.Loopback && r.Env().Production() {
+		r.Fail("FEDERATION_ALLOW_PRIVATE", "must not be set in production")
 	}
 	r.PublicURL("HUB_URL", c.HubURL)
 	c.checkProviders(r)

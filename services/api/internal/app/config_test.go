@@ -41,6 +41,8 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"no webhook key":           {"WEBHOOK_SECRET_KEY", ""},
 		"short webhook key":        {"WEBHOOK_SECRET_KEY", short},
 		"webhooks into the house":  {"WEBHOOK_ALLOW_PRIVATE", "true"},
+		"stations in the house":    {"FEDERATION_ALLOW_PRIVATE", "true"},
+		"short admin secret":       {"ADMIN_SECRET", short},
 		"short link secret":        {"LINK_SECRET", short},
 		"same secret twice":        {"MASK_SECRET", good()["LINK_SECRET"]},
 		"plain http base":          {"HUB_URL", "http://" + canary + ".example"},

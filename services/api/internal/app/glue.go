@@ -16,8 +16,10 @@ import (
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/export"
@@ -26,6 +28,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/rpc"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
@@ -123,7 +126,11 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	cataloguev1.RegisterCatalogueReadServiceServer(server, rpc.NewCatalogue(a.search, a.oracle, a.histories, a.markets))
 	resolutionv1.RegisterResolutionServiceServer(server, resolutions)
 	resolutionv1.RegisterResolutionReadServiceServer(server, resolutions)
+	stations := rpc.NewStations(a.stations)
+	stationv1.RegisterStationServiceServer(server, stations)
+	stationv1.RegisterStationReadServiceServer(server, stations)
 	boardv1.RegisterBoardReadServiceServer(server, rpc.NewBoards(a.boards, a.now))
+	recordv1.RegisterRecordServiceServer(server, rpc.NewRecords(record.NewService(a.store, a.operators, a.now), a.boards, a.now))
 	wirev1.RegisterWireReadServiceServer(server, rpc.NewWire(a.oracle))
 	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
 	feedv1.RegisterFeedServiceServer(server, rpc.NewFeed(a.store, a.news))

@@ -5,10 +5,12 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/safedial"
 	"github.com/signalcast/signalcast/services/api/internal/hook"
+	"github.com/signalcast/signalcast/services/api/internal/station"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// callOut builds what sends the feed to webhooks.
+// callOut builds what sends the feed to webhooks, and the register of the stations that
+// the hub reads.
 func (a *App) callOut() {
 	private := a.cfg.HookPrivate
 	vault := webhook.NewVault(a.cfg.HookKey.Reveal())
@@ -18,4 +20,6 @@ func (a *App) callOut() {
 		Work: a.store, Memory: a.hub, Sender: a.sender, Vault: vault,
 		Now: a.now, NewID: newID, Chance: rand.Float64, Log: a.log,
 	})
+	partners := webhook.Addresses{Private: a.cfg.Loopback, Public: safedial.Public}
+	a.stations = station.NewService(a.store, func(url string) bool { return partners.Check(url) == nil }, a.now)
 }

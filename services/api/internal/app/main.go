@@ -7,6 +7,8 @@ import (
 	"io"
 	"runtime/debug"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/obs"
@@ -21,6 +23,8 @@ const usage = `usage: api [serve]      run the service
        api recount      compare every counter with a count of the record
        api fsck [FILE]  compare the record with its journal, and that with its signed roots;
                         each FILE holds a root that was kept elsewhere
+       api boards verify
+                        work out what boards and records show from signals and results, and compare
 `
 
 // errUsage is a command line that cannot be read.
@@ -42,9 +46,11 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case command == "health" && len(args) == 0:
 		err = health(ctx)
 	case command == "recount" && len(args) == 0:
-		err = recount(ctx, stdout)
+		err = compare(ctx, stdout, postgres.Recount, "every counter equals the record")
 	case command == "fsck":
 		err = fsck(ctx, args, stdout)
+	case command == "boards" && len(args) == 1 && args[0] == "verify":
+		err = compare(ctx, stdout, postgres.Verify, "every board and record equals the signals and results")
 	default:
 		err = errUsage
 	}
@@ -95,8 +101,8 @@ func migrate(ctx context.Context, stdout io.Writer) error {
 // errCounters tells that a counter differs from the record.
 var errCounters = errors.New("counters differ from the record")
 
-// recount prints one line for each counter that is wrong and fails when any is.
-func recount(ctx context.Context, stdout io.Writer) error {
+// compare prints one line for each difference and fails when there is any.
+func compare(ctx context.Context, stdout io.Writer, differ func(context.Context, *pgxpool.Pool) ([]postgres.Difference, error), right string) error {
 	cfg, err := conf.Load[recountConfig]()
 	if err != nil {
 		return err
@@ -106,7 +112,7 @@ func recount(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	defer pool.Close()
-	list, err := postgres.Recount(ctx, pool)
+	list, err := differ(ctx, pool)
 	if err != nil {
 		return err
 	}
@@ -118,7 +124,7 @@ func recount(ctx context.Context, stdout io.Writer) error {
 	if len(list) > 0 {
 		return errCounters
 	}
-	_, err = fmt.Fprintln(stdout, "every counter equals the record")
+	_, err = fmt.Fprintln(stdout, right)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
@@ -51,6 +52,7 @@ type Row struct {
 	Pending   int64
 	Accuracy  int
 	Broadcast *Broadcast
+	Edge      Edge // zero without a decided call
 }
 
 // Broadcast is the broadcast score and what it is made of (contract 4.8.3).
@@ -79,12 +81,21 @@ type Store interface {
 	// ListBroadcast ranks by broadcast score, score, resolved, handle; within28 takes
 	// the scores of 28 days instead of all of life.
 	ListBroadcast(ctx context.Context, q Query, within28 bool, month time.Time) ([]Row, error)
+	// ListEdge ranks operators with a decided call by the lower end of their edge, edge,
+	// calls, handle: all as they were folded last.
+	ListEdge(ctx context.Context, q Query) ([]Row, error)
 	// Record counts one operator's calls; zeros for one without a call.
 	Record(ctx context.Context, userID string) (Record, error)
 	// PulseTotals counts everything as of now.
 	PulseTotals(ctx context.Context, now time.Time) (Totals, error)
+	// PulseWeeks counts the calls by week from first, a Monday, to now, by the number of
+	// the week, and tells when an independent operator filed last (nil: never) and how
+	// many claims the last 28 days have.
+	PulseWeeks(ctx context.Context, first, now time.Time) (weeks map[int]Week, last *time.Time, claims int64, err error)
 	// FoldBoards makes later reads fast, by one step; done tells that nothing is left.
 	FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error)
+	// FoldEdges measures up to so many rows again whose results have changed.
+	FoldEdges(ctx context.Context, rows int, measure func([]skill.Tally) (Edge, error)) (done bool, err error)
 }
 
 // The longest boards; a shorter one is the head of one of these.
@@ -135,6 +146,17 @@ func (s *Service) BroadcastBoard(ctx context.Context, g Group, lane, window stri
 	})
 }
 
+// EdgeBoard is either board in the order of the edge, with what both show.
+func (s *Service) EdgeBoard(ctx context.Context, g Group, lane string, limit int) ([]Row, error) {
+	return s.build(ctx, "edge/"+string(g)+"/"+lane, limit, func(ctx context.Context) ([]Row, error) {
+		rows, err := s.store.ListEdge(ctx, Query{g.Tiers(), lane, mostScores})
+		for i := range rows {
+			rows[i].Broadcast.measure()
+		}
+		return rows, err
+	})
+}
+
 // build shares the whole board and gives the caller its head.
 func (s *Service) build(ctx context.Context, key string, limit int, list func(context.Context) ([]Row, error)) ([]Row, error) {
 	rows, err := s.flights.do(ctx, key, func(ctx context.Context) ([]Row, error) {
@@ -163,6 +185,8 @@ func (s *Service) month() time.Time { return s.now().Add(-window28) }
 const (
 	foldEvery = 5 * time.Second
 	foldRows  = 25_000
+	// foldEdges is few: who classifies an operator waits for a step.
+	foldEdges = 200
 	// foldShare is how many times the length of a step the pause after it takes at
 	// least, as long as nobody reads: behind a flood of calls the rows follow later,
 	// and the calls go first.
@@ -181,6 +205,11 @@ func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	for {
 		begun := s.now()
 		done, err := s.store.FoldBoards(ctx, foldRows, s.month().Add(-foldBehind))
+		if err == nil {
+			var measured bool
+			measured, err = s.store.FoldEdges(ctx, foldEdges, MeasureEdge)
+			done = done && measured
+		}
 		pause := foldShare * s.now().Sub(begun)
 		if err != nil && ctx.Err() == nil {
 			failed(err)

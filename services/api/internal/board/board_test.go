@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
@@ -70,6 +71,10 @@ func (f *folder) ListScores(context.Context, Query, time.Time) ([]Row, error) {
 
 func (f *folder) FoldBoards(context.Context, int, time.Time) (bool, error) {
 	return true, <-f.folds
+}
+
+func (f *folder) FoldEdges(context.Context, int, func([]skill.Tally) (Edge, error)) (bool, error) {
+	return true, nil
 }
 
 // A slow build wakes the fold, which would rest otherwise; one that fails is told

@@ -131,7 +131,7 @@ func setup(t *testing.T, o options) *bundle {
 	d := edge.Deps{
 		Feed: b.store, Boards: board.NewService(b.store, time.Now),
 		Oracle: b.oracle, Markets: market.NewService(b.store, nil, market.Classify{}, true, time.Now), Outcomes: resolve.NewService(b.store, time.Now), Logins: people{}, Operators: b.operators,
-		History: b.store, Snapshots: states{}, Hub: b.hub, Webhooks: b.webhooks(),
+		History: b.store, Snapshots: states{}, Hub: b.hub, Webhooks: b.webhooks(), Stations: b.stations(), Failures: b.failures(),
 		Addresses: limit.NewLocal("api", o.perAddr, time.Minute, time.Now), Keys: minute("api-key"), Sessions: minute("api-login"),
 		Health: health, Log: quiet, Now: time.Now, NewID: newID,
 		Closed: func(code int) {

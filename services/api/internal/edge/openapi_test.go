@@ -22,7 +22,7 @@ func described(t *testing.T, host string) map[string]string {
 	if err := json.Unmarshal(openapi.JSON, &doc); err != nil {
 		t.Fatal(err)
 	}
-	words := map[string]string{"operatorKey": "key", "identityToken": "jwt"}
+	words := map[string]string{"operatorKey": "key", "identityToken": "jwt", "adminSecret": "admin"}
 	out := map[string]string{}
 	for path, methods := range doc.Paths {
 		path = regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(strings.ReplaceAll(path, "{rest}", "*"), ":$1")

@@ -13,10 +13,11 @@ import (
 
 // Cache rules of successful reads.
 const (
-	cacheBoard = "public, s-maxage=60, stale-while-revalidate=300"
-	cacheFeed  = "public, no-cache" // kept, but asked for each time
-	cacheAura  = "public, s-maxage=30"
-	cacheOne   = "public, s-maxage=30, stale-while-revalidate=60"
+	cacheBoard    = "public, s-maxage=60, stale-while-revalidate=300"
+	cacheFeed     = "public, no-cache" // kept, but asked for each time
+	cacheAura     = "public, s-maxage=30"
+	cacheStations = "public, s-maxage=10"
+	cacheOne      = "public, s-maxage=30, stale-while-revalidate=60"
 )
 
 // Who may call. A credential of a kind that a route does not take is refused.
@@ -24,6 +25,7 @@ const (
 	public = "public"
 	key    = "key"
 	login  = "jwt"
+	admin  = "admin"
 )
 
 // noLimit is the time of a route that holds its connection.
@@ -50,6 +52,14 @@ func (s *server) routes() []web.Route {
 		{Method: post, Path: "/api/v1/webhooks/:id/test", Who: []string{key}, Handler: s.testWebhook, Timeout: webhook.AnswerWithin + 2*time.Second},
 		{Method: post, Path: "/api/v1/webhooks/:id/secret", Who: []string{key}, Handler: s.renewWebhook},
 		{Method: get, Path: "/api/v1/webhooks/:id/deliveries", Who: []string{key}, Handler: s.listDeliveries},
+		{Method: get, Path: "/api/v1/stations", Who: []string{public}, CORS: web.Open, Cache: cacheStations, Handler: web.Anonymous(s.listStations), Empty: emptyStations},
+		{Method: get, Path: "/api/v1/stations/:stationId", Who: []string{public}, CORS: web.Open, Cache: cacheStations, Handler: web.Anonymous(s.oneStation)},
+		{Method: get, Path: "/api/v1/stations/:stationId/program", Who: []string{public}, CORS: web.Open, Cache: cacheOne, Handler: web.Anonymous(s.stationProgram)},
+		{Method: post, Path: "/api/v1/stations", Who: []string{key}, Handler: s.createStation},
+		{Method: http.MethodPut, Path: "/api/v1/stations/:stationId", Who: []string{key}, Handler: s.changeStation},
+		{Method: http.MethodDelete, Path: "/api/v1/stations/:stationId", Who: []string{key, admin}, Handler: s.dropStation},
+		{Method: post, Path: "/api/v1/stations/:stationId/heartbeat", Who: []string{key}, Handler: s.beatStation},
+		{Method: post, Path: "/api/v1/stations/:stationId/status", Who: []string{admin}, Handler: s.ruleStation},
 		{Method: get, Path: "/ws", Who: []string{public, key}, Handler: s.sockets.open, Timeout: noLimit},
 	}, retired()...)
 }

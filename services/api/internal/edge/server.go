@@ -74,11 +74,15 @@ type Deps struct {
 	History   History
 	Snapshots Snapshots
 	Webhooks  Webhooks
+	Stations  Stations
 	Hub       *live.Hub
 
 	Addresses *limit.Local // calls of one address
 	Keys      Limiter      // calls of one operator key
 	Sessions  Limiter      // calls of one subject of an identity provider
+
+	Admin    Secret   // unset: nobody is an admin here
+	Failures Failures // of the admin secret; needed with it
 
 	Health *web.Health
 	Log    *slog.Logger

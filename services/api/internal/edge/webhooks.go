@@ -2,7 +2,6 @@ package edge
 
 import (
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -20,19 +19,13 @@ const (
 	deliveriesMax     = 200
 )
 
-var errScope = fault.New(fault.Forbidden, "insufficient_scope", "the key was not given this permission").With("required", "read")
+var errScope = fault.New(fault.Forbidden, "insufficient_scope", "the key was not given this permission")
 
 // owner is whose key the request carries; the key must have the permission `read`.
 func (s *server) owner(c echo.Context) (webhook.Owner, error) {
-	me, err := s.sockets.identify(c)
-	switch {
-	case err != nil:
+	me, err := s.holder(c, "read")
+	if err != nil {
 		return webhook.Owner{}, err
-	case me.handle == "":
-		return webhook.Owner{}, ErrUnauthenticated
-	case !slices.Contains(me.permissions, "read"):
-		c.Response().Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="read"`)
-		return webhook.Owner{}, errScope
 	}
 	return webhook.Owner{ID: me.id, Handle: me.handle}, nil
 }

@@ -43,6 +43,13 @@ func OverlayChannel(handle string) Channel { return Channel(overlayPrefix + hand
 // MeChannel is the channel of what is for one operator alone.
 func MeChannel(handle string) Channel { return Channel(mePrefix + handle) }
 
+// stationPrefix names the programme of a station: a copy that is read by its route, and
+// nothing that anybody hears.
+const stationPrefix = "station:"
+
+// StationChannel names the copy of a station's programme.
+func StationChannel(id string) Channel { return Channel(stationPrefix + id) }
+
 // LaneChannel is the channel of the signals of one lane.
 func LaneChannel(lane string) Channel { return Channel(lanePrefix + lane) }
 
@@ -79,6 +86,9 @@ func KnownChannel(s string) (Channel, bool) {
 	if rest, ok := strings.CutPrefix(s, mePrefix); ok {
 		h, err := syntax.ParseHandle(rest)
 		return MeChannel(h.String()), err == nil
+	}
+	if station, ok := strings.CutPrefix(s, stationPrefix); ok {
+		return Channel(s), station != "" && strings.Trim(station, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 	}
 	c, ok := ParseChannel(s)
 	return c, ok && c != Me

@@ -32,6 +32,9 @@ type Copy struct {
 // maxData is what one event or copy may carry.
 const maxData = 16 << 10
 
+// maxProgramme is what the programme of a station may be.
+const maxProgramme = 256 << 10
+
 // ErrFact says that a service has sent what is no event.
 var ErrFact = fault.New(fault.Invalid, "invalid_request", "not an event of the feed")
 
@@ -57,6 +60,9 @@ func (c *Copy) Check() error {
 	if c.Channel == "" || c.At.IsZero() {
 		return ErrFact
 	}
+	if strings.HasPrefix(string(c.Channel), stationPrefix) {
+		return checkSize(c.Data, maxProgramme)
+	}
 	return checkData(c.Data)
 }
 
@@ -76,8 +82,10 @@ func (e *Ephemeral) Check() error {
 	return nil
 }
 
-func checkData(data []byte) error {
-	if len(data) > maxData || !bytes.HasPrefix(data, []byte("{")) || bytes.ContainsRune(data, '\n') || !json.Valid(data) {
+func checkData(data []byte) error { return checkSize(data, maxData) }
+
+func checkSize(data []byte, most int) error {
+	if len(data) > most || !bytes.HasPrefix(data, []byte("{")) || bytes.ContainsRune(data, '\n') || !json.Valid(data) {
 		return ErrFact
 	}
 	return nil

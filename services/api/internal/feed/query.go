@@ -27,7 +27,7 @@ type Page struct {
 // Drained tells what one step did to a market whose results are being numbered.
 type Drained struct {
 	MarketID string // empty: no market waits
-	Numbered int
-	Ended    bool // nothing of the market is left
-	Blocked  bool // the next signal has no result yet
+	Numbered int    // events: results and their moments
+	Ended    bool   // nothing of the market is left
+	Blocked  bool   // the next signal has no result yet
 }

@@ -34,15 +34,21 @@ func (s *Store) Record(ctx context.Context, userID string) (r board.Record, err 
 	return r, nil
 }
 
-func (s *Store) boardRows(ctx context.Context, name string, broadcast bool, q board.Query, month time.Time) ([]board.Row, error) {
-	rows, err := s.pool.Query(ctx, query(name), q.Tiers, q.Lane, q.Limit, month)
+// ListEdge ranks operators by the lower end of their edge.
+func (s *Store) ListEdge(ctx context.Context, q board.Query) ([]board.Row, error) {
+	return s.boardRows(ctx, "board_edge", true, q)
+}
+
+func (s *Store) boardRows(ctx context.Context, name string, broadcast bool, q board.Query, more ...any) ([]board.Row, error) {
+	rows, err := s.pool.Query(ctx, query(name), append([]any{q.Tiers, q.Lane, q.Limit}, more...)...)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (board.Row, error) {
 		var r board.Row
 		var void int64
-		fields := append(operatorFields(&r.Operator), &r.Score, &r.Total, &r.Won, &r.Lost, &void)
+		fields := append(operatorFields(&r.Operator), &r.Score, &r.Total, &r.Won, &r.Lost, &void,
+			&r.Edge.Calls, &r.Edge.EdgeBps, &r.Edge.LowBps, &r.Edge.HighBps)
 		if broadcast {
 			b := &board.Broadcast{}
 			r.Broadcast = b
@@ -83,6 +89,9 @@ func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done
 		// The rows first: they are worked out from the window as it was.
 		if _, err := tx.Exec(ctx, query("board_keep"), seq, since); err != nil {
 			return fmt.Errorf("keep boards: %w", err)
+		}
+		if _, err := tx.Exec(ctx, query("board_mark"), seq); err != nil {
+			return fmt.Errorf("mark boards: %w", err)
 		}
 		if _, err := tx.Exec(ctx, query("board_age"), seq, since); err != nil {
 			return fmt.Errorf("age boards: %w", err)

@@ -60,13 +60,16 @@ func (l *ledger) step(s *operator.Service) {
 	switch n := l.rnd.IntN(100); {
 	case n < 8:
 		id := fmt.Sprint(1000 + len(l.markets))
-		l.venueMarket(id, 5000)
+		l.venueMarket(id, []int{300, 900, 2500, 5000, 9700}[l.rnd.IntN(5)])
 		l.exec(`UPDATE api.markets SET lane = $2, end_date = $3 WHERE market_id = $1`, id, boardLanes[l.rnd.IntN(3)], l.clock.Now().AddDate(1, 0, 0))
 		l.markets, l.open[id] = append(l.markets, id), true
 	case n < 60 && len(l.markets) > 0:
 		market, who := l.markets[l.rnd.IntN(len(l.markets))], l.hashes[l.rnd.IntN(len(l.hashes))]
 		side := []syntax.Side{syntax.Yes, syntax.No}[l.rnd.IntN(2)]
-		d := newDraft(market, side, 4000+1000*l.rnd.IntN(3)) // few prices: many ties
+		d := newDraft(market, side, []int{100, 1500, 4000, 5000, 9900}[l.rnd.IntN(5)]) // few prices: many ties
+		if confidence := 20 * l.rnd.IntN(4); confidence > 0 {
+			d.Confidence = &confidence
+		}
 		if f := l.try(signal.Caller{KeyHash: who}, d); f.Verdict == signal.VerdictFiled {
 			l.signals = append(l.signals, struct {
 				id   string
@@ -104,6 +107,9 @@ func (l *ledger) step(s *operator.Service) {
 		if _, err := l.FoldBoards(ctx, 1+l.rnd.IntN(30), l.month().Add(-10*time.Second)); err != nil {
 			l.t.Fatal(err)
 		}
+		if _, err := l.FoldEdges(ctx, 1+l.rnd.IntN(6), board.MeasureEdge); err != nil {
+			l.t.Fatal(err)
+		}
 	case n < 94:
 		l.classify(s, l.people[l.rnd.IntN(len(l.people))])
 	default:
@@ -135,14 +141,23 @@ func TestBoardsEqualTheRecord(t *testing.T) {
 			s := l.service()
 			for i := range 400 {
 				l.step(s)
+				l.verify(fmt.Sprint("step ", i))
 				if i%40 == 39 {
 					l.compare(fmt.Sprint("step ", i))
-					if list, err := Recount(t.Context(), l.rw); err != nil || len(list) > 0 {
-						t.Fatalf("step %d: recount: %+v, %v", i, list, err)
-					}
 				}
 			}
+			l.settle()
+			l.verify("settled")
+			l.compareEdges()
 		})
+	}
+}
+
+// verify holds every read model beside a working out from zero.
+func (l *ledger) verify(when string) {
+	l.t.Helper()
+	if list, err := Verify(l.t.Context(), l.rw); err != nil || len(list) > 0 {
+		l.t.Fatalf("%s: %+v, %v", when, list, err)
 	}
 }
 
@@ -153,11 +168,14 @@ func (l *ledger) settle() {
 	for n := 1; n > 0; {
 		n = must(l.NumberFeed(ctx, 100, boardID))(l.t)
 	}
+	var blocked []string // their results are not all there
 	for range 3 * len(l.markets) {
-		must(l.DrainFeed(ctx, 100, nil, boardID))(l.t)
+		if d := must(l.DrainFeed(ctx, 100, blocked, boardID))(l.t); d.Blocked {
+			blocked = append(blocked, d.MarketID)
+		}
 	}
 	for range 10_000 {
-		if must(l.FoldBoards(ctx, 100, l.month()))(l.t) {
+		if must(l.FoldBoards(ctx, 100, l.month()))(l.t) && must(l.FoldEdges(ctx, 5, board.MeasureEdge))(l.t) {
 			return
 		}
 	}
@@ -210,9 +228,7 @@ func TestBoardsWaitForAnUnfinishedClaim(t *testing.T) {
 	l.compare("finished")
 	l.settle()
 	l.compare("folded")
-	if list, err := Recount(t.Context(), l.rw); err != nil || len(list) > 0 {
-		t.Fatalf("recount: %+v, %v", list, err)
-	}
+	l.verify("the end")
 }
 
 // The same holds while others write.
@@ -272,9 +288,7 @@ func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 		}
 	}
 	l.compare("after the writes")
-	if list, err := Recount(t.Context(), l.rw); err != nil || len(list) > 0 {
-		t.Fatalf("recount: %+v, %v", list, err)
-	}
+	l.verify("the end")
 }
 
 // The statement's broadcast score is the pure function's.

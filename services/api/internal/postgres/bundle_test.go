@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -119,6 +120,14 @@ func (b *bundle) try(c signal.Caller, d signal.Draft) signal.Filing {
 		b.t.Fatal(err)
 	}
 	return f
+}
+
+// claim claims an outcome as the venue does.
+func (b *bundle) claim(market string, verdict syntax.Verdict) {
+	b.t.Helper()
+	if _, err := b.Claim(b.t.Context(), resolve.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, b.clock.Now()); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // operators makes n operators and gives their key hashes.

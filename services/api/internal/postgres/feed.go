@@ -43,8 +43,8 @@ func (s *Store) NumberFeed(ctx context.Context, limit int, newID func() string) 
 	return n, nil
 }
 
-// DrainFeed numbers up to chunk signal.resolved rows of one resolved market that
-// is not in skip, and moves its scores by lane with them.
+// DrainFeed numbers the results of up to chunk signals of one resolved market that
+// is not in skip, with their moments, and moves its scores by lane with them.
 func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string, newID func() string) (feed.Drained, error) {
 	var d feed.Drained
 	if skip == nil {
@@ -64,7 +64,7 @@ func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string, newID f
 		if err != nil {
 			return fmt.Errorf("find drain: %w", err)
 		}
-		err = tx.QueryRow(ctx, query("feed_drain"), d.MarketID, after, newIDs(chunk, newID), head).
+		err = tx.QueryRow(ctx, query("feed_drain"), d.MarketID, after, newIDs(2*chunk, newID), head).
 			Scan(&d.Numbered, &d.Ended, &d.Blocked)
 		if err != nil {
 			return fmt.Errorf("drain market %s: %w", d.MarketID, err)

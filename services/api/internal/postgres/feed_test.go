@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -245,15 +246,30 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 		if tally, more, err = b.DrainOnce(t.Context(), "701122"); err != nil {
 			t.Fatal(err)
 		}
-		scored += int(tally.Scored)
+		if tally.Scored > 0 {
+			scored = b.count(`SELECT count(*) FROM api.signal_results`) + b.count(`SELECT count(*) FROM api.moments`)
+		}
 	}
 	b.number()
 	users := make(map[string]int)
+	before, minted := feed.Event{}, 0
 	for _, e := range b.events()[1:] {
-		if e.Type != feed.SignalResolved {
+		switch e.Type {
+		case feed.SignalResolved:
+			users[e.Handle]++
+		case feed.MomentMinted:
+			minted++
+			if before.Type != feed.SignalResolved || before.Handle != e.Handle || !strings.Contains(string(before.Data), `"status":"won"`) {
+				t.Fatalf("moment %d stands behind %s of %s", e.Seq, before.Type, before.Handle)
+			}
+		default:
 			t.Fatalf("event %d is %s", e.Seq, e.Type)
 		}
-		users[e.Handle]++
+		before = e
+	}
+	if minted == 0 || minted != b.count(`SELECT count(*) FROM api.moments m JOIN api.protocol_events e ON e.signal_id = m.signal_id AND e.type = 'moment.minted'
+		AND e.data ->> 'id' = m.id::text AND e.data ->> 'tier' = m.tier AND (e.data ->> 'oddsBps')::integer = m.odds_bps`) {
+		t.Errorf("%d moments were told", minted)
 	}
 	if len(users) != n || slices.Max(slices.Collect(maps.Values(users))) != 1 {
 		t.Errorf("%d operators in the feed, want %d once each", len(users), n)

@@ -19,9 +19,15 @@ type Difference struct {
 // Recount compares every counter with a count of the record, in one snapshot. It
 // changes nothing. At most 1,000 differences are given.
 func Recount(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
-	rows, err := pool.Query(ctx, query("recount"))
+	list, err := differences(ctx, pool, "recount")
+	return list, pg.Fault(err)
+}
+
+// differences runs a query that answers what differs.
+func differences(ctx context.Context, from queryer, name string) ([]Difference, error) {
+	rows, err := from.Query(ctx, query(name))
 	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("recount: %w", err))
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Difference, error) {
 		var d Difference
@@ -31,7 +37,7 @@ func Recount(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 		return d, err
 	})
 	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("recount: %w", err))
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return list, nil
 }

@@ -259,11 +259,11 @@ func TestTheRecordIsAppendOnly(t *testing.T) {
 	b := setup(t)
 	b.venueMarket("80", 5000)
 	_, hash := b.operator("locked")
-	b.file(hash, "80", syntax.Yes, 5000)
+	b.file(hash, "80", syntax.Yes, 4500) // a moment, once it is won
 	if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), "80", syntax.VerdictYes); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"signals", "signal_results", "market_resolutions"} {
+	for _, table := range []string{"signals", "signal_results", "market_resolutions", "moments"} {
 		for _, sql := range []string{"DELETE FROM api." + table, "TRUNCATE api." + table, "UPDATE api." + table + " SET market_id = market_id", "DROP TABLE api." + table} {
 			if table == "signal_results" && sql[:6] == "UPDATE" {
 				sql = "UPDATE api.signal_results SET score = 99"

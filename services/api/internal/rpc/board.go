@@ -24,7 +24,12 @@ func NewBoards(service *board.Service, now func() time.Time) *Boards {
 
 // ListScores is the board of the API host.
 func (f *Boards) ListScores(ctx context.Context, r *boardv1.ListScoresRequest) (*boardv1.ListScoresResponse, error) {
-	rows, err := f.service.Scores(ctx, board.ParseGroup(r.GetOperators(), board.Human), r.GetLane(), bound(r.GetLimit(), 50, 200))
+	group, limit := board.ParseGroup(r.GetOperators(), board.Human), bound(r.GetLimit(), 50, 200)
+	list := f.service.Scores
+	if r.GetOrder() == board.ByEdge {
+		list = f.service.EdgeBoard
+	}
+	rows, err := list(ctx, group, r.GetLane(), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +38,14 @@ func (f *Boards) ListScores(ctx context.Context, r *boardv1.ListScoresRequest) (
 
 // ListBroadcast is the board of the hub.
 func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequest) (*boardv1.ListBroadcastResponse, error) {
-	rows, err := f.service.BroadcastBoard(ctx, board.ParseGroup(r.GetOperators(), board.Independent), r.GetLane(),
-		r.GetWindow(), bound(r.GetLimit(), 50, 100))
+	group, limit := board.ParseGroup(r.GetOperators(), board.Independent), bound(r.GetLimit(), 50, 100)
+	var rows []board.Row
+	var err error
+	if r.GetOrder() == board.ByEdge {
+		rows, err = f.service.EdgeBoard(ctx, group, r.GetLane(), limit)
+	} else {
+		rows, err = f.service.BroadcastBoard(ctx, group, r.GetLane(), r.GetWindow(), limit)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +77,7 @@ func rowsTo(rows []board.Row) []*boardv1.Row {
 		out[i] = &boardv1.Row{
 			Rank: int32(r.Rank), Operator: operatorTo(r.Operator), Score: r.Score, Total: r.Total, Won: r.Won,
 			Lost: r.Lost, Pending: r.Pending, Accuracy: int32(r.Accuracy),
+			EdgeCalls: r.Edge.Calls, EdgeBps: int32(r.Edge.EdgeBps), EdgeLowBps: int32(r.Edge.LowBps), EdgeHighBps: int32(r.Edge.HighBps),
 		}
 		if b := r.Broadcast; b != nil {
 			out[i].BroadcastScore, out[i].Skill, out[i].Activity, out[i].Reach = int32(b.Score), b.Skill, b.Activity, b.Reach

@@ -153,6 +153,7 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("rundown", a.loadRundown),
 		run.Loop("filler", a.fillRundown),
 		run.Loop("facts", a.sendFacts),
+		run.Loop("stations", a.tellStations),
 		run.Loop("programmes", a.buildProgrammes),
 		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
 		run.Of("grpc", a.grpc),

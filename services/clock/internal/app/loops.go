@@ -7,6 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/clock/internal/edge"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
+	"github.com/signalcast/signalcast/services/clock/internal/upstream"
 )
 
 const (
@@ -14,12 +15,16 @@ const (
 	fillLease int64 = 0x5343_434c_4f43_4b01
 	// factLease is that of the one replica that sends facts to the ledger.
 	factLease int64 = 0x5343_434c_4f43_4b02
+	// stationLease is that of the one replica that tells the programmes of stations.
+	stationLease int64 = 0x5343_434c_4f43_4b03
 	// fillEvery is how often the rundown is looked through when nothing changes.
 	fillEvery = 5 * time.Second
 	// loadEvery is how often a replica reads what another may have filled.
 	loadEvery = 2 * time.Second
 	// buildEvery is how often programmes are built ahead of their readers.
 	buildEvery = time.Second
+	// stationEvery is how often the programmes of stations are told.
+	stationEvery = 30 * time.Second
 )
 
 // keepMarkets renews the copy of the markets and wakes the filler.
@@ -99,6 +104,21 @@ func (a *App) fill(ctx context.Context, herald *program.Herald) error {
 // the lease.
 func (a *App) sendFacts(ctx context.Context) error {
 	pg.Leader(ctx, a.pool, factLease, a.facts.Run)
+	return ctx.Err()
+}
+
+// tellStations hands the programmes of stations to the ledger, while this replica holds
+// the lease.
+func (a *App) tellStations(ctx context.Context) error {
+	stations := upstream.NewStations(a.ledger)
+	pg.Leader(ctx, a.pool, stationLease, func(ctx context.Context) error {
+		return every(ctx, stationEvery, func() error {
+			if err := a.desk.TellStations(ctx, stations, edge.Programme); err != nil && ctx.Err() == nil {
+				a.log.WarnContext(ctx, "programmes of stations not told", "error", err)
+			}
+			return nil
+		})
+	})
 	return ctx.Err()
 }
 

@@ -131,6 +131,9 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
+// Programme writes a programme as its route shows it.
+func Programme(p *program.Program) ([]byte, error) { return encodeProgram(p) }
+
 // Words writes segments for the feed as the routes show them.
 func Words() program.Words {
 	return program.Words{Segment: segmentText, Preempted: preemptedText}

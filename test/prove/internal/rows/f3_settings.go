@@ -4,7 +4,7 @@ import "strings"
 
 // inProduction is what differs from the settings of the running system.
 var inProduction = map[string]string{
-	"ENV": "production", "WEBHOOK_ALLOW_PRIVATE": "false", "HUB_URL": "https://hub.example", "API_URL": "https://api.example",
+	"ENV": "production", "WEBHOOK_ALLOW_PRIVATE": "false", "FEDERATION_ALLOW_PRIVATE": "false", "HUB_URL": "https://hub.example", "API_URL": "https://api.example",
 	"IDP_LOGIN_URL": "https://idp.example/login",
 	"IDP_PROVIDERS": `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
 }
@@ -64,6 +64,8 @@ func spoiltService() []spoiled {
 		{"api", "no key of webhooks", "WEBHOOK_SECRET_KEY", true, always(""), nil},
 		{"api", "a short key of webhooks", "WEBHOOK_SECRET_KEY", false, always(canaryWord), nil},
 		{"api", "webhooks to private addresses", "WEBHOOK_ALLOW_PRIVATE", true, always("true"), nil},
+		{"api", "stations at private addresses", "FEDERATION_ALLOW_PRIVATE", true, always("true"), nil},
+		{"hub", "partners at private addresses", "FEDERATION_ALLOW_PRIVATE", true, always("true"), nil},
 		{"api", "no link secret", "LINK_SECRET", false, always(""), nil},
 		{"api", "every peer a proxy", "TRUSTED_PROXIES", false, always("::/0"), nil},
 		{

@@ -28,7 +28,7 @@ WITH fresh AS MATERIALIZED (
 SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.tier, u.session_version, u.created_at, u.bio, u.links, u.payout_address,
     r.score, CASE WHEN $2 = '' THEN r.total ELSE (
         SELECT count(*) FROM signals s JOIN markets m ON m.market_id = s.market_id WHERE s.user_id = u.id AND m.lane = $2) END,
-    r.won, r.lost, r.void,
+    r.won, r.lost, r.void, coalesce(k.skill_calls, 0), coalesce(k.edge_bps, 0), coalesce(k.low_bps, 0), coalesce(k.high_bps, 0),
     r.cast_month, r.calls, r.takes, r.month_score, r.month_done
-FROM top r JOIN users u ON u.id = r.user_id
+FROM top r JOIN users u ON u.id = r.user_id LEFT JOIN board_rows k ON k.user_id = r.user_id AND k.lane = $2
 ORDER BY r.cast_month DESC, r.score DESC, r.resolved DESC, r.handle

@@ -1,45 +1,68 @@
 -- Numbers the next signal.resolved rows of the market $1 behind the operator $2
--- and the number $4, with the ids $3. The chunk ends at the first signal without
--- a result. In the same step the scores by lane move and the signals stop being
--- open, so each happens once for each signal.
+-- and the number $4, each with the moment.minted row behind it, if there is one. $3
+-- are ids, two for each signal of a chunk. The chunk ends at the first signal without
+-- a result. In the same step the scores and tallies by lane move and the signals stop
+-- being open, so each happens once for each signal.
 WITH batch AS (
-    SELECT s.id, s.user_id, s.created_at, r.status, r.score, r.clv_bps, r.scoring_vertical AS lane, r.resolved_at,
+    SELECT s.id, s.user_id, s.created_at, s.yes, s.market_title, s.confidence, within_price(s.basis) AS price,
+        r.status, r.score, r.clv_bps, r.scoring_vertical AS lane, r.resolved_at,
+        o.id AS moment, o.tier, o.odds_bps,
         row_number() OVER (ORDER BY s.user_id) AS n,
+        count(o.id) OVER (ORDER BY s.user_id) AS minted, -- this one's with those before
         bool_and(r.signal_id IS NOT NULL) OVER (ORDER BY s.user_id) AS ready
     FROM (
-        SELECT id, user_id, created_at FROM signals
+        SELECT id, user_id, created_at, yes, market_title, confidence, score_basis_bps AS basis FROM signals
         WHERE market_id = $1 AND ($2::uuid IS NULL OR user_id > $2)
-        ORDER BY user_id LIMIT cardinality($3::uuid[])
+        ORDER BY user_id LIMIT cardinality($3::uuid[]) / 2
     ) s
     LEFT JOIN signal_results r ON r.signal_id = s.id
+    LEFT JOIN moments o ON o.signal_id = s.id
 ), chunk AS (
-    SELECT id, user_id, created_at, status, score, clv_bps, lane, resolved_at, n FROM batch WHERE ready
+    SELECT id, user_id, created_at, yes, market_title, confidence, price, status, score, clv_bps, lane, resolved_at,
+        moment, tier, odds_bps, n, minted
+    FROM batch WHERE ready
 ), tally AS (
     SELECT count(*) AS waiting, count(*) FILTER (WHERE ready) AS done,
-        count(*) FILTER (WHERE ready) = count(*) AND count(*) < cardinality($3::uuid[]) AS ended
+        count(*) FILTER (WHERE ready) + count(moment) FILTER (WHERE ready) AS events,
+        count(*) FILTER (WHERE ready) = count(*) AND count(*) < cardinality($3::uuid[]) / 2 AS ended
     FROM batch
 ), added AS (
     INSERT INTO protocol_events (seq, id, type, at, market_id, provider, lane, user_id, signal_id, data)
-    SELECT $4 + c.n, ($3::uuid[])[c.n], 'signal.resolved', c.resolved_at, $1, m.provider, c.lane, c.user_id, c.id,
-        jsonb_build_object('signalId', c.id, 'marketId', $1, 'handle', u.handle, 'status', c.status, 'score', c.score, 'clvBps', c.clv_bps)
+    SELECT $4 + e.n, ($3::uuid[])[e.n], e.type, c.resolved_at, $1, m.provider, c.lane, c.user_id, c.id, e.data
     FROM chunk c
     LEFT JOIN markets m ON m.market_id = $1
     LEFT JOIN users u ON u.id = c.user_id
+    CROSS JOIN LATERAL (
+        SELECT c.n + c.minted - (c.moment IS NOT NULL)::integer AS n, 'signal.resolved' AS type,
+            jsonb_build_object('signalId', c.id, 'marketId', $1, 'handle', u.handle, 'status', c.status, 'score', c.score, 'clvBps', c.clv_bps) AS data
+        UNION ALL
+        SELECT c.n + c.minted, 'moment.minted',
+            jsonb_build_object('id', c.moment, 'tier', c.tier, 'handle', u.handle, 'signalId', c.id, 'marketId', $1, 'marketTitle', c.market_title,
+                'direction', CASE WHEN c.yes THEN 'YES' ELSE 'NO' END, 'oddsBps', c.odds_bps, 'score', c.score,
+                'mintedAt', to_char(c.resolved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        WHERE c.moment IS NOT NULL
+    ) e
 ), scored AS (
-    INSERT INTO operator_lane_scores AS o (user_id, lane, won, lost, void, score)
-    SELECT user_id, lane, (status = 'won')::integer, (status = 'lost')::integer, (status = 'void')::integer, score
+    INSERT INTO operator_lane_scores AS o (user_id, lane, won, lost, void, score, price_sum)
+    SELECT user_id, lane, (status = 'won')::integer, (status = 'lost')::integer, (status = 'void')::integer, score,
+        CASE WHEN status <> 'void' THEN price ELSE 0 END
     FROM chunk
     ON CONFLICT (user_id, lane) DO UPDATE SET
         won = o.won + excluded.won, lost = o.lost + excluded.lost,
-        void = o.void + excluded.void, score = o.score + excluded.score
+        void = o.void + excluded.void, score = o.score + excluded.score, price_sum = o.price_sum + excluded.price_sum
+), sampled AS (
+    INSERT INTO operator_tallies AS t (user_id, lane, price_bps, confidence, calls, wins)
+    SELECT user_id, lane, price, coalesce(confidence, 0), 1, (status = 'won')::integer
+    FROM chunk WHERE status <> 'void'
+    ON CONFLICT (user_id, lane, price_bps, confidence) DO UPDATE SET calls = t.calls + 1, wins = t.wins + excluded.wins
 ), closed AS (
     DELETE FROM open_signals o USING chunk c WHERE o.created_at = c.created_at AND o.signal_id = c.id
 ), head AS (
-    UPDATE feed_head SET seq = $4 + (SELECT done FROM tally) WHERE (SELECT done FROM tally) > 0
+    UPDATE feed_head SET seq = $4 + (SELECT events FROM tally) WHERE (SELECT events FROM tally) > 0
 ), moved AS (
     UPDATE feed_drains SET after_user = (SELECT user_id FROM chunk ORDER BY n DESC LIMIT 1)
     WHERE market_id = $1 AND (SELECT done > 0 AND NOT ended FROM tally)
 ), removed AS (
     DELETE FROM feed_drains WHERE market_id = $1 AND (SELECT ended FROM tally)
 )
-SELECT done, ended, done < waiting FROM tally
+SELECT events, ended, done < waiting FROM tally

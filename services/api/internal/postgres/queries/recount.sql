@@ -6,14 +6,16 @@ WITH market AS (
 ), total AS (
     SELECT user_id AS id, count(*) AS total FROM signals GROUP BY user_id
 ), score AS (
-    SELECT user_id AS id, count(*) FILTER (WHERE status = 'won') AS won, count(*) FILTER (WHERE status = 'lost') AS lost,
+    SELECT r.user_id AS id, count(*) FILTER (WHERE status = 'won') AS won, count(*) FILTER (WHERE status = 'lost') AS lost,
         count(*) FILTER (WHERE status = 'void') AS void, sum(score) AS score, coalesce(sum(clv_bps), 0) AS clv_sum,
-        count(clv_bps) AS clv_count, count(*) FILTER (WHERE clv_bps > 0) AS beat_line
-    FROM signal_results GROUP BY user_id
+        count(clv_bps) AS clv_count, count(*) FILTER (WHERE clv_bps > 0) AS beat_line,
+        coalesce(sum(least(greatest(s.score_basis_bps, 1), 9999)) FILTER (WHERE status <> 'void'), 0) AS price_sum
+    FROM signal_results r JOIN signals s ON s.id = r.signal_id GROUP BY r.user_id
 ), lane AS (
-    SELECT user_id AS id, scoring_vertical AS lane, count(*) FILTER (WHERE status = 'won') AS won,
-        count(*) FILTER (WHERE status = 'lost') AS lost, count(*) FILTER (WHERE status = 'void') AS void, sum(score) AS score
-    FROM signal_results GROUP BY user_id, scoring_vertical
+    SELECT r.user_id AS id, scoring_vertical AS lane, count(*) FILTER (WHERE status = 'won') AS won,
+        count(*) FILTER (WHERE status = 'lost') AS lost, count(*) FILTER (WHERE status = 'void') AS void, sum(score) AS score,
+        coalesce(sum(least(greatest(s.score_basis_bps, 1), 9999)) FILTER (WHERE status <> 'void'), 0) AS price_sum
+    FROM signal_results r JOIN signals s ON s.id = r.signal_id GROUP BY r.user_id, scoring_vertical
 ), take AS (
     SELECT s.user_id AS id, count(*) AS takes FROM signal_events e JOIN signals s ON s.id = e.signal_id WHERE e.type = 'take' GROUP BY s.user_id
 ), aged AS (
@@ -58,24 +60,24 @@ SELECT 'operator_totals', coalesce(k.user_id, c.id)::text, row(k.total, k.crowd)
 FROM operator_totals k FULL JOIN total c ON c.id = k.user_id LEFT JOIN users u ON u.id = coalesce(k.user_id, c.id)
 WHERE coalesce(k.total, 0) <> coalesce(c.total, 0) OR k.crowd <> u.crowd
 UNION ALL
-SELECT 'operator_scores', coalesce(k.user_id, c.id)::text, row(k.won, k.lost, k.void, k.score, k.clv_sum, k.clv_count, k.beat_line)::text,
-    row(c.won, c.lost, c.void, c.score, c.clv_sum, c.clv_count, c.beat_line)::text
+SELECT 'operator_scores', coalesce(k.user_id, c.id)::text, row(k.won, k.lost, k.void, k.score, k.clv_sum, k.clv_count, k.beat_line, k.price_sum)::text,
+    row(c.won, c.lost, c.void, c.score, c.clv_sum, c.clv_count, c.beat_line, c.price_sum)::text
 FROM operator_scores k FULL JOIN score c ON c.id = k.user_id
-WHERE (coalesce(k.won, 0), coalesce(k.lost, 0), coalesce(k.void, 0), coalesce(k.score, 0), coalesce(k.clv_sum, 0), coalesce(k.clv_count, 0), coalesce(k.beat_line, 0))
-    IS DISTINCT FROM (coalesce(c.won, 0), coalesce(c.lost, 0), coalesce(c.void, 0), coalesce(c.score, 0), coalesce(c.clv_sum, 0), coalesce(c.clv_count, 0), coalesce(c.beat_line, 0))
+WHERE (coalesce(k.won, 0), coalesce(k.lost, 0), coalesce(k.void, 0), coalesce(k.score, 0), coalesce(k.clv_sum, 0), coalesce(k.clv_count, 0), coalesce(k.beat_line, 0), coalesce(k.price_sum, 0))
+    IS DISTINCT FROM (coalesce(c.won, 0), coalesce(c.lost, 0), coalesce(c.void, 0), coalesce(c.score, 0), coalesce(c.clv_sum, 0), coalesce(c.clv_count, 0), coalesce(c.beat_line, 0), coalesce(c.price_sum, 0))
 UNION ALL
-SELECT 'operator_lane_scores', coalesce(k.user_id, c.id)::text || ' ' || coalesce(k.lane, c.lane), row(k.won, k.lost, k.void, k.score)::text,
-    row(c.won, c.lost, c.void, c.score)::text
+SELECT 'operator_lane_scores', coalesce(k.user_id, c.id)::text || ' ' || coalesce(k.lane, c.lane), row(k.won, k.lost, k.void, k.score, k.price_sum)::text,
+    row(c.won, c.lost, c.void, c.score, c.price_sum)::text
 FROM (
     -- With the results whose feed rows are still to be numbered: those move them.
-    SELECT user_id, lane, sum(won) AS won, sum(lost) AS lost, sum(void) AS void, sum(score) AS score
+    SELECT user_id, lane, sum(won) AS won, sum(lost) AS lost, sum(void) AS void, sum(score) AS score, sum(price_sum) AS price_sum
     FROM (
-        SELECT user_id, lane, won, lost, void, score FROM operator_lane_scores
-        UNION ALL SELECT user_id, lane, won, lost, void, score FROM board_pending()
+        SELECT user_id, lane, won, lost, void, score, price_sum FROM operator_lane_scores
+        UNION ALL SELECT user_id, lane, won, lost, void, score, price_sum FROM board_pending()
     ) l GROUP BY user_id, lane
 ) k FULL JOIN lane c ON c.id = k.user_id AND c.lane = k.lane
-WHERE (coalesce(k.won, 0), coalesce(k.lost, 0), coalesce(k.void, 0), coalesce(k.score, 0))
-    IS DISTINCT FROM (coalesce(c.won, 0), coalesce(c.lost, 0), coalesce(c.void, 0), coalesce(c.score, 0))
+WHERE (coalesce(k.won, 0), coalesce(k.lost, 0), coalesce(k.void, 0), coalesce(k.score, 0), coalesce(k.price_sum, 0))
+    IS DISTINCT FROM (coalesce(c.won, 0), coalesce(c.lost, 0), coalesce(c.void, 0), coalesce(c.score, 0), coalesce(c.price_sum, 0))
 UNION ALL
 SELECT 'operator_takes', coalesce(k.user_id, c.id)::text, k.takes::text, c.takes::text
 FROM operator_takes k FULL JOIN take c ON c.id = k.user_id

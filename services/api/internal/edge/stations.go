@@ -1,0 +1,286 @@
+package edge
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/station"
+)
+
+// Stations keeps partner stations; station.Service says what each faults with.
+type Stations interface {
+	Create(ctx context.Context, ownerID, messageID string, d station.Draft) error
+	Change(ctx context.Context, ownerID, messageID string, d station.Draft) error
+	Rule(ctx context.Context, id string, to station.Status, reason string) error
+	Beat(ctx context.Context, ownerID, id string) error
+	Drop(ctx context.Context, ownerID, id string) error
+	Get(ctx context.Context, id string) (station.Station, error)
+	List(ctx context.Context, q station.Query) ([]station.Station, error)
+}
+
+// Page sizes of the list of stations.
+const (
+	stationsDefault = 20
+	stationsMax     = 100
+	maxReason       = 280
+)
+
+const broadcast = "broadcast"
+
+type stationJSON struct {
+	StationID    string            `json:"stationId"`
+	Name         string            `json:"name"`
+	OwnerHandle  string            `json:"ownerHandle"`
+	URL          string            `json:"url"`
+	Origin       string            `json:"origin"`
+	Description  *string           `json:"description"`
+	Lanes        []syntax.Lane     `json:"lanes"`
+	Providers    []syntax.Provider `json:"providers"`
+	TapesURL     *string           `json:"tapesUrl"`
+	OperatorsURL *string           `json:"operatorsUrl"`
+	Status       station.Status    `json:"status"`
+	LastSeenAt   *string           `json:"lastSeenAt"`
+	CreatedAt    string            `json:"createdAt"`
+	UpdatedAt    string            `json:"updatedAt"`
+}
+
+type stationsJSON struct {
+	Stations []stationJSON `json:"stations"`
+	Next     *string       `json:"next_cursor"`
+}
+
+type stationDoneJSON struct {
+	OK      bool        `json:"ok"`
+	Station stationJSON `json:"station"`
+}
+
+type heartbeatJSON struct {
+	OK        bool `json:"ok"`
+	IntervalS int  `json:"intervalS"`
+}
+
+func emptyStations() any { return stationsJSON{Stations: []stationJSON{}} }
+
+// listStations is GET /api/v1/stations.
+func (s *server) listStations(c echo.Context) error {
+	q := station.Query{Lane: syntax.LaneFilter(c.QueryParam("lane")), Limit: syntax.Limit(c.QueryParam("limit"), stationsDefault, stationsMax)}
+	q.Provider, _ = syntax.ParseProvider(c.QueryParam("provider"))
+	if at, ok := syntax.DecodeCursor(c.QueryParam("cursor"), 0); ok && station.IsID(at.ID) {
+		q.After = at.ID
+	}
+	limit := q.Limit
+	q.Limit++
+	list, err := s.Stations.List(c.Request().Context(), q)
+	if err != nil {
+		return err
+	}
+	out := stationsJSON{Stations: []stationJSON{}}
+	if len(list) > limit {
+		list = list[:limit]
+		out.Next = syntax.NewCursor(list[limit-1].ID).EncodeOrNull()
+	}
+	for i := range list {
+		out.Stations = append(out.Stations, showStation(&list[i]))
+	}
+	return web.OK(c, out)
+}
+
+// oneStation is GET /api/v1/stations/{stationId}.
+func (s *server) oneStation(c echo.Context) error {
+	st, err := s.Stations.Get(c.Request().Context(), c.Param("stationId"))
+	if err != nil {
+		return err
+	}
+	return web.OK(c, showStation(&st))
+}
+
+// stationProgram is GET /api/v1/stations/{stationId}/program: the clock's last copy for
+// the lanes and providers of an active station.
+func (s *server) stationProgram(c echo.Context) error {
+	ctx := c.Request().Context()
+	st, err := s.Stations.Get(ctx, c.Param("stationId"))
+	if err != nil {
+		return err
+	}
+	var data []byte
+	if st.Status == station.Active {
+		if data, err = s.Snapshots.ChannelCopy(ctx, feed.StationChannel(st.ID)); err != nil {
+			return err
+		}
+	}
+	if data == nil {
+		return web.OK(c, programJSON{GeneratedAt: syntax.Stamp(s.Now()), Lanes: []any{}, Segments: []any{}})
+	}
+	return web.OK(c, json.RawMessage(data))
+}
+
+// programJSON is a programme without anything in it.
+type programJSON struct {
+	GeneratedAt string `json:"generatedAt"`
+	Total       int    `json:"total"`
+	Lanes       []any  `json:"lanes"`
+	Segments    []any  `json:"segments"`
+}
+
+// createStation is POST /api/v1/stations.
+func (s *server) createStation(c echo.Context) error {
+	me, err := s.holder(c, broadcast)
+	if err != nil {
+		return err
+	}
+	body, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	id := body.String("stationId", web.BodyLimit, true)
+	name, url := body.String("name", web.BodyLimit, true), body.String("url", web.BodyLimit, true)
+	d := readStation(body)
+	d.ID, d.Name, d.URL = id, &name, &url
+	if err := body.Err(); err != nil {
+		return err
+	}
+	if err := s.Stations.Create(c.Request().Context(), me.id, "", d); err != nil {
+		return err
+	}
+	return s.stationDone(c, http.StatusCreated, d.ID)
+}
+
+// changeStation is PUT /api/v1/stations/{stationId}.
+func (s *server) changeStation(c echo.Context) error {
+	me, err := s.holder(c, broadcast)
+	if err != nil {
+		return err
+	}
+	body, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	d := readStation(body)
+	d.ID = c.Param("stationId")
+	if raw := body.OptEnum("status", string(station.Active), string(station.Paused)); raw != "" {
+		status := station.Status(raw)
+		d.Status = &status
+	}
+	if err := body.Err(); err != nil {
+		return err
+	}
+	if err := s.Stations.Change(c.Request().Context(), me.id, "", d); err != nil {
+		return err
+	}
+	return s.stationDone(c, http.StatusOK, d.ID)
+}
+
+// readStation reads the members that a new station and a change have in common. An
+// empty address is none.
+func readStation(body web.Object) station.Draft {
+	d := station.Draft{
+		Name: body.OptString("name", web.BodyLimit), URL: body.OptString("url", web.BodyLimit),
+		Description: body.OptString("description", web.BodyLimit),
+		TapesURL:    body.OptString("tapesUrl", web.BodyLimit), OperatorsURL: body.OptString("operatorsUrl", web.BodyLimit),
+	}
+	for _, l := range body.Strings("lanes", len(syntax.Lanes), web.BodyLimit) {
+		d.Lanes = append(d.Lanes, syntax.Lane(l))
+	}
+	for _, p := range body.Strings("providers", len(syntax.Providers), web.BodyLimit) {
+		d.Providers = append(d.Providers, syntax.Provider(p))
+	}
+	if body.Has("lanes") && d.Lanes == nil {
+		d.Lanes = []syntax.Lane{}
+	}
+	if body.Has("providers") && d.Providers == nil {
+		d.Providers = []syntax.Provider{}
+	}
+	return d
+}
+
+func (s *server) stationDone(c echo.Context, status int, id string) error {
+	st, err := s.Stations.Get(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, status, stationDoneJSON{OK: true, Station: showStation(&st)})
+}
+
+// beatStation is POST /api/v1/stations/{stationId}/heartbeat.
+func (s *server) beatStation(c echo.Context) error {
+	me, err := s.holder(c, broadcast)
+	if err != nil {
+		return err
+	}
+	if err := s.Stations.Beat(c.Request().Context(), me.id, c.Param("stationId")); err != nil {
+		return err
+	}
+	return web.OK(c, heartbeatJSON{OK: true, IntervalS: int(station.HeartbeatEvery.Seconds())})
+}
+
+// dropStation is DELETE /api/v1/stations/{stationId}, by its owner or an admin.
+func (s *server) dropStation(c echo.Context) error {
+	owner := ""
+	if len(c.Request().Header[adminHeader]) > 0 {
+		if err := s.admin(c); err != nil {
+			return err
+		}
+	} else {
+		me, err := s.holder(c, broadcast)
+		if err != nil {
+			return err
+		}
+		owner = me.id
+	}
+	if err := s.Stations.Drop(c.Request().Context(), owner, c.Param("stationId")); err != nil {
+		return err
+	}
+	return web.OK(c, okJSON{OK: true})
+}
+
+// ruleStation is POST /api/v1/stations/{stationId}/status, the act of an admin.
+func (s *server) ruleStation(c echo.Context) error {
+	if err := s.admin(c); err != nil {
+		return err
+	}
+	body, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	to := body.Enum("status", "pending", "active", "paused", "suspended")
+	reason := body.String("reason", maxReason, false)
+	if err := body.Err(); err != nil {
+		return err
+	}
+	id := c.Param("stationId")
+	if err := s.Stations.Rule(c.Request().Context(), id, station.Status(to), reason); err != nil {
+		return err
+	}
+	return s.stationDone(c, http.StatusOK, id)
+}
+
+// holder is whose key the request carries; the key must have the permission.
+func (s *server) holder(c echo.Context, permission string) (holder, error) {
+	me, err := s.sockets.identify(c)
+	switch {
+	case err != nil:
+		return holder{}, err
+	case me.handle == "":
+		return holder{}, ErrUnauthenticated
+	case !slices.Contains(me.permissions, permission):
+		c.Response().Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+permission+`"`)
+		return holder{}, errScope.With("required", permission)
+	}
+	return me, nil
+}
+
+func showStation(st *station.Station) stationJSON {
+	return stationJSON{
+		StationID: st.ID, Name: st.Name, OwnerHandle: st.OwnerHandle, URL: st.URL, Origin: st.ID, Description: orNull(st.Description),
+		Lanes: append([]syntax.Lane{}, st.Lanes...), Providers: append([]syntax.Provider{}, st.Providers...),
+		TapesURL: orNull(st.TapesURL), OperatorsURL: orNull(st.OperatorsURL), Status: st.Status,
+		LastSeenAt: syntax.StampOrNull(st.LastSeenAt), CreatedAt: syntax.Stamp(st.CreatedAt), UpdatedAt: syntax.Stamp(st.UpdatedAt),
+	}
+}

@@ -1,0 +1,156 @@
+package postgres
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/skill"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/score"
+)
+
+// sampleOf reads the decided calls of an operator as the record has them.
+func (b *bundle) sampleOf(handle, lane string) *skill.Sample {
+	b.t.Helper()
+	rows, err := b.admin.Query(b.t.Context(), `SELECT s.score_basis_bps, coalesce(s.confidence, 0), r.status = 'won'
+		FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id JOIN api.users u ON u.id = s.user_id
+		WHERE u.handle = $1 AND ($2 = '' OR r.scoring_vertical = $2) AND r.status <> 'void'`, handle, lane)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	sample := new(skill.Sample)
+	var c skill.Call
+	if _, err := pgx.ForEachRow(rows, []any{&c.Price, &c.Confidence, &c.Won}, func() error { return sample.Add(c) }); err != nil {
+		b.t.Fatal(err)
+	}
+	return sample
+}
+
+// compareEdges holds the boards of the edge beside ones that are measured anew; all of
+// it must be folded.
+func (l *ledger) compareEdges() {
+	l.t.Helper()
+	svc := board.NewService(l.Store, l.clock.Now)
+	for _, lane := range append([]string{""}, boardLanes...) {
+		for _, g := range []board.Group{board.All, board.Human, board.Independent} {
+			type row struct {
+				handle string
+				edge   board.Edge
+			}
+			var list []row
+			for _, n := range l.naive(lane) {
+				if r, some := l.sampleOf(n.handle, lane).Report(); some && slices.Contains(g.Tiers(), n.tier) {
+					list = append(list, row{n.handle, board.Edge{Calls: r.Calls, EdgeBps: r.EdgeBps, LowBps: r.LowBps, HighBps: r.HighBps}})
+				}
+			}
+			slices.SortFunc(list, func(a, b row) int {
+				return cmp.Or(cmp.Compare(b.edge.LowBps, a.edge.LowBps), cmp.Compare(b.edge.EdgeBps, a.edge.EdgeBps),
+					cmp.Compare(b.edge.Calls, a.edge.Calls), cmp.Compare(a.handle, b.handle))
+			})
+			got := must(svc.EdgeBoard(l.t.Context(), g, lane, 100))(l.t)
+			edges := map[string]board.Edge{}
+			for i, r := range got {
+				edges[r.Operator.Handle] = r.Edge
+				if i >= len(list) || (row{r.Operator.Handle, r.Edge}) != list[i] || r.Rank != i+1 {
+					l.t.Fatalf("board of %s, lane %q: %d is %s %+v, want %+v", g, lane, i, r.Operator.Handle, r.Edge, list)
+				}
+			}
+			if len(got) != len(list) {
+				l.t.Fatalf("board of %s, lane %q: %d rows of %d", g, lane, len(got), len(list))
+			}
+			for _, r := range must(svc.Scores(l.t.Context(), g, lane, 100))(l.t) {
+				if r.Edge != edges[r.Operator.Handle] {
+					l.t.Fatalf("%s has %+v by score and %+v by edge", r.Operator.Handle, r.Edge, edges[r.Operator.Handle])
+				}
+			}
+		}
+	}
+}
+
+// Moments stand on every edge of their tiers, and on nothing else than verified wins.
+func TestMomentsOfEveryPrice(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("100", 5000)
+	b.seedSignals(t.Context(), "100", 20002)
+	b.nativeMarket("native-unverified", 5000)
+	b.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
+		SELECT gen_random_uuid(), 'native-unverified', id, true, 400, 400, false, now(), 'seed', 'web' FROM api.users`)
+	b.exec(`INSERT INTO api.market_totals (market_id, yes, no) VALUES ('native-unverified', 20002, 0)`)
+	b.exec(`UPDATE api.operator_totals SET total = 2`)
+	for _, id := range []string{"100", "native-unverified"} {
+		b.claim(id, syntax.VerdictYes)
+	}
+	rows, err := b.admin.Query(t.Context(), `SELECT s.score_basis_bps, s.yes, s.price_verified, m.tier, m.score FROM api.signals s LEFT JOIN api.moments m ON m.signal_id = s.id AND m.odds_bps = s.score_basis_bps`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tier := func(basis syntax.Bps) string {
+		for _, t := range []struct {
+			to   syntax.Bps
+			name string
+		}{{500, "LEGENDARY"}, {1000, "EPIC"}, {2000, "RARE"}, {3500, "UNCOMMON"}, {5000, "COMMON"}} {
+			if basis <= t.to {
+				return t.name
+			}
+		}
+		return ""
+	}
+	var basis syntax.Bps
+	var yes, verified bool
+	var minted *string
+	var points *int
+	n := 0
+	_, err = pgx.ForEachRow(rows, []any{&basis, &yes, &verified, &minted, &points}, func() error {
+		want := tier(basis)
+		if !yes || !verified {
+			want = ""
+		}
+		if (minted == nil) != (want == "") || minted != nil && (*minted != want || *points != score.Of(syntax.Yes, basis, syntax.VerdictYes, nil).Score) {
+			return fmt.Errorf("at %d, yes %v, verified %v: %v, want %q", basis, yes, verified, minted, want)
+		}
+		n++
+		return nil
+	})
+	if err != nil || n != 40004 {
+		t.Errorf("%d compared: %v", n, err)
+	}
+}
+
+// A difference in each read model is found by name.
+func TestVerifyFindsEveryDifference(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, 8, 9)
+	s := l.service()
+	for range 300 {
+		l.step(s)
+	}
+	l.venueMarket("900", 2500)
+	l.file(l.hashes[0], "900", syntax.Yes, 2500)
+	l.claim("900", syntax.VerdictYes)
+	l.settle()
+	l.verify("before")
+	for name, sql := range map[string]string{
+		"moments":              `ALTER TABLE api.moments DISABLE TRIGGER ALL; UPDATE api.moments SET score = score - 1 WHERE signal_id = (SELECT signal_id FROM api.moments LIMIT 1)`,
+		"records":              `UPDATE api.operator_scores SET streak = streak + 1 WHERE user_id = (SELECT user_id FROM api.operator_scores LIMIT 1)`,
+		"operator_tallies":     `UPDATE api.operator_tallies SET wins = wins + 1 WHERE ctid = (SELECT min(ctid) FROM api.operator_tallies)`,
+		"board_field":          `UPDATE api.board_field SET operators = operators + 1 WHERE ctid = (SELECT min(ctid) FROM api.board_field)`,
+		"board_rows edge":      `UPDATE api.board_rows SET low_bps = low_bps + 1 WHERE ctid = (SELECT min(ctid) FROM api.board_rows WHERE skill_calls > 0)`,
+		"operator_scores":      `UPDATE api.operator_scores SET price_sum = price_sum + 1 WHERE ctid = (SELECT min(ctid) FROM api.operator_scores)`,
+		"operator_lane_scores": `UPDATE api.operator_lane_scores SET price_sum = price_sum + 1 WHERE ctid = (SELECT min(ctid) FROM api.operator_lane_scores)`,
+	} {
+		for _, one := range strings.Split(sql, "; ") {
+			l.exec(one)
+		}
+		list := must(Verify(t.Context(), l.rw))(t)
+		if !slices.ContainsFunc(list, func(d Difference) bool { return d.Counter == name }) {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+-- The records of operators: moments, and beside the counters what a record shows of
+-- the best call, of the run of wins, and of skill. All of it follows from signals and
+-- their results alone, and `api boards verify` works it out again.
+
+-- Where a result stands in an operator's record: by its time, then by its call.
+CREATE TYPE result_key AS (at timestamptz, filed timestamptz, signal uuid);
+
+-- price_sum: of the sides called, as they were scored, over won and lost. The streak
+-- is the number of wins behind `lost`, the last loss; `last` is the last of both.
+ALTER TABLE operator_scores
+    ADD COLUMN price_sum   bigint NOT NULL DEFAULT 0,
+    ADD COLUMN best_bps    integer,
+    ADD COLUMN best_signal uuid,
+    ADD COLUMN streak      bigint NOT NULL DEFAULT 0,
+    ADD COLUMN last        result_key,
+    ADD COLUMN lost_last   result_key;
+ALTER TABLE operator_lane_scores ADD COLUMN price_sum bigint NOT NULL DEFAULT 0;
+
+-- A call at 0 or 10000 counts as one at 1 or 9999.
+CREATE FUNCTION within_price(bps integer) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
+    SELECT least(greatest(bps, 1), 9999)
+$$;
+
+-- The wins of an operator behind a result, for a loss that is scored after them.
+CREATE FUNCTION wins_behind(who uuid, k result_key) RETURNS bigint LANGUAGE sql STABLE SET enable_seqscan = off AS $$
+    SELECT count(*)
+    FROM signals s
+    CROSS JOIN LATERAL (SELECT status, resolved_at FROM signal_results WHERE signal_id = s.id LIMIT 1) r
+    WHERE s.user_id = who AND r.status = 'won' AND (r.resolved_at, s.created_at, s.id) > ((k).at, (k).filed, (k).signal)
+$$;
+
+CREATE FUNCTION moment_tier(odds integer) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN odds <= 500 THEN 'LEGENDARY' WHEN odds <= 1000 THEN 'EPIC' WHEN odds <= 2000 THEN 'RARE'
+        WHEN odds <= 3500 THEN 'UNCOMMON' WHEN odds <= 5000 THEN 'COMMON' END
+$$;
+
+-- A uuid v7 that follows from the call and the time of its result.
+CREATE FUNCTION moment_id(signal uuid, at timestamptz) RETURNS uuid LANGUAGE sql STABLE AS $$
+    SELECT (left(ms, 8) || '-' || right(ms, 4) || '-7' || left(h, 3) || '-8' || substr(h, 4, 3) || '-' || substr(h, 7, 12))::uuid
+    FROM (SELECT lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') AS ms, md5('moment ' || signal::text) AS h) v
+$$;
+
+-- Calls that were won at long odds (contract 4.8.2), minted with the result.
+CREATE TABLE moments (
+    signal_id uuid PRIMARY KEY,
+    id        uuid NOT NULL,
+    user_id   uuid NOT NULL,
+    market_id text NOT NULL,
+    tier      text NOT NULL,
+    odds_bps  integer NOT NULL CHECK (odds_bps BETWEEN 0 AND 5000),
+    score     integer NOT NULL,
+    minted_at timestamptz NOT NULL,
+    CHECK (tier = moment_tier(odds_bps))
+);
+CREATE INDEX moments_user ON moments (user_id, minted_at DESC, signal_id DESC);
+CREATE TRIGGER no_change BEFORE UPDATE OR DELETE ON moments FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON moments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE moments ENABLE ALWAYS TRIGGER no_change;
+ALTER TABLE moments ENABLE ALWAYS TRIGGER no_truncate;
+
+-- The calls of an operator in a lane by price and stated confidence (0: none), won and
+-- lost: the sample of the statistics. Moved with operator_lane_scores.
+CREATE TABLE operator_tallies (
+    user_id    uuid NOT NULL,
+    lane       text NOT NULL,
+    price_bps  integer NOT NULL CHECK (price_bps BETWEEN 1 AND 9999),
+    confidence integer NOT NULL CHECK (confidence BETWEEN 0 AND 100),
+    calls      bigint NOT NULL,
+    wins       bigint NOT NULL,
+    PRIMARY KEY (user_id, lane, price_bps, confidence)
+) WITH (fillfactor = 70);
+
+-- How good the record of a row is, as of the last time that it was worked out; the
+-- rows to work out again are in board_due.
+ALTER TABLE board_rows
+    ADD COLUMN skill_calls bigint NOT NULL DEFAULT 0,
+    ADD COLUMN edge_bps    integer NOT NULL DEFAULT 0,
+    ADD COLUMN low_bps     integer NOT NULL DEFAULT 0,
+    ADD COLUMN high_bps    integer NOT NULL DEFAULT 0;
+CREATE INDEX board_rows_edge ON board_rows (lane, tier, low_bps DESC, edge_bps DESC, skill_calls DESC, handle) WHERE skill_calls > 0;
+CREATE TABLE board_due (
+    user_id uuid NOT NULL,
+    lane    text NOT NULL,
+    PRIMARY KEY (user_id, lane)
+);
+
+-- How many rows of whole records with a decided call have a score, by tier: a rank is
+-- read from it without counting everybody.
+CREATE TABLE board_field (
+    tier      text NOT NULL,
+    score     bigint NOT NULL,
+    operators bigint NOT NULL,
+    PRIMARY KEY (tier, score)
+) WITH (fillfactor = 50);
+
+CREATE FUNCTION count_field() RETURNS trigger LANGUAGE plpgsql SET search_path = api, pg_temp AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO board_field AS f (tier, score, operators)
+        SELECT tier, score, count(*) FROM after_rows WHERE lane = '' AND won + lost > 0 GROUP BY tier, score
+        ON CONFLICT (tier, score) DO UPDATE SET operators = f.operators + excluded.operators;
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO board_field AS f (tier, score, operators)
+        SELECT tier, score, -count(*) FROM before_rows WHERE lane = '' AND won + lost > 0 GROUP BY tier, score
+        ON CONFLICT (tier, score) DO UPDATE SET operators = f.operators + excluded.operators;
+    ELSE
+        INSERT INTO board_field AS f (tier, score, operators)
+        SELECT tier, score, sum(n) FROM (
+            SELECT tier, score, -1 AS n FROM before_rows WHERE lane = '' AND won + lost > 0
+            UNION ALL SELECT tier, score, 1 FROM after_rows WHERE lane = '' AND won + lost > 0
+        ) d GROUP BY tier, score HAVING sum(n) <> 0
+        ON CONFLICT (tier, score) DO UPDATE SET operators = f.operators + excluded.operators;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER count_field_insert AFTER INSERT ON board_rows
+    REFERENCING NEW TABLE AS after_rows FOR EACH STATEMENT EXECUTE FUNCTION count_field();
+CREATE TRIGGER count_field_update AFTER UPDATE ON board_rows
+    REFERENCING OLD TABLE AS before_rows NEW TABLE AS after_rows FOR EACH STATEMENT EXECUTE FUNCTION count_field();
+CREATE TRIGGER count_field_delete AFTER DELETE ON board_rows
+    REFERENCING OLD TABLE AS before_rows FOR EACH STATEMENT EXECUTE FUNCTION count_field();
+
+-- As before, with the prices.
+DROP FUNCTION board_pending();
+CREATE FUNCTION board_pending()
+RETURNS TABLE (user_id uuid, lane text, score bigint, won bigint, lost bigint, void bigint, price_sum bigint)
+LANGUAGE sql STABLE ROWS 500 SET enable_seqscan = off SET jit = off
+SET max_parallel_workers_per_gather = 0 SET plan_cache_mode = force_generic_plan AS $$
+    SELECT r.user_id, r.scoring_vertical, sum(r.score)::bigint, count(*) FILTER (WHERE r.status = 'won'),
+        count(*) FILTER (WHERE r.status = 'lost'), count(*) FILTER (WHERE r.status = 'void'),
+        coalesce(sum(within_price(s.score_basis_bps)) FILTER (WHERE r.status <> 'void'), 0)::bigint
+    FROM (
+        SELECT market_id, NULL::uuid AS after_user FROM outbox WHERE type = 'market.resolved'
+        UNION ALL
+        SELECT market_id, after_user FROM feed_drains
+    ) d
+    CROSS JOIN LATERAL (
+        SELECT id, score_basis_bps FROM signals
+        WHERE market_id = d.market_id AND user_id > coalesce(d.after_user, '00000000-0000-0000-0000-000000000000') OFFSET 0) s
+    CROSS JOIN LATERAL (SELECT user_id, status, score, scoring_vertical FROM signal_results WHERE signal_id = s.id LIMIT 1) r
+    GROUP BY r.user_id, r.scoring_vertical
+$$;
+
+CREATE OR REPLACE FUNCTION fill_boards() RETURNS void LANGUAGE plpgsql SET search_path = api, pg_temp AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(7201002);
+    DELETE FROM board_rows;
+    INSERT INTO board_rows (user_id, lane, tier, handle, score, won, lost, void, total, calls, takes, month_score, month_done, cast_all, cast_month)
+    SELECT user_id, lane, tier, handle, score, won, lost, void, total, calls, takes, month_score, month_done, cast_all, cast_month
+    FROM board_fresh(NULL, (SELECT since FROM board_state), NULL, true);
+    INSERT INTO board_due (user_id, lane) SELECT user_id, lane FROM board_rows WHERE won + lost > 0
+    ON CONFLICT DO NOTHING;
+END $$;
+
+-- What the results of before are worth. No events are told of moments that were minted
+-- now: the feed is of what happens.
+INSERT INTO moments (signal_id, id, user_id, market_id, tier, odds_bps, score, minted_at)
+SELECT s.id, moment_id(s.id, r.resolved_at), s.user_id, s.market_id, moment_tier(s.score_basis_bps), s.score_basis_bps, r.score, r.resolved_at
+FROM signals s JOIN signal_results r ON r.signal_id = s.id
+WHERE r.status = 'won' AND s.price_verified AND s.score_basis_bps <= 5000;
+
+WITH result AS (
+    SELECT r.user_id, r.status, s.id, s.score_basis_bps AS basis, (r.resolved_at, s.created_at, s.id)::result_key AS key
+    FROM signal_results r JOIN signals s ON s.id = r.signal_id
+), ends AS (
+    SELECT user_id, coalesce(sum(within_price(basis)), 0) AS price_sum,
+        (array_agg(key ORDER BY key DESC))[1] AS last,
+        (array_agg(key ORDER BY key DESC) FILTER (WHERE status = 'lost'))[1] AS lost_last,
+        (array_agg(basis ORDER BY basis, id) FILTER (WHERE status = 'won'))[1] AS best_bps,
+        (array_agg(id ORDER BY basis, id) FILTER (WHERE status = 'won'))[1] AS best_signal
+    FROM result WHERE status <> 'void' GROUP BY user_id
+)
+UPDATE operator_scores o SET price_sum = e.price_sum, last = e.last, lost_last = e.lost_last,
+    best_bps = e.best_bps, best_signal = e.best_signal,
+    streak = (SELECT count(*) FROM result r WHERE r.user_id = o.user_id AND r.status = 'won' AND (r.key > e.lost_last) IS NOT FALSE)
+FROM ends e WHERE e.user_id = o.user_id;
+
+WITH waiting AS (
+    SELECT market_id, NULL::uuid AS after_user FROM outbox WHERE type = 'market.resolved'
+    UNION ALL SELECT market_id, after_user FROM feed_drains
+), tally AS (
+    INSERT INTO operator_tallies (user_id, lane, price_bps, confidence, calls, wins)
+    SELECT r.user_id, r.scoring_vertical, within_price(s.score_basis_bps), coalesce(s.confidence, 0), count(*), count(*) FILTER (WHERE r.status = 'won')
+    FROM signal_results r JOIN signals s ON s.id = r.signal_id
+    WHERE r.status <> 'void' AND NOT EXISTS (
+        SELECT FROM waiting w WHERE w.market_id = s.market_id AND (w.after_user IS NULL OR s.user_id > w.after_user))
+    GROUP BY 1, 2, 3, 4
+    RETURNING user_id, lane, price_bps, calls
+)
+UPDATE operator_lane_scores o SET price_sum = t.price_sum
+FROM (SELECT user_id, lane, sum(price_bps * calls) AS price_sum FROM tally GROUP BY user_id, lane) t
+WHERE t.user_id = o.user_id AND t.lane = o.lane;
+
+INSERT INTO board_field (tier, score, operators)
+SELECT tier, score, count(*) FROM board_rows WHERE lane = '' AND won + lost > 0 GROUP BY tier, score;
+INSERT INTO board_due (user_id, lane) SELECT user_id, lane FROM board_rows WHERE won + lost > 0;
+
+GRANT SELECT, INSERT ON moments TO api_rw;
+GRANT SELECT, INSERT, UPDATE ON operator_tallies, board_field TO api_rw;
+GRANT SELECT, INSERT, DELETE ON board_due TO api_rw;

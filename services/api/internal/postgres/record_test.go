@@ -1,0 +1,231 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/record"
+	"github.com/signalcast/signalcast/services/api/internal/score"
+)
+
+// plainRecord is a record that was worked out in Go from rows alone.
+type plainRecord struct {
+	stats   record.Stats
+	best    *record.Best
+	recent  []string
+	moments []string
+	rank    *int64
+	field   int64
+	cast    int
+}
+
+// plainCall is a signal with its result, if it has one.
+type plainCall struct {
+	id, market, title, status string
+	basis                     syntax.Bps
+	verified                  bool
+	score                     int64
+	clv                       *int64
+	filed, resolved           time.Time
+}
+
+func (b *bundle) plainCalls(handle string) []plainCall {
+	b.t.Helper()
+	rows, err := b.admin.Query(b.t.Context(), `SELECT s.id, s.market_id, s.market_title, coalesce(r.status, 'pending'), s.score_basis_bps, s.price_verified,
+		coalesce(r.score, 0), r.clv_bps, s.created_at, coalesce(r.resolved_at, 'epoch')
+		FROM api.signals s JOIN api.users u ON u.id = s.user_id LEFT JOIN api.signal_results r ON r.signal_id = s.id WHERE u.handle = $1`, handle)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (plainCall, error) {
+		var c plainCall
+		err := row.Scan(&c.id, &c.market, &c.title, &c.status, &c.basis, &c.verified, &c.score, &c.clv, &c.filed, &c.resolved)
+		return c, err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return list
+}
+
+func plain(calls []plainCall) plainRecord {
+	var p plainRecord
+	var clv, clvs int64
+	slices.SortFunc(calls, func(a, b plainCall) int { return cmp.Or(b.filed.Compare(a.filed), cmp.Compare(b.id, a.id)) })
+	for _, c := range calls[:min(len(calls), 5)] {
+		p.recent = append(p.recent, c.id)
+	}
+	slices.SortFunc(calls, func(a, b plainCall) int {
+		return cmp.Or(b.resolved.Compare(a.resolved), b.filed.Compare(a.filed), cmp.Compare(b.id, a.id))
+	})
+	running := true
+	var minted []plainCall
+	for _, c := range calls {
+		p.stats.Total++
+		p.stats.Score += c.score
+		switch c.status {
+		case "void":
+			p.stats.Void++
+		case "lost":
+			p.stats.Lost++
+			running = false
+		case "won":
+			p.stats.Won++
+			if running {
+				p.stats.Streak++
+			}
+			if p.best == nil || c.basis < p.best.Odds || c.basis == p.best.Odds && c.id < p.best.SignalID {
+				p.best = &record.Best{SignalID: c.id, MarketID: c.market, MarketTitle: c.title, Odds: c.basis}
+			}
+			if c.verified && c.basis <= 5000 {
+				minted = append(minted, c)
+			}
+		}
+		if c.clv != nil {
+			clv, clvs = clv+*c.clv, clvs+1
+		}
+	}
+	if clvs > 0 {
+		// Half away from zero, in tenths: no number here needs more.
+		tenths, away := clv*10/clvs, int64(5)
+		if clv < 0 {
+			away = -5
+		}
+		mean := int((tenths + away) / 10)
+		p.stats.AvgCLV = &mean
+	}
+	slices.SortFunc(minted, func(a, b plainCall) int { return cmp.Or(b.resolved.Compare(a.resolved), cmp.Compare(b.id, a.id)) })
+	for _, c := range minted[:min(len(minted), 4)] {
+		p.moments = append(p.moments, c.id)
+	}
+	return p
+}
+
+// people is the Directory of the tests.
+type people struct{ *bundle }
+
+func (p people) Operator(ctx context.Context, handle, id string) (operator.Operator, error) {
+	return p.GetOperator(ctx, handle, id)
+}
+
+// compareRecords holds every record beside a plain one, and the ranked field too.
+func (l *ledger) compareRecords(when string) {
+	l.t.Helper()
+	svc := record.NewService(l.Store, people{l.bundle}, l.clock.Now)
+	all := l.naive("")
+	var field []naiveRow
+	for _, r := range all {
+		if r.tier != "automated" && r.won+r.lost > 0 {
+			field = append(field, r)
+		}
+	}
+	slices.SortFunc(field, func(a, b naiveRow) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.won+b.lost, a.won+a.lost), cmp.Compare(b.accuracy, a.accuracy), cmp.Compare(a.handle, b.handle))
+	})
+	list := must(svc.Ranked(l.t.Context(), 100))(l.t)
+	if len(list) != len(field) {
+		l.t.Fatalf("%s: %d are ranked, want %d", when, len(list), len(field))
+	}
+	for _, name := range l.people {
+		want := plain(l.plainCalls(name))
+		want.field, want.cast = int64(len(field)), board.CastScore(0, 0, 0, 0)
+		for i, r := range field {
+			if r.handle == name {
+				rank := int64(i + 1)
+				want.rank = &rank
+				if got := list[i]; got.Operator.Handle != name || fmt.Sprint(got.Stats.Score, got.Stats.Streak, got.Stats.Won, got.Stats.Lost, show(got.Stats.AvgCLV)) !=
+					fmt.Sprint(want.stats.Score, want.stats.Streak, want.stats.Won, want.stats.Lost, show(want.stats.AvgCLV)) {
+					l.t.Fatalf("%s: place %d is %s %+v, want %s %+v", when, i+1, got.Operator.Handle, got.Stats, name, want.stats)
+				}
+			}
+		}
+		for _, r := range all {
+			if r.handle == name {
+				want.cast = r.castAll
+			}
+		}
+		got := must(svc.Record(l.t.Context(), name, "", 5, 4))(l.t)
+		var recent, moments []string
+		for _, s := range got.Recent {
+			recent = append(recent, s.ID)
+		}
+		for _, m := range got.Moments {
+			moments = append(moments, m.SignalID)
+		}
+		shown := func(s record.Stats, b *record.Best, rank *int64, more ...any) string {
+			clv := show(s.AvgCLV)
+			s.AvgCLV = nil
+			return fmt.Sprintf("%+v clv %s accuracy %d best %s rank %s %v", s, clv, score.Accuracy(s.Won, s.Lost), show(b), show(rank), more)
+		}
+		a, b := shown(got.Stats, got.Best, got.Rank, got.Field, got.Broadcast, recent, moments), shown(want.stats, want.best, want.rank, want.field, want.cast, want.recent, want.moments)
+		if a != b {
+			l.t.Fatalf("%s: record of %s:\n got %s\nwant %s", when, name, a, b)
+		}
+	}
+}
+
+func show[T any](v *T) string {
+	if v == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%+v", *v)
+}
+
+// A record equals a plain one after each kind of thing that happens.
+func TestRecordsEqualPlainOnes(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			l := newLedger(t, 20+seed, 9)
+			s := l.service()
+			for i := range 300 {
+				l.step(s)
+				if i%5 == 4 {
+					l.compareRecords(fmt.Sprint("step ", i))
+				}
+			}
+			l.settle()
+			l.compareRecords("settled")
+			l.compareSkill()
+		})
+	}
+}
+
+// compareSkill holds the statistics beside ones from the results themselves; all of it
+// must be numbered.
+func (l *ledger) compareSkill() {
+	l.t.Helper()
+	svc := record.NewService(l.Store, people{l.bundle}, l.clock.Now)
+	for _, name := range l.people {
+		for _, lane := range append([]string{""}, boardLanes...) {
+			got := must(svc.Skill(l.t.Context(), name, lane, "all"))(l.t)
+			want, some := l.sampleOf(name, lane).Report()
+			if (got.Report != nil) != some || some && fmt.Sprintf("%+v", plainReport(*got.Report)) != fmt.Sprintf("%+v", plainReport(want)) {
+				l.t.Fatalf("%s in %q: %+v, want %+v", name, lane, got.Report, want)
+			}
+			var calls int64
+			for _, r := range got.Lanes {
+				calls += r.Report.Calls
+			}
+			if lane == "" && calls != want.Calls {
+				l.t.Fatalf("%s: lanes have %d calls of %d", name, calls, want.Calls)
+			}
+			month := must(svc.Skill(l.t.Context(), name, lane, "28d"))(l.t)
+			n := l.count(`SELECT count(*) FROM api.signal_results r JOIN api.users u ON u.id = r.user_id WHERE u.handle = $1 AND ($2 = '' OR r.scoring_vertical = $2)
+				AND r.status <> 'void' AND r.resolved_at >= $3`, name, lane, l.month())
+			if (month.Report != nil) != (n > 0) || n > 0 && month.Report.Calls != int64(n) {
+				l.t.Fatalf("%s in %q over 28 days: %+v, want %d calls", name, lane, month.Report, n)
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package record
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/signalcast/signalcast/pkg/skill"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+)
+
+// Tally is decided calls in one lane at one price and confidence.
+type Tally struct {
+	Lane string
+	skill.Tally
+}
+
+// Skill is how much of a record is skill. Report is nil without a decided call.
+type Skill struct {
+	Operator operator.Operator
+	Report   *skill.Report
+	Lanes    []LaneReport // by name; of the whole record only
+}
+
+// LaneReport is what the calls of one lane say.
+type LaneReport struct {
+	Lane   string
+	Report skill.Report
+}
+
+// Skill measures the calls of an operator: of one lane or (empty) of all of them, of
+// "28d" or of all of life. Faults: not_found, those of package skill.
+func (s *Service) Skill(ctx context.Context, handle, lane, window string) (Skill, error) {
+	o, err := s.directory.Operator(ctx, handle, "")
+	if err != nil {
+		return Skill{}, err
+	}
+	out := Skill{Operator: o}
+	var tallies []Tally
+	if since := s.now().Add(-window28); window == "28d" {
+		tallies, err = s.store.Tallies(ctx, o.ID, &since)
+	} else {
+		tallies, err = s.store.Tallies(ctx, o.ID, nil)
+	}
+	if err != nil {
+		return Skill{}, err
+	}
+	var whole skill.Sample
+	lanes := map[string]*skill.Sample{}
+	for _, t := range tallies {
+		if lane != "" && t.Lane != lane {
+			continue
+		}
+		if lanes[t.Lane] == nil {
+			lanes[t.Lane] = new(skill.Sample)
+		}
+		for _, sample := range []*skill.Sample{&whole, lanes[t.Lane]} {
+			if err := sample.AddTally(t.Tally); err != nil {
+				return Skill{}, err
+			}
+		}
+	}
+	if r, some := whole.Report(); some {
+		out.Report = &r
+	}
+	if lane != "" {
+		return out, nil
+	}
+	for name, sample := range lanes {
+		if r, some := sample.Report(); some {
+			out.Lanes = append(out.Lanes, LaneReport{name, r})
+		}
+	}
+	slices.SortFunc(out.Lanes, func(a, b LaneReport) int { return strings.Compare(a.Lane, b.Lane) })
+	return out, nil
+}

@@ -1,0 +1,118 @@
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/skill"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/record"
+	"github.com/signalcast/signalcast/services/api/internal/score"
+)
+
+// Records serves RecordService.
+type Records struct {
+	recordv1.UnimplementedRecordServiceServer
+	service *record.Service
+	boards  *board.Service
+	now     func() time.Time
+}
+
+// NewRecords wires the face; boards count the network.
+func NewRecords(service *record.Service, boards *board.Service, now func() time.Time) *Records {
+	return &Records{service: service, boards: boards, now: now}
+}
+
+// GetRecord reads one operator's record. Fault: not_found.
+func (f *Records) GetRecord(ctx context.Context, r *recordv1.GetRecordRequest) (*recordv1.GetRecordResponse, error) {
+	if r.GetHandle() == "" {
+		if err := uuids(r.GetId()); err != nil {
+			return nil, err
+		}
+	}
+	got, err := f.service.Record(ctx, r.GetHandle(), r.GetId(), int(r.GetRecent()), int(r.GetMoments()))
+	if err != nil {
+		return nil, err
+	}
+	out := &recordv1.GetRecordResponse{
+		Operator: operatorTo(got.Operator), Stats: statsTo(got.Stats), Rank: got.Rank, Field: got.Field,
+		BroadcastScore: int32(got.Broadcast), Recent: recordsTo(got.Recent),
+	}
+	if b := got.Best; b != nil {
+		out.Best = &recordv1.Best{SignalId: b.SignalID, MarketId: b.MarketID, MarketTitle: b.MarketTitle, OddsBps: int32(b.Odds)}
+	}
+	for i := range got.Moments {
+		out.Moments = append(out.Moments, momentTo(&got.Moments[i]))
+	}
+	return out, nil
+}
+
+// ListOperators lists the ranked field.
+func (f *Records) ListOperators(ctx context.Context, r *recordv1.ListOperatorsRequest) (*recordv1.ListOperatorsResponse, error) {
+	list, err := f.service.Ranked(ctx, bound(r.GetLimit(), record.MaxRanked, record.MaxRanked))
+	if err != nil {
+		return nil, err
+	}
+	out := &recordv1.ListOperatorsResponse{UpdatedAt: timestamppb.New(f.now())}
+	for _, o := range list {
+		out.Operators = append(out.Operators, &recordv1.Ranked{Rank: o.Rank, Operator: operatorTo(o.Operator), Stats: statsTo(o.Stats)})
+	}
+	return out, nil
+}
+
+// GetSkill measures a record. Fault: not_found.
+func (f *Records) GetSkill(ctx context.Context, r *recordv1.GetSkillRequest) (*recordv1.GetSkillResponse, error) {
+	got, err := f.service.Skill(ctx, r.GetHandle(), r.GetLane(), r.GetWindow())
+	if err != nil {
+		return nil, err
+	}
+	out := &recordv1.GetSkillResponse{
+		Operator: operatorTo(got.Operator), Version: skill.Version, UpdatedAt: timestamppb.New(f.now()),
+	}
+	if got.Report != nil {
+		out.Report = reportTo(got.Report)
+	}
+	for i := range got.Lanes {
+		out.Lanes = append(out.Lanes, &recordv1.LaneReport{Lane: got.Lanes[i].Lane, Report: reportTo(&got.Lanes[i].Report)})
+	}
+	return out, nil
+}
+
+func statsTo(s record.Stats) *recordv1.Stats {
+	return &recordv1.Stats{
+		Total: s.Total, Won: s.Won, Lost: s.Lost, Void: s.Void, Score: s.Score, Accuracy: int32(score.Accuracy(s.Won, s.Lost)),
+		Streak: s.Streak, AvgClvBps: int32Of(s.AvgCLV),
+	}
+}
+
+func momentTo(m *record.Moment) *recordv1.Moment {
+	return &recordv1.Moment{
+		Id: m.ID, Tier: m.Tier, SignalId: m.SignalID, MarketId: m.MarketID, MarketTitle: m.MarketTitle, Direction: string(m.Side),
+		OddsBps: int32(m.Odds), Score: int32(m.Score), MintedAt: timestamppb.New(m.MintedAt),
+	}
+}
+
+func reportTo(r *skill.Report) *recordv1.Report {
+	out := &recordv1.Report{
+		Calls: r.Calls, Wins: r.Wins, PriceBps: int32(r.PriceBps), EdgeBps: int32(r.EdgeBps), LowBps: int32(r.LowBps), HighBps: int32(r.HighBps),
+		Above: r.Above, Below: r.Below, TwoSided: r.TwoSided, Needed: r.Needed, NeededSure: r.NeededSure,
+	}
+	c := r.Calibration
+	if c == nil {
+		return out
+	}
+	out.Calibration = &recordv1.Calibration{
+		Calls: c.Calls, BrierBps: int32(c.BrierBps), MarketBrierBps: int32(c.MarketBrierBps), ReliabilityBps: int32(c.ReliabilityBps),
+		ResolutionBps: int32(c.ResolutionBps), UncertaintyBps: int32(c.UncertaintyBps), WithinBps: int32(c.WithinBps),
+	}
+	for _, b := range c.Bins {
+		out.Calibration.Bins = append(out.Calibration.Bins, &recordv1.Bin{
+			From: int32(b.From), To: int32(b.To), Calls: b.Calls, Wins: b.Wins, ConfidenceBps: int32(b.ConfidenceBps),
+			HitBps: int32(b.HitBps), LowBps: int32(b.LowBps), HighBps: int32(b.HighBps),
+		})
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+package rpc
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
+	"github.com/signalcast/signalcast/services/api/internal/station"
+)
+
+// Stations serves StationService and StationReadService.
+type Stations struct {
+	stationv1.UnimplementedStationServiceServer
+	stationv1.UnimplementedStationReadServiceServer
+	service *station.Service
+}
+
+// NewStations wires the face.
+func NewStations(service *station.Service) *Stations { return &Stations{service: service} }
+
+// Create does what a signed message says.
+func (f *Stations) Create(ctx context.Context, r *stationv1.CreateRequest) (*stationv1.CreateResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	return &stationv1.CreateResponse{}, f.service.Create(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
+}
+
+// Update does what a signed message says.
+func (f *Stations) Update(ctx context.Context, r *stationv1.UpdateRequest) (*stationv1.UpdateResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	return &stationv1.UpdateResponse{}, f.service.Change(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
+}
+
+// ListActive lists the stations whose rows are shown.
+func (f *Stations) ListActive(ctx context.Context, _ *stationv1.ListActiveRequest) (*stationv1.ListActiveResponse, error) {
+	list, err := f.service.Active(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &stationv1.ListActiveResponse{}
+	for i := range list {
+		out.Stations = append(out.Stations, stationTo(&list[i]))
+	}
+	return out, nil
+}
+
+// CountOwned counts an operator's stations.
+func (f *Stations) CountOwned(ctx context.Context, r *stationv1.CountOwnedRequest) (*stationv1.CountOwnedResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	n, err := f.service.Owned(ctx, r.GetOperatorId())
+	return &stationv1.CountOwnedResponse{Stations: n}, err
+}
+
+func stationDraft(p *stationv1.Draft) station.Draft {
+	d := station.Draft{ID: p.GetStationId()}
+	if p == nil {
+		return d
+	}
+	d.Name, d.URL, d.Description, d.TapesURL, d.OperatorsURL = p.Name, p.Url, p.Description, p.TapesUrl, p.OperatorsUrl
+	if p.Status != nil {
+		status := station.Status(p.GetStatus())
+		d.Status = &status
+	}
+	if p.GetHasLanes() {
+		d.Lanes = []syntax.Lane{}
+		for _, l := range p.GetLanes() {
+			d.Lanes = append(d.Lanes, syntax.Lane(l))
+		}
+	}
+	if p.GetHasProviders() {
+		d.Providers = []syntax.Provider{}
+		for _, v := range p.GetProviders() {
+			d.Providers = append(d.Providers, syntax.Provider(v))
+		}
+	}
+	return d
+}
+
+func stationTo(s *station.Station) *stationv1.Station {
+	out := &stationv1.Station{
+		StationId: s.ID, Name: s.Name, OwnerHandle: s.OwnerHandle, Url: s.URL, OriginUrl: s.OriginURL, Description: s.Description,
+		TapesUrl: s.TapesURL, OperatorsUrl: s.OperatorsURL, Status: string(s.Status), CreatedAt: timestamppb.New(s.CreatedAt),
+	}
+	for _, l := range s.Lanes {
+		out.Lanes = append(out.Lanes, string(l))
+	}
+	for _, p := range s.Providers {
+		out.Providers = append(out.Providers, string(p))
+	}
+	return out
+}
