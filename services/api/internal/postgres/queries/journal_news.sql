@@ -2,7 +2,7 @@
 -- the last row has the number up to which was read, and no leaf.
 WITH news AS MATERIALIZED (
     SELECT seq, market_id AS mid,
-        CASE type WHEN 'signal.created' THEN 1 WHEN 'signal.resolved' THEN 2 WHEN 'signal.event' THEN 3 WHEN 'market.resolved' THEN 4 END AS kind,
+        (CASE type WHEN 'signal.created' THEN 1 WHEN 'signal.resolved' THEN 2 WHEN 'signal.event' THEN 3 WHEN 'market.resolved' THEN 4 END)::smallint AS kind,
         CASE type WHEN 'signal.event' THEN (data #>> '{event,id}')::uuid ELSE signal_id END AS uid
     FROM protocol_events WHERE seq > $1 ORDER BY seq LIMIT $2
 )
