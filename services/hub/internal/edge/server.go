@@ -23,6 +23,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 	"github.com/signalcast/signalcast/services/hub/internal/station"
 	"github.com/signalcast/signalcast/services/hub/internal/wire"
@@ -58,6 +59,7 @@ type Deps struct {
 	Resolutions resolution.Ledger
 	Boards      board.Ledger
 	Exports     export.Ledger
+	Links       share.Store
 	Wire        wire.Ledger
 	Pins        market.Pins
 	Streams     station.Streams
@@ -106,6 +108,8 @@ type server struct {
 	boards      board.Ledger
 	exports     export.Ledger
 	leaving     recordRoom
+	links       share.Store
+	pictures    *pictures
 	wire        wire.Ledger
 	pins        market.Pins
 	streams     station.Streams
@@ -138,7 +142,7 @@ func New(cfg Config, d Deps) *Server {
 	s := &server{
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
-		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, clock: d.Clock, director: d.Director, audit: d.Audit,
+		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, links: d.Links, pictures: newPictures(), clock: d.Clock, director: d.Director, audit: d.Audit,
 		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),
