@@ -192,6 +192,120 @@ func (e CreationDraftSignal) Valid() bool {
 	}
 }
 
+// Defines values for EmbedMarketType.
+const (
+	EmbedMarketTypeMarket EmbedMarketType = "market"
+)
+
+// Valid indicates whether the value is a known member of the EmbedMarketType enum.
+func (e EmbedMarketType) Valid() bool {
+	switch e {
+	case EmbedMarketTypeMarket:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EmbedOperatorRank.
+const (
+	EmbedOperatorRankFIELDOPERATOR  EmbedOperatorRank = "FIELD OPERATOR"
+	EmbedOperatorRankOPERATOR       EmbedOperatorRank = "OPERATOR"
+	EmbedOperatorRankRECRUIT        EmbedOperatorRank = "RECRUIT"
+	EmbedOperatorRankSENIOROPERATOR EmbedOperatorRank = "SENIOR OPERATOR"
+	EmbedOperatorRankSTATIONCHIEF   EmbedOperatorRank = "STATION CHIEF"
+)
+
+// Valid indicates whether the value is a known member of the EmbedOperatorRank enum.
+func (e EmbedOperatorRank) Valid() bool {
+	switch e {
+	case EmbedOperatorRankFIELDOPERATOR:
+		return true
+	case EmbedOperatorRankOPERATOR:
+		return true
+	case EmbedOperatorRankRECRUIT:
+		return true
+	case EmbedOperatorRankSENIOROPERATOR:
+		return true
+	case EmbedOperatorRankSTATIONCHIEF:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EmbedOperatorRecentCallsDirection.
+const (
+	EmbedOperatorRecentCallsDirectionNO  EmbedOperatorRecentCallsDirection = "NO"
+	EmbedOperatorRecentCallsDirectionYES EmbedOperatorRecentCallsDirection = "YES"
+)
+
+// Valid indicates whether the value is a known member of the EmbedOperatorRecentCallsDirection enum.
+func (e EmbedOperatorRecentCallsDirection) Valid() bool {
+	switch e {
+	case EmbedOperatorRecentCallsDirectionNO:
+		return true
+	case EmbedOperatorRecentCallsDirectionYES:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EmbedOperatorRecentCallsStatus.
+const (
+	EmbedOperatorRecentCallsStatusLost    EmbedOperatorRecentCallsStatus = "lost"
+	EmbedOperatorRecentCallsStatusPending EmbedOperatorRecentCallsStatus = "pending"
+	EmbedOperatorRecentCallsStatusVoid    EmbedOperatorRecentCallsStatus = "void"
+	EmbedOperatorRecentCallsStatusWon     EmbedOperatorRecentCallsStatus = "won"
+)
+
+// Valid indicates whether the value is a known member of the EmbedOperatorRecentCallsStatus enum.
+func (e EmbedOperatorRecentCallsStatus) Valid() bool {
+	switch e {
+	case EmbedOperatorRecentCallsStatusLost:
+		return true
+	case EmbedOperatorRecentCallsStatusPending:
+		return true
+	case EmbedOperatorRecentCallsStatusVoid:
+		return true
+	case EmbedOperatorRecentCallsStatusWon:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EmbedOperatorType.
+const (
+	EmbedOperatorTypeOperator EmbedOperatorType = "operator"
+)
+
+// Valid indicates whether the value is a known member of the EmbedOperatorType enum.
+func (e EmbedOperatorType) Valid() bool {
+	switch e {
+	case EmbedOperatorTypeOperator:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EmbedSignalType.
+const (
+	EmbedSignalTypeSignal EmbedSignalType = "signal"
+)
+
+// Valid indicates whether the value is a known member of the EmbedSignalType enum.
+func (e EmbedSignalType) Valid() bool {
+	switch e {
+	case EmbedSignalTypeSignal:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for False.
 const (
 	FalseFalse False = false
@@ -573,27 +687,57 @@ func (e NetworkOperatorTier) Valid() bool {
 	}
 }
 
+// Defines values for OEmbedType.
+const (
+	Rich OEmbedType = "rich"
+)
+
+// Valid indicates whether the value is a known member of the OEmbedType enum.
+func (e OEmbedType) Valid() bool {
+	switch e {
+	case Rich:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OEmbedVersion.
+const (
+	N10 OEmbedVersion = "1.0"
+)
+
+// Valid indicates whether the value is a known member of the OEmbedVersion enum.
+func (e OEmbedVersion) Valid() bool {
+	switch e {
+	case N10:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for OperatorAtomRank.
 const (
-	FIELDOPERATOR  OperatorAtomRank = "FIELD OPERATOR"
-	OPERATOR       OperatorAtomRank = "OPERATOR"
-	RECRUIT        OperatorAtomRank = "RECRUIT"
-	SENIOROPERATOR OperatorAtomRank = "SENIOR OPERATOR"
-	STATIONCHIEF   OperatorAtomRank = "STATION CHIEF"
+	OperatorAtomRankFIELDOPERATOR  OperatorAtomRank = "FIELD OPERATOR"
+	OperatorAtomRankOPERATOR       OperatorAtomRank = "OPERATOR"
+	OperatorAtomRankRECRUIT        OperatorAtomRank = "RECRUIT"
+	OperatorAtomRankSENIOROPERATOR OperatorAtomRank = "SENIOR OPERATOR"
+	OperatorAtomRankSTATIONCHIEF   OperatorAtomRank = "STATION CHIEF"
 )
 
 // Valid indicates whether the value is a known member of the OperatorAtomRank enum.
 func (e OperatorAtomRank) Valid() bool {
 	switch e {
-	case FIELDOPERATOR:
+	case OperatorAtomRankFIELDOPERATOR:
 		return true
-	case OPERATOR:
+	case OperatorAtomRankOPERATOR:
 		return true
-	case RECRUIT:
+	case OperatorAtomRankRECRUIT:
 		return true
-	case SENIOROPERATOR:
+	case OperatorAtomRankSENIOROPERATOR:
 		return true
-	case STATIONCHIEF:
+	case OperatorAtomRankSTATIONCHIEF:
 		return true
 	default:
 		return false
@@ -1059,6 +1203,30 @@ const (
 func (e SentimentMomentumWindow) Valid() bool {
 	switch e {
 	case SentimentMomentumWindowN24H:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShortLinkType.
+const (
+	ShortLinkTypeMarket   ShortLinkType = "market"
+	ShortLinkTypeOperator ShortLinkType = "operator"
+	ShortLinkTypeSignal   ShortLinkType = "signal"
+	ShortLinkTypeTape     ShortLinkType = "tape"
+)
+
+// Valid indicates whether the value is a known member of the ShortLinkType enum.
+func (e ShortLinkType) Valid() bool {
+	switch e {
+	case ShortLinkTypeMarket:
+		return true
+	case ShortLinkTypeOperator:
+		return true
+	case ShortLinkTypeSignal:
+		return true
+	case ShortLinkTypeTape:
 		return true
 	default:
 		return false
@@ -1738,6 +1906,15 @@ type Calibration struct {
 	WithinBps      int `json:"withinBps"`
 }
 
+// Card defines model for Card.
+type Card struct {
+	Accent   string   `json:"accent"`
+	Lines    []string `json:"lines"`
+	Subtitle string   `json:"subtitle"`
+	Title    string   `json:"title"`
+	URL      string   `json:"url"`
+}
+
 // CategorizeAnswer defines model for CategorizeAnswer.
 type CategorizeAnswer struct {
 	Items []struct {
@@ -2015,6 +2192,110 @@ type Edge struct {
 	HighBps int `json:"highBps"`
 	LowBps  int `json:"lowBps"`
 }
+
+// EmbedMarket defines model for EmbedMarket.
+type EmbedMarket struct {
+	Crowd struct {
+		NoCount      int `json:"noCount"`
+		TotalSignals int `json:"totalSignals"`
+		YesCount     int `json:"yesCount"`
+	} `json:"crowd"`
+	EmbedURL string `json:"embedUrl"`
+	Height   int    `json:"height"`
+	HTML     string `json:"html"`
+	Market   struct {
+		Closed   bool       `json:"closed"`
+		ClosesAt *time.Time `json:"closesAt"`
+
+		// ID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+		//
+		// Examples: 701122
+		ID     MarketID `json:"id"`
+		Name   string   `json:"name"`
+		Volume *float32 `json:"volume"`
+		YesPct *float32 `json:"yesPct"`
+	} `json:"market"`
+
+	// ShortURL Null while none can be kept.
+	ShortURL *string         `json:"shortUrl"`
+	Type     EmbedMarketType `json:"type"`
+	URL      string          `json:"url"`
+	Width    int             `json:"width"`
+}
+
+// EmbedMarketType defines model for EmbedMarket.Type.
+type EmbedMarketType string
+
+// EmbedOperator defines model for EmbedOperator.
+type EmbedOperator struct {
+	Accuracy    int    `json:"accuracy"`
+	DisplayName string `json:"displayName"`
+	EmbedURL    string `json:"embedUrl"`
+	Handle      Handle `json:"handle"`
+	Height      int    `json:"height"`
+	HTML        string `json:"html"`
+	Live        bool   `json:"live"`
+
+	// LiveSignal Nobody broadcasts yet.
+	LiveSignal any `json:"liveSignal"`
+
+	// Rank By resolved calls.
+	Rank EmbedOperatorRank `json:"rank"`
+
+	// RecentCalls Its calls among the newest of all, newest first.
+	RecentCalls []struct {
+		CreatedAt time.Time                         `json:"createdAt"`
+		Direction EmbedOperatorRecentCallsDirection `json:"direction"`
+
+		// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+		//
+		// Examples: 701122
+		MarketID          MarketID                       `json:"marketId"`
+		MarketTitle       string                         `json:"marketTitle"`
+		PriceAtPrediction int                            `json:"priceAtPrediction"`
+		ReceiptURL        string                         `json:"receiptUrl"`
+		Score             *int                           `json:"score"`
+		SignalID          openapi_types.UUID             `json:"signalId"`
+		Status            EmbedOperatorRecentCallsStatus `json:"status"`
+	} `json:"recentCalls"`
+	Score int `json:"score"`
+
+	// ShortURL Null while none can be kept.
+	ShortURL *string           `json:"shortUrl"`
+	Type     EmbedOperatorType `json:"type"`
+	URL      string            `json:"url"`
+	Width    int               `json:"width"`
+}
+
+// EmbedOperatorRank By resolved calls.
+type EmbedOperatorRank string
+
+// EmbedOperatorRecentCallsDirection defines model for EmbedOperator.RecentCalls.Direction.
+type EmbedOperatorRecentCallsDirection string
+
+// EmbedOperatorRecentCallsStatus defines model for EmbedOperator.RecentCalls.Status.
+type EmbedOperatorRecentCallsStatus string
+
+// EmbedOperatorType defines model for EmbedOperator.Type.
+type EmbedOperatorType string
+
+// EmbedSignal defines model for EmbedSignal.
+type EmbedSignal struct {
+	EmbedURL   string `json:"embedUrl"`
+	Height     int    `json:"height"`
+	HTML       string `json:"html"`
+	ReceiptURL string `json:"receiptUrl"`
+
+	// ShortURL Null while none can be kept.
+	ShortURL *string         `json:"shortUrl"`
+	Signal   Signal          `json:"signal"`
+	Type     EmbedSignalType `json:"type"`
+	URL      string          `json:"url"`
+	Width    int             `json:"width"`
+}
+
+// EmbedSignalType defines model for EmbedSignal.Type.
+type EmbedSignalType string
 
 // Error The form of every error; each one may carry further members.
 type Error struct {
@@ -2841,6 +3122,28 @@ type NetworkOperators struct {
 	Operators []NetworkOperator `json:"operators"`
 }
 
+// OEmbed defines model for OEmbed.
+type OEmbed struct {
+	CacheAge        int           `json:"cache_age"`
+	Height          int           `json:"height"`
+	HTML            string        `json:"html"`
+	ProviderName    string        `json:"provider_name"`
+	ProviderURL     string        `json:"provider_url"`
+	ThumbnailHeight int           `json:"thumbnail_height"`
+	ThumbnailURL    string        `json:"thumbnail_url"`
+	ThumbnailWidth  int           `json:"thumbnail_width"`
+	Title           string        `json:"title"`
+	Type            OEmbedType    `json:"type"`
+	Version         OEmbedVersion `json:"version"`
+	Width           int           `json:"width"`
+}
+
+// OEmbedType defines model for OEmbed.Type.
+type OEmbedType string
+
+// OEmbedVersion defines model for OEmbed.Version.
+type OEmbedVersion string
+
 // Ok defines model for Ok.
 type Ok struct {
 	Ok True `json:"ok"`
@@ -3598,6 +3901,17 @@ type SentimentLabel string
 
 // SentimentMomentumWindow defines model for Sentiment.Momentum.Window.
 type SentimentMomentumWindow string
+
+// ShortLink defines model for ShortLink.
+type ShortLink struct {
+	Code string        `json:"code"`
+	ID   string        `json:"id"`
+	Type ShortLinkType `json:"type"`
+	URL  string        `json:"url"`
+}
+
+// ShortLinkType defines model for ShortLink.Type.
+type ShortLinkType string
 
 // Side defines model for Side.
 type Side string
@@ -4600,6 +4914,12 @@ type GetBroadcastProgram200JSONResponseBody struct {
 	union json.RawMessage
 }
 
+// GetCardParams defines parameters for GetCard.
+type GetCardParams struct {
+	// Format `json` gives the words alone.
+	Format *string `form:"format,omitempty" json:"format,omitempty"`
+}
+
 // RenewAppSecretJSONBody defines parameters for RenewAppSecret.
 type RenewAppSecretJSONBody struct {
 	Immediate *bool `json:"immediate,omitempty"`
@@ -4609,6 +4929,17 @@ type RenewAppSecretJSONBody struct {
 type RevokeKeyParams struct {
 	// ID Id of the key.
 	ID openapi_types.UUID `form:"id" json:"id"`
+}
+
+// OembedParams defines parameters for Oembed.
+type OembedParams struct {
+	// URL A receipt, a market, an operator or its embed, on this host. Any other address is not found.
+	URL       string `form:"url" json:"url"`
+	Maxwidth  *int   `form:"maxwidth,omitempty" json:"maxwidth,omitempty"`
+	Maxheight *int   `form:"maxheight,omitempty" json:"maxheight,omitempty"`
+
+	// Format `json`; every other one is 501.
+	Format *string `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListFashionSignalsParams defines parameters for ListFashionSignals.
@@ -5866,6 +6197,16 @@ type ClientInterface interface {
 	// Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 	GetBroadcastProgram(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetShortLink What a short link leads to
+	//
+	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
+	GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCard The picture of a call, a market or an operator, 1200 by 630
+	//
+	// Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
+	GetCard(ctx context.Context, kind string, id string, params *GetCardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListApps The caller's apps, newest first
 	//
 	// Corresponds with GET /api/dev/apps (the `ListApps` operationId).
@@ -5966,6 +6307,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/dev/whoami (the `WhoAmI` operationId).
 	WhoAmI(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EmbedMarket A market, to be shown elsewhere
+	//
+	// Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
+	EmbedMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Oembed oEmbed 1.0: what an address of ours is to be shown as
+	//
+	// Corresponds with GET /api/embed/oembed (the `Oembed` operationId).
+	Oembed(ctx context.Context, params *OembedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EmbedOperator An operator, to be shown elsewhere
+	//
+	// Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
+	EmbedOperator(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EmbedSignal A call, to be shown elsewhere
+	//
+	// Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
+	EmbedSignal(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListFashionSignals Calls on markets of the programme category fashion, newest first
 	//
@@ -7512,6 +7873,36 @@ func (c *Client) GetBroadcastProgram(ctx context.Context, params *GetBroadcastPr
 	return c.Client.Do(req)
 }
 
+// GetShortLink What a short link leads to
+//
+// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
+func (c *Client) GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetShortLinkRequest(c.Server, code)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCard The picture of a call, a market or an operator, 1200 by 630
+//
+// Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
+func (c *Client) GetCard(ctx context.Context, kind string, id string, params *GetCardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCardRequest(c.Server, kind, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListApps The caller's apps, newest first
 //
 // Corresponds with GET /api/dev/apps (the `ListApps` operationId).
@@ -7733,6 +8124,66 @@ func (c *Client) MintKey(ctx context.Context, body MintKeyJSONRequestBody, reqEd
 // Corresponds with GET /api/dev/whoami (the `WhoAmI` operationId).
 func (c *Client) WhoAmI(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewWhoAmIRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EmbedMarket A market, to be shown elsewhere
+//
+// Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
+func (c *Client) EmbedMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEmbedMarketRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Oembed oEmbed 1.0: what an address of ours is to be shown as
+//
+// Corresponds with GET /api/embed/oembed (the `Oembed` operationId).
+func (c *Client) Oembed(ctx context.Context, params *OembedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOembedRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EmbedOperator An operator, to be shown elsewhere
+//
+// Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
+func (c *Client) EmbedOperator(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEmbedOperatorRequest(c.Server, handle)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EmbedSignal A call, to be shown elsewhere
+//
+// Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
+func (c *Client) EmbedSignal(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEmbedSignalRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -11071,6 +11522,108 @@ func NewGetBroadcastProgramRequest(server string, params *GetBroadcastProgramPar
 	return req, nil
 }
 
+// NewGetShortLinkRequest constructs an http.Request for the GetShortLink method
+func NewGetShortLinkRequest(server string, code string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "code", code, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/c/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCardRequest constructs an http.Request for the GetCard method
+func NewGetCardRequest(server string, kind string, id string, params *GetCardParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "kind", kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/card/%s/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListAppsRequest constructs an http.Request for the ListApps method
 func NewListAppsRequest(server string) (*http.Request, error) {
 	var err error
@@ -11393,6 +11946,194 @@ func NewWhoAmIRequest(server string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/api/dev/whoami")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewEmbedMarketRequest constructs an http.Request for the EmbedMarket method
+func NewEmbedMarketRequest(server string, marketID MarketPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/embed/market/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewOembedRequest constructs an http.Request for the Oembed method
+func NewOembedRequest(server string, params *OembedParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/embed/oembed")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "url", params.URL, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Maxwidth != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "maxwidth", *params.Maxwidth, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Maxheight != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "maxheight", *params.Maxheight, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewEmbedOperatorRequest constructs an http.Request for the EmbedOperator method
+func NewEmbedOperatorRequest(server string, handle HandlePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/embed/operator/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewEmbedSignalRequest constructs an http.Request for the EmbedSignal method
+func NewEmbedSignalRequest(server string, id SignalPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/embed/signal/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -17500,6 +18241,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 	GetBroadcastProgramWithResponse(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*GetBroadcastProgramResponse, error)
 
+	// GetShortLinkWithResponse What a short link leads to
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
+	GetShortLinkWithResponse(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*GetShortLinkResponse, error)
+
+	// GetCardWithResponse The picture of a call, a market or an operator, 1200 by 630
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
+	GetCardWithResponse(ctx context.Context, kind string, id string, params *GetCardParams, reqEditors ...RequestEditorFn) (*GetCardResponse, error)
+
 	// ListAppsWithResponse The caller's apps, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -17610,6 +18365,34 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/dev/whoami (the `WhoAmI` operationId).
 	WhoAmIWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*WhoAmIResponse, error)
+
+	// EmbedMarketWithResponse A market, to be shown elsewhere
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
+	EmbedMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*EmbedMarketResponse, error)
+
+	// OembedWithResponse oEmbed 1.0: what an address of ours is to be shown as
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/embed/oembed (the `Oembed` operationId).
+	OembedWithResponse(ctx context.Context, params *OembedParams, reqEditors ...RequestEditorFn) (*OembedResponse, error)
+
+	// EmbedOperatorWithResponse An operator, to be shown elsewhere
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
+	EmbedOperatorWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*EmbedOperatorResponse, error)
+
+	// EmbedSignalWithResponse A call, to be shown elsewhere
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
+	EmbedSignalWithResponse(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*EmbedSignalResponse, error)
 
 	// ListFashionSignalsWithResponse Calls on markets of the programme category fashion, newest first
 	//
@@ -19794,6 +20577,102 @@ func (r GetBroadcastProgramResponse) ContentType() string {
 	return ""
 }
 
+type GetShortLinkResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ShortLink
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetShortLinkResponse) GetJSON200() *ShortLink {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetShortLinkResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetShortLinkResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetShortLinkResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetShortLinkResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetShortLinkResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetCardResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Card
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCardResponse) GetJSON200() *Card {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetCardResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCardResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCardResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCardResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCardResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListAppsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20224,6 +21103,198 @@ func (r WhoAmIResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r WhoAmIResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type EmbedMarketResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EmbedMarket
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r EmbedMarketResponse) GetJSON200() *EmbedMarket {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r EmbedMarketResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EmbedMarketResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EmbedMarketResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EmbedMarketResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EmbedMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type OembedResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OEmbed
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OembedResponse) GetJSON200() *OEmbed {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r OembedResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OembedResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OembedResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OembedResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OembedResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type EmbedOperatorResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EmbedOperator
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r EmbedOperatorResponse) GetJSON200() *EmbedOperator {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r EmbedOperatorResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EmbedOperatorResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EmbedOperatorResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EmbedOperatorResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EmbedOperatorResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type EmbedSignalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EmbedSignal
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r EmbedSignalResponse) GetJSON200() *EmbedSignal {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r EmbedSignalResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EmbedSignalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EmbedSignalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EmbedSignalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EmbedSignalResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -26124,6 +27195,32 @@ func (c *ClientWithResponses) GetBroadcastProgramWithResponse(ctx context.Contex
 	return ParseGetBroadcastProgramResponse(rsp)
 }
 
+// GetShortLinkWithResponse What a short link leads to
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
+func (c *ClientWithResponses) GetShortLinkWithResponse(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*GetShortLinkResponse, error) {
+	rsp, err := c.GetShortLink(ctx, code, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetShortLinkResponse(rsp)
+}
+
+// GetCardWithResponse The picture of a call, a market or an operator, 1200 by 630
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
+func (c *ClientWithResponses) GetCardWithResponse(ctx context.Context, kind string, id string, params *GetCardParams, reqEditors ...RequestEditorFn) (*GetCardResponse, error) {
+	rsp, err := c.GetCard(ctx, kind, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCardResponse(rsp)
+}
+
 // ListAppsWithResponse The caller's apps, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -26311,6 +27408,58 @@ func (c *ClientWithResponses) WhoAmIWithResponse(ctx context.Context, reqEditors
 		return nil, err
 	}
 	return ParseWhoAmIResponse(rsp)
+}
+
+// EmbedMarketWithResponse A market, to be shown elsewhere
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
+func (c *ClientWithResponses) EmbedMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*EmbedMarketResponse, error) {
+	rsp, err := c.EmbedMarket(ctx, marketID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEmbedMarketResponse(rsp)
+}
+
+// OembedWithResponse oEmbed 1.0: what an address of ours is to be shown as
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/embed/oembed (the `Oembed` operationId).
+func (c *ClientWithResponses) OembedWithResponse(ctx context.Context, params *OembedParams, reqEditors ...RequestEditorFn) (*OembedResponse, error) {
+	rsp, err := c.Oembed(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOembedResponse(rsp)
+}
+
+// EmbedOperatorWithResponse An operator, to be shown elsewhere
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
+func (c *ClientWithResponses) EmbedOperatorWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*EmbedOperatorResponse, error) {
+	rsp, err := c.EmbedOperator(ctx, handle, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEmbedOperatorResponse(rsp)
+}
+
+// EmbedSignalWithResponse A call, to be shown elsewhere
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
+func (c *ClientWithResponses) EmbedSignalWithResponse(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*EmbedSignalResponse, error) {
+	rsp, err := c.EmbedSignal(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEmbedSignalResponse(rsp)
 }
 
 // ListFashionSignalsWithResponse Calls on markets of the programme category fashion, newest first
@@ -29067,6 +30216,75 @@ func ParseGetBroadcastProgramResponse(rsp *http.Response) (*GetBroadcastProgramR
 	return response, nil
 }
 
+// ParseGetShortLinkResponse parses an HTTP response from a GetShortLinkWithResponse call
+func ParseGetShortLinkResponse(rsp *http.Response) (*GetShortLinkResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetShortLinkResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ShortLink
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCardResponse parses an HTTP response from a GetCardWithResponse call
+func ParseGetCardResponse(rsp *http.Response) (*GetCardResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCardResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Card
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (image/svg+xml) unsupported
+
+	}
+
+	return response, nil
+}
+
 // ParseListAppsResponse parses an HTTP response from a ListAppsWithResponse call
 func ParseListAppsResponse(rsp *http.Response) (*ListAppsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -29349,6 +30567,138 @@ func ParseWhoAmIResponse(rsp *http.Response) (*WhoAmIResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest WhoAmI
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseEmbedMarketResponse parses an HTTP response from a EmbedMarketWithResponse call
+func ParseEmbedMarketResponse(rsp *http.Response) (*EmbedMarketResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EmbedMarketResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EmbedMarket
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseOembedResponse parses an HTTP response from a OembedWithResponse call
+func ParseOembedResponse(rsp *http.Response) (*OembedResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OembedResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OEmbed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseEmbedOperatorResponse parses an HTTP response from a EmbedOperatorWithResponse call
+func ParseEmbedOperatorResponse(rsp *http.Response) (*EmbedOperatorResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EmbedOperatorResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EmbedOperator
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseEmbedSignalResponse parses an HTTP response from a EmbedSignalWithResponse call
+func ParseEmbedSignalResponse(rsp *http.Response) (*EmbedSignalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EmbedSignalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EmbedSignal
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

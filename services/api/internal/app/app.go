@@ -25,6 +25,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/hook"
+	"github.com/signalcast/signalcast/services/api/internal/journal"
 	"github.com/signalcast/signalcast/services/api/internal/lane"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
@@ -77,6 +78,7 @@ type App struct {
 	relay    *relay.Relay
 	follower *relay.Follower
 	news     *relay.News
+	sealer   *journal.Sealer
 	sender   *hook.Sender
 	webhooks *webhook.Service
 	hooks    *hook.Worker
@@ -166,6 +168,11 @@ func (a *App) subjects() error {
 	a.relay = relay.New(relay.Options{Log: a.store, Redis: a.redis, Now: a.now, NewID: newID, Slog: a.log})
 	a.follower = relay.NewFollower(a.store, a.redis, a.hub, a.now, a.log)
 	a.news = relay.NewNews(a.redis, a.hear)
+	key, err := journal.NewKey(a.cfg.CheckKey.Reveal())
+	if err != nil {
+		return err
+	}
+	a.sealer = journal.NewSealer(a.store, key, a.now)
 	a.callOut()
 	a.ticker = relay.NewTicker(a.store, relay.NewReaders(a.redis, newID(), a.now), a.hub, a.now, a.log)
 	a.oracle.Watch(a.viewers)
@@ -235,6 +242,7 @@ const (
 	scanLease      int64 = 7201011
 	sweepLease     int64 = 7201012
 	movementLease  int64 = 7201013
+	journalLease   int64 = 7201022
 	pulseLease     int64 = 7201015
 )
 
@@ -271,6 +279,7 @@ func (a *App) Run(ctx context.Context) error {
 		lead("movement history", movementLease, func(ctx context.Context) error {
 			return a.oracle.Keep(ctx, func(err error) { a.log.Warn("movement not kept", "error", err) })
 		}),
+		lead("journal", journalLease, a.sealer.Run),
 		lead("pulse", pulseLease, a.newPulse().run),
 		run.Of("grpc", a.grpc),
 		{Name: "edge", Stop: func(ctx context.Context) error { a.edge.Close(ctx); return nil }},

@@ -134,7 +134,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
 	feedv1.RegisterFeedServiceServer(server, rpc.NewFeed(a.store, a.news))
 	feedv1.RegisterFeedReadServiceServer(server, rpc.NewFeedReads(a.store))
-	exportv1.RegisterExportServiceServer(server, rpc.NewExports(export.NewService(a.store, a.now)))
+	exportv1.RegisterExportServiceServer(server, rpc.NewExports(export.NewService(a.store, a.now), a.store))
 	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
 }
 

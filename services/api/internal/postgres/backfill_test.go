@@ -32,7 +32,7 @@ func TestRecordsOfBefore(t *testing.T) {
 			l.step(s)
 		}
 		l.exec(before0020)
-		l.exec("SET ROLE api_migrator; SET search_path = api;" + string(text)+"; RESET ROLE; RESET search_path")
+		l.exec("SET ROLE api_migrator; SET search_path = api;" + string(text) + "; RESET ROLE; RESET search_path")
 		l.verify("migrated")
 		l.compareRecords("migrated")
 		for range 60 { // and it goes on from there

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
 // Cache rules of successful reads.
@@ -23,6 +24,7 @@ const (
 	cacheTapes   = "public, max-age=0, s-maxage=60, stale-while-revalidate=300"
 	cacheWire    = "public, s-maxage=30"
 	cacheEmpty   = "public, s-maxage=1" // of a programme with nothing in it, which is soon filled
+	cacheCard    = "public, s-maxage=60"
 	cacheSpec    = "public, max-age=300"
 	cachePrivate = "private, no-store"
 	cacheNever   = "no-store"
@@ -139,6 +141,13 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/broadcast/preempt", who: admin, cache: cacheNever, handler: s.preempts},
 		{method: post, path: "/api/broadcast/preempt", who: admin, handler: s.preempt},
 		{method: get, path: "/api/network/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.networkProgram},
+
+		{method: get, path: "/api/embed/operator/:handle", who: public, cors: web.Open, cache: cacheShort, handler: s.embedded(share.Operator, "handle")},
+		{method: get, path: "/api/embed/market/:marketId", who: public, cors: web.Open, cache: cacheShort, handler: s.embedded(share.Market, "marketId")},
+		{method: get, path: "/api/embed/signal/:id", who: public, cors: web.Open, cache: cacheShort, handler: s.embedded(share.Signal, "id")},
+		{method: get, path: "/api/embed/oembed", who: public, cors: web.Open, cache: cacheShort, handler: s.oembed},
+		{method: get, path: "/api/card/:kind/:id", who: public, cors: web.Open, cache: cacheCard, handler: s.card},
+		{method: get, path: "/api/c/:code", who: public, cors: web.Open, cache: cacheClaimed, handler: s.short},
 
 		{method: get, path: "/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},
 		{method: get, path: "/docs/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},

@@ -25,6 +25,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 	"github.com/signalcast/signalcast/services/hub/internal/station"
 	"github.com/signalcast/signalcast/services/hub/internal/wire"
@@ -61,6 +62,7 @@ type Deps struct {
 	Boards      board.Ledger
 	Exports     export.Ledger
 	Records     record.Ledger
+	Links       share.Store
 	Wire        wire.Ledger
 	Pins        market.Pins
 	Streams     station.Streams
@@ -118,6 +120,8 @@ type server struct {
 	exports       export.Ledger
 	ledgerRecords record.Ledger
 	leaving       recordRoom
+	links         share.Store
+	pictures      *pictures
 	wire          wire.Ledger
 	pins          market.Pins
 	streams       station.Streams
@@ -154,7 +158,7 @@ func New(cfg Config, d Deps) *Server {
 	s := &server{
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
-		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, ledgerRecords: d.Records, clock: d.Clock, director: d.Director, audit: d.Audit,
+		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, links: d.Links, pictures: newPictures(), ledgerRecords: d.Records, clock: d.Clock, director: d.Director, audit: d.Audit,
 		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips, network: d.Network, owned: d.Owned, viewers: d.Viewers,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),
