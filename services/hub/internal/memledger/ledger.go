@@ -81,7 +81,6 @@ type Ledger struct {
 	Program   *programv1.Program
 	Preempts  []*programv1.Preempt // in order
 	Stations  map[string]*Stationed
-	Field     []*recordv1.Ranked // in order
 	ScanReply *resolutionv1.ScanResponse
 
 	// Before runs ahead of every call and may refuse it, wait or count.
@@ -164,7 +163,6 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	programv1.RegisterProgramReadServiceServer(r, l)
 	wirev1.RegisterWireReadServiceServer(r, l)
 	digestv1.RegisterDigestReadServiceServer(r, l)
-	recordv1.RegisterRecordServiceServer(r, field{l: l})
 	stationv1.RegisterStationServiceServer(r, l)
 	stationv1.RegisterStationReadServiceServer(r, l)
 	exportv1.RegisterExportServiceServer(r, l)
