@@ -77,7 +77,7 @@ func setup(t testing.TB, options ...option) *bench {
 		Sessions: sessions, Operators: ops, Directory: ops, Grants: grants, Signals: signal.NewService(signals, ids.next), Reads: signals,
 		Markets: upstream.NewMarkets(conn), Catalogue: upstream.NewCatalogue(conn), Resolutions: upstream.NewResolutions(conn), Boards: upstream.NewBoards(conn), Exports: upstream.NewExports(conn), Records: upstream.NewRecords(conn),
 		Wire: upstream.NewWire(conn), Clock: upstream.NewPrograms(conn), Director: upstream.NewPrograms(conn), Audit: b.audit,
-		Pins: bare{}, Streams: bare{}, Clips: bare{},
+		Pins: bare{}, Streams: bare{}, Clips: bare{}, Links: bare{}, Network: newNetwork(conn, &partners{}, b.clock.Now), Owned: upstream.NewStations(conn), Viewers: keyLimit{limit.NewLocal("view", 1, time.Hour, b.clock.Now)},
 		Addresses: limit.NewLocal("ip", 0, time.Minute, b.clock.Now),
 		Log:       slog.New(slog.DiscardHandler), Now: b.clock.Now, NewID: ids.next,
 		Carry:    func(ctx context.Context, _ string) context.Context { return ctx },

@@ -32,6 +32,9 @@ const (
 	movingTTL   = 10 * time.Second
 	movingStale = 20 * time.Second
 
+	reelTTL   = 2 * time.Second // what partners show changes once a minute
+	reelStale = 8 * time.Second
+
 	wireLast = 10 * time.Minute
 	wireKeys = 128 // the lists are long, and few of them are asked for
 	airKeys  = 64
@@ -80,11 +83,12 @@ func (s *server) openBooks() {
 	s.moves = newCovered(moving(wireKeys), copies(wireKeys, wireLast), "")
 	s.situations = newCovered(moving(wireKeys), copies(wireKeys, wireLast), "")
 	s.airing = page.New(slow(airKeys))
+	s.reels = page.New(page.Options{TTL: reelTTL, Stale: reelStale, Timeout: programTimeout, MaxKeys: airKeys, Now: s.now, Failed: failed})
 }
 
 // closeBooks ends the builds of all books and waits for them.
 func (s *server) closeBooks() {
-	for _, book := range []*page.Book{s.feeds, s.boardPages, s.airing, s.records, s.skills, s.pulses} {
+	for _, book := range []*page.Book{s.feeds, s.boardPages, s.airing, s.reels, s.records, s.skills, s.pulses} {
 		book.Close()
 	}
 	for _, book := range []covered{s.programs, s.tiles, s.moves, s.situations} {

@@ -62,7 +62,7 @@ type pulseHubJSON struct {
 // pulse is GET /api/network/pulse.
 func (s *server) pulse(c echo.Context) error {
 	err := s.pulses.Serve(c.Response(), c.Request(), "", func(ctx context.Context) ([]byte, error) {
-		p, err := s.keeper.Pulse(ctx)
+		p, err := s.ledgerRecords.Pulse(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
 // Cache rules of successful reads.
@@ -20,8 +21,10 @@ const (
 	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
 	cachePulse   = "public, s-maxage=300"
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
+	cacheTapes   = "public, max-age=0, s-maxage=60, stale-while-revalidate=300"
 	cacheWire    = "public, s-maxage=30"
 	cacheEmpty   = "public, s-maxage=1" // of a programme with nothing in it, which is soon filled
+	cacheCard    = "public, s-maxage=60"
 	cacheSpec    = "public, max-age=300"
 	cachePrivate = "private, no-store"
 	cacheNever   = "no-store"
@@ -101,6 +104,9 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/fashion/signals", who: public, cors: web.Open, cache: cacheShort, handler: s.fashion, empty: emptyFashion},
 
 		{method: get, path: "/api/network/market/:marketId", who: public, cors: web.Open, cache: cacheShort, handler: s.networkMarket},
+		{method: get, path: "/api/network/tapes", who: public, cors: web.Open, cache: cacheTapes, handler: s.networkTapes, empty: s.emptyTapes},
+		{method: post, path: "/api/network/tapes/:id/view", who: public, handler: s.viewTape},
+		{method: get, path: "/api/network/operators", who: public, cors: web.Open, cache: cacheBoard, handler: s.networkOperators, empty: s.emptyNetwork},
 		{method: get, path: "/api/network/crowd", who: public, cors: web.Open, cache: cacheShort, handler: s.gaps, empty: s.emptyGaps},
 
 		{method: get, path: venueA + "/featured", who: public, cors: web.Open, cache: cacheProgram, handler: s.featured},
@@ -135,6 +141,13 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/broadcast/preempt", who: admin, cache: cacheNever, handler: s.preempts},
 		{method: post, path: "/api/broadcast/preempt", who: admin, handler: s.preempt},
 		{method: get, path: "/api/network/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.networkProgram},
+
+		{method: get, path: "/api/embed/operator/:handle", who: public, cors: web.Open, cache: cacheShort, handler: s.embedded(share.Operator, "handle")},
+		{method: get, path: "/api/embed/market/:marketId", who: public, cors: web.Open, cache: cacheShort, handler: s.embedded(share.Market, "marketId")},
+		{method: get, path: "/api/embed/signal/:id", who: public, cors: web.Open, cache: cacheShort, handler: s.embedded(share.Signal, "id")},
+		{method: get, path: "/api/embed/oembed", who: public, cors: web.Open, cache: cacheShort, handler: s.oembed},
+		{method: get, path: "/api/card/:kind/:id", who: public, cors: web.Open, cache: cacheCard, handler: s.card},
+		{method: get, path: "/api/c/:code", who: public, cors: web.Open, cache: cacheClaimed, handler: s.short},
 
 		{method: get, path: "/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},
 		{method: get, path: "/docs/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},

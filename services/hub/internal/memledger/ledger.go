@@ -20,6 +20,7 @@ import (
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -59,6 +60,8 @@ type Ledger struct {
 	programv1.UnimplementedProgramReadServiceServer
 	wirev1.UnimplementedWireReadServiceServer
 	digestv1.UnimplementedDigestReadServiceServer
+	stationv1.UnimplementedStationServiceServer
+	stationv1.UnimplementedStationReadServiceServer
 	exportv1.UnimplementedExportServiceServer
 
 	sync.Mutex
@@ -77,6 +80,7 @@ type Ledger struct {
 	Pulse     *recordv1.GetPulseResponse
 	Program   *programv1.Program
 	Preempts  []*programv1.Preempt // in order
+	Stations  map[string]*Stationed
 	ScanReply *resolutionv1.ScanResponse
 
 	// Before runs ahead of every call and may refuse it, wait or count.
@@ -84,7 +88,7 @@ type Ledger struct {
 	// After runs behind every call that was done; its error hides the answer.
 	After func(ctx context.Context, method string) error
 
-	Records map[string][]*exportv1.RecordResponse // by handle, as they are streamed
+	Exports map[string][]*exportv1.RecordResponse // by handle, as they are streamed
 	Cut     error                                 // ends every record where its end would be
 
 	Day     *digestv1.GetDayResponse
@@ -159,6 +163,8 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	programv1.RegisterProgramReadServiceServer(r, l)
 	wirev1.RegisterWireReadServiceServer(r, l)
 	digestv1.RegisterDigestReadServiceServer(r, l)
+	stationv1.RegisterStationServiceServer(r, l)
+	stationv1.RegisterStationReadServiceServer(r, l)
 	exportv1.RegisterExportServiceServer(r, l)
 }
 
