@@ -135,13 +135,13 @@ func (s *server) showBoard(q boardQuery, b board.Board, followers map[operator.I
 			BroadcastScore: r.BroadcastScore,
 			Components:     componentsJSON{Skill: hundredths(r.Skill), Activity: hundredths(r.Activity), Reach: hundredths(r.Reach)},
 			Score:          r.Score, Accuracy: r.Accuracy, Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending,
-			Followers: followers[o.ID], Live: r.Live, Href: s.hubURL + "/u/" + string(o.Handle), Edge: showBoardEdge(r.Edge),
+			Followers: followers[o.ID], Live: r.Live, Href: s.hubURL + "/u/" + string(o.Handle), Edge: showEdge(r.Edge),
 		})
 	}
 	return out
 }
 
-func showBoardEdge(e *board.Edge) *edgeJSON {
+func showEdge(e *board.Edge) *edgeJSON {
 	if e == nil {
 		return nil
 	}

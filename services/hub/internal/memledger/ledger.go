@@ -74,7 +74,7 @@ type Ledger struct {
 	Outcomes  map[string]*resolutionv1.Outcome
 	Board     []*boardv1.Row
 	LastBoard *boardv1.ListBroadcastRequest
-	Kept      map[string]*recordv1.GetOperatorRecordResponse // by handle; all but the operator
+	Records   map[string]*recordv1.GetOperatorRecordResponse // by handle; all but the operator
 	Skills    map[string]*recordv1.GetSkillResponse          // by handle, lane and window
 	Ranked    []*recordv1.Ranked
 	Pulse     *recordv1.GetPulseResponse

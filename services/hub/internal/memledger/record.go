@@ -26,7 +26,7 @@ func (l *Ledger) GetOperatorRecord(ctx context.Context, r *recordv1.GetOperatorR
 			return nil, ErrNotFound
 		}
 		out := &recordv1.GetOperatorRecordResponse{Stats: &recordv1.Stats{}}
-		if kept := l.Kept[o.GetHandle()]; kept != nil {
+		if kept := l.Records[o.GetHandle()]; kept != nil {
 			out = proto.CloneOf(kept)
 		}
 		out.Operator = o
