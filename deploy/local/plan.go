@@ -117,6 +117,7 @@ func (in inputs) api() (program, error) {
 	p.env["GRPC_ADDR"] = in.addr("api.grpc")
 	p.env["MASK_SECRET"] = in.secrets.Mask
 	p.env["WEBHOOK_SECRET_KEY"] = in.secrets.Hooks
+	p.env["CHECKPOINT_KEY"] = in.secrets.Checks
 	p.env["WEBHOOK_ALLOW_PRIVATE"] = in.or("WEBHOOK_ALLOW_PRIVATE", "true")       // a receiver that is tried out runs here
 	p.env["FEDERATION_ALLOW_PRIVATE"] = in.or("FEDERATION_ALLOW_PRIVATE", "true") // and so does a partner
 	p.env["ADMIN_SECRET"] = in.secrets.Admin

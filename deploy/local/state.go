@@ -111,6 +111,7 @@ type secrets struct {
 	Link      string `json:"linkSecret"`
 	Mask      string `json:"maskSecret"`
 	Hooks     string `json:"webhookSecretKey"`
+	Checks    string `json:"checkpointKey"`
 	Session   string `json:"sessionSecret"`
 	Successor string `json:"successorSecret"`
 	HubSeed   string `json:"hubSeed"` // of the key that the hub attests with
@@ -122,7 +123,7 @@ func (s *state) secrets() (secrets, error) {
 	if err := readJSON(s.path(secretsFile), &out); err != nil {
 		return out, err
 	}
-	for _, f := range []*string{&out.Admin, &out.Cron, &out.Link, &out.Mask, &out.Hooks, &out.Session, &out.Successor, &out.HubSeed, &out.Database} {
+	for _, f := range []*string{&out.Admin, &out.Cron, &out.Link, &out.Mask, &out.Hooks, &out.Checks, &out.Session, &out.Successor, &out.HubSeed, &out.Database} {
 		if *f == "" {
 			*f = randomHex(32)
 		}

@@ -98,7 +98,7 @@ func checkEnvironments(t *testing.T, s stack) {
 	if got := environ(t, s.Venues)["VENUE_SIM_DATA"]; got != "/data" {
 		t.Error(got)
 	}
-	secrets := []string{hub["SESSION_SECRETS"], hub["SUCCESSOR_SECRETS"], api["MASK_SECRET"], api["WEBHOOK_SECRET_KEY"], api["LINK_SECRET"], s.AdminSecret, s.CronSecret}
+	secrets := []string{hub["SESSION_SECRETS"], hub["SUCCESSOR_SECRETS"], api["MASK_SECRET"], api["WEBHOOK_SECRET_KEY"], api["CHECKPOINT_KEY"], api["LINK_SECRET"], s.AdminSecret, s.CronSecret}
 	for _, secret := range secrets {
 		if len(secret) < 32 || strings.Count(strings.Join(secrets, " "), secret) != 1 {
 			t.Error("a secret is short or used twice")

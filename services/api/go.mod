@@ -13,6 +13,7 @@ require (
 	github.com/signalcast/signalcast/pkg v0.0.0
 	github.com/signalcast/signalcast/proto v0.0.0
 	go.uber.org/goleak v1.3.0
+	golang.org/x/mod v0.42.0
 	golang.org/x/text v0.42.0
 	golang.org/x/time v0.16.0
 	google.golang.org/grpc v1.85.0

@@ -25,11 +25,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/hook"
+	"github.com/signalcast/signalcast/services/api/internal/journal"
+	"github.com/signalcast/signalcast/services/api/internal/lane"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/search"
@@ -75,10 +78,12 @@ type App struct {
 	relay    *relay.Relay
 	follower *relay.Follower
 	news     *relay.News
+	sealer   *journal.Sealer
 	sender   *hook.Sender
 	webhooks *webhook.Service
 	hooks    *hook.Worker
 	stations *station.Service
+	records  *record.Service
 
 	edge     *edge.Server
 	http     *web.Server
@@ -154,6 +159,7 @@ func (a *App) subjects() error {
 	a.resolves = resolve.NewService(a.store, a.now)
 	a.scanner = resolve.NewScanner(a.store, a.markets, a.resolves, providers(venues), a.cfg.Grace, a.now, a.log)
 	a.boards = board.NewService(a.store, a.now)
+	a.records = record.NewService(a.store, a.operators, a.now)
 	a.search = search.NewService(a.store, a.now)
 	a.oracle = oracle.NewService(a.store, a.now)
 	past := pastPrices{a.markets, a.primary}
@@ -162,6 +168,11 @@ func (a *App) subjects() error {
 	a.relay = relay.New(relay.Options{Log: a.store, Redis: a.redis, Now: a.now, NewID: newID, Slog: a.log})
 	a.follower = relay.NewFollower(a.store, a.redis, a.hub, a.now, a.log)
 	a.news = relay.NewNews(a.redis, a.hear)
+	key, err := journal.NewKey(a.cfg.CheckKey.Reveal())
+	if err != nil {
+		return err
+	}
+	a.sealer = journal.NewSealer(a.store, key, a.now)
 	a.callOut()
 	a.ticker = relay.NewTicker(a.store, relay.NewReaders(a.redis, newID(), a.now), a.hub, a.now, a.log)
 	a.oracle.Watch(a.viewers)
@@ -185,6 +196,7 @@ func (a *App) faces() error {
 	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL}, edge.Deps{
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
 		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Webhooks: a.webhooks, Stations: a.stations, Hub: a.hub,
+		Calls: a.store, Lanes: lane.NewService(a.store, words{}, a.now), Records: readers{a.records, a.operators},
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("login", loginLimit),
 		Admin: edge.NewSecret(a.cfg.Admin.Reveal()), Failures: per("api-failed-secret", edge.MaxFailures),
@@ -230,6 +242,7 @@ const (
 	scanLease      int64 = 7201011
 	sweepLease     int64 = 7201012
 	movementLease  int64 = 7201013
+	journalLease   int64 = 7201022
 	pulseLease     int64 = 7201015
 )
 
@@ -266,6 +279,7 @@ func (a *App) Run(ctx context.Context) error {
 		lead("movement history", movementLease, func(ctx context.Context) error {
 			return a.oracle.Keep(ctx, func(err error) { a.log.Warn("movement not kept", "error", err) })
 		}),
+		lead("journal", journalLease, a.sealer.Run),
 		lead("pulse", pulseLease, a.newPulse().run),
 		run.Of("grpc", a.grpc),
 		{Name: "edge", Stop: func(ctx context.Context) error { a.edge.Close(ctx); return nil }},

@@ -26,6 +26,8 @@ type Config struct {
 	HookKey     conf.Secret `env:"WEBHOOK_SECRET_KEY"` // under which webhooks' secrets lie in the database
 	HookPrivate bool        `env:"WEBHOOK_ALLOW_PRIVATE"`
 
+	CheckKey conf.Secret `env:"CHECKPOINT_KEY"` // signs the roots of the journal
+
 	Admin    conf.Secret `env:"ADMIN_SECRET"`             // empty: nobody approves stations here
 	Loopback bool        `env:"FEDERATION_ALLOW_PRIVATE"` // stations may be at http and private addresses
 
@@ -68,6 +70,7 @@ func (c *Config) Check(r *conf.Report) {
 	r.Secret("LINK_SECRET", c.Link)
 	r.Secret("MASK_SECRET", c.Mask)
 	r.Secret("WEBHOOK_SECRET_KEY", c.HookKey)
+	r.Secret("CHECKPOINT_KEY", c.CheckKey)
 	if c.HookPrivate && r.Env().Production() {
 		r.Fail("WEBHOOK_ALLOW_PRIVATE", "must not be set in production")
 	}

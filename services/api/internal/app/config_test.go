@@ -21,6 +21,7 @@ func good() map[string]string {
 		"LINK_SECRET":        "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J",
 		"MASK_SECRET":        "Mn3Bv5Cx7Zl9Kj1Hg3Fd5Sa7Po9Iu1Yt",
 		"HUB_URL":            "https://hub.example",
+		"CHECKPOINT_KEY":     "Ck7Ls8Rt5Yp1Nc7Xv4Bz9Kd3Hf6Gj0Mb",
 		"WEBHOOK_SECRET_KEY": "Wq2Ls8Rt5Yp1Nc7Xv4Bz9Kd3Hf6Gj0Ma",
 		"IDP_PROVIDERS":      `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
 	}
@@ -36,6 +37,7 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	for name, change := range map[string]struct{ setting, value string }{
 		"no masking secret":        {"MASK_SECRET", ""},
 		"short masking secret":     {"MASK_SECRET", short},
+		"no checkpoint key":        {"CHECKPOINT_KEY", ""},
 		"no webhook key":           {"WEBHOOK_SECRET_KEY", ""},
 		"short webhook key":        {"WEBHOOK_SECRET_KEY", short},
 		"webhooks into the house":  {"WEBHOOK_ALLOW_PRIVATE", "true"},

@@ -28,7 +28,6 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
-	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/rpc"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
@@ -130,12 +129,12 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	stationv1.RegisterStationServiceServer(server, stations)
 	stationv1.RegisterStationReadServiceServer(server, stations)
 	boardv1.RegisterBoardReadServiceServer(server, rpc.NewBoards(a.boards, a.now))
-	recordv1.RegisterRecordServiceServer(server, rpc.NewRecords(record.NewService(a.store, a.operators, a.now), a.boards, a.now))
+	recordv1.RegisterRecordServiceServer(server, rpc.NewRecords(a.records, a.boards, a.now))
 	wirev1.RegisterWireReadServiceServer(server, rpc.NewWire(a.oracle))
 	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
 	feedv1.RegisterFeedServiceServer(server, rpc.NewFeed(a.store, a.news))
 	feedv1.RegisterFeedReadServiceServer(server, rpc.NewFeedReads(a.store))
-	exportv1.RegisterExportServiceServer(server, rpc.NewExports(export.NewService(a.store, a.now)))
+	exportv1.RegisterExportServiceServer(server, rpc.NewExports(export.NewService(a.store, a.now), a.store))
 	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
 }
 

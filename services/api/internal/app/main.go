@@ -21,6 +21,8 @@ const usage = `usage: api [serve]      run the service
        api migrate      bring schema api up to date
        api health       tell by the exit code whether the one on HTTP_ADDR is ready
        api recount      compare every counter with a count of the record
+       api fsck [FILE]  compare the record with its journal, and that with its signed roots;
+                        each FILE holds a root that was kept elsewhere
        api boards verify
                         work out what boards and records show from signals and results, and compare
 `
@@ -45,6 +47,8 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = health(ctx)
 	case command == "recount" && len(args) == 0:
 		err = compare(ctx, stdout, postgres.Recount, "every counter equals the record")
+	case command == "fsck":
+		err = fsck(ctx, args, stdout)
 	case command == "boards" && len(args) == 1 && args[0] == "verify":
 		err = compare(ctx, stdout, postgres.Verify, "every board and record equals the signals and results")
 	default:

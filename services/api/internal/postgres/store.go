@@ -45,6 +45,13 @@ func loadQueries() map[string]string {
 		}
 		m[strings.TrimSuffix(e.Name(), ".sql")] = string(text)
 	}
+	rows := m["journal_rows"]
+	if teeth.Bites("A11") {
+		rows = strings.Replace(rows, "r.score", "0", 1)
+	}
+	for _, name := range [...]string{"journal_news", "journal_old", "journal_check", "journal_strays"} {
+		m[name] = strings.ReplaceAll(m[name], "JOURNAL_ROWS", rows)
+	}
 	if teeth.Bites("A4") {
 		m["signal_file"] = strings.NewReplacer("FOR SHARE", "", "SKIP LOCKED", "").Replace(m["signal_file"])
 	}

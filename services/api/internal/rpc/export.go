@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"time"
 
 	"google.golang.org/grpc"
@@ -15,16 +16,28 @@ import (
 type Exports struct {
 	exportv1.UnimplementedExportServiceServer
 	service *export.Service
+	head    Checkpoints
+}
+
+// Checkpoints gives the newest signed root of the record's journal; empty: none yet.
+type Checkpoints interface {
+	Checkpoint(ctx context.Context) (string, error)
 }
 
 // NewExports wires the face.
-func NewExports(service *export.Service) *Exports { return &Exports{service: service} }
+func NewExports(service *export.Service, head Checkpoints) *Exports {
+	return &Exports{service: service, head: head}
+}
 
 // Record streams the record of one operator. Send waits until the reader has room,
 // and nothing is read from the database meanwhile.
 func (f *Exports) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingServer[exportv1.RecordResponse]) error {
 	out := &recordStream{stream: stream, end: &exportv1.RecordEnd{}}
 	if err := f.service.Record(stream.Context(), r.GetHandle(), out); err != nil {
+		return err
+	}
+	var err error
+	if out.end.Checkpoint, err = f.head.Checkpoint(stream.Context()); err != nil {
 		return err
 	}
 	return stream.Send(&exportv1.RecordResponse{End: out.end})

@@ -234,7 +234,7 @@ func TestNetworkOperators(t *testing.T) {
 	p := &partners{operators: []network.Operator{theirs("mara_k", 90), theirs("otto", 20), theirs("rita", 48)}}
 	b := withPartners(t, p)
 	b.ledger.Lock()
-	b.ledger.Field = []*recordv1.Ranked{{Operator: b.mara, Stats: &recordv1.Stats{Score: 48, Total: 24, Won: 12, Lost: 6, Void: 1, Accuracy: 67, Streak: 2, AvgClvBps: proto.Int32(115)}}}
+	b.ledger.Ranked = []*recordv1.Ranked{{Operator: b.mara, Stats: &recordv1.Stats{Score: 48, Total: 24, Won: 12, Lost: 6, Void: 1, Accuracy: 67, Streak: 2, AvgClvBps: proto.Int32(115)}}}
 	b.mara.Tier, b.mara.OperatorType, b.mara.DisplayName = "independent", "human", "Mara K"
 	b.ledger.Unlock()
 	w := b.send("GET", "/api/network/operators", "")

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
 // Cache rules of successful reads.
@@ -18,10 +19,12 @@ const (
 	cacheShort   = "public, s-maxage=10"
 	cacheClaimed = "public, s-maxage=300"
 	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
+	cachePulse   = "public, s-maxage=300"
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
 	cacheTapes   = "public, max-age=0, s-maxage=60, stale-while-revalidate=300"
 	cacheWire    = "public, s-maxage=30"
 	cacheEmpty   = "public, s-maxage=1" // of a programme with nothing in it, which is soon filled
+	cacheCard    = "public, s-maxage=60"
 	cacheSpec    = "public, max-age=300"
 	cachePrivate = "private, no-store"
 	cacheNever   = "no-store"
@@ -128,11 +131,23 @@ func (s *server) routes() []route {
 
 		{method: get, path: "/api/operator/:handle/record", who: public, cors: web.Open, cache: cacheNever, handler: s.record, timeout: -1},
 		{method: get, path: "/api/operator/leaderboard", who: public, cache: cacheBoard, handler: s.board, empty: s.emptyBoard},
+		{method: get, path: "/api/operator/:handle", who: public, cache: cacheBoard, handler: s.atom},
+		{method: get, path: "/api/operator/:handle/skill", who: public, cors: web.Open, cache: cacheBoard, handler: s.skill, timeout: skillTimeout + time.Second},
+		{method: get, path: "/api/network/field-record/me", who: caller.TakeKey, cache: cacheNever, handler: s.ownFieldRecord},
+		{method: get, path: "/api/network/field-record/:handle", who: public, cors: web.Open, cache: cacheBoard, handler: s.fieldRecord},
+		{method: get, path: "/api/network/pulse", who: public, cors: web.Open, cache: cachePulse, handler: s.pulse, timeout: pulseTimeout + time.Second},
 
 		{method: get, path: "/api/broadcast/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.broadcastProgram},
 		{method: get, path: "/api/broadcast/preempt", who: admin, cache: cacheNever, handler: s.preempts},
 		{method: post, path: "/api/broadcast/preempt", who: admin, handler: s.preempt},
 		{method: get, path: "/api/network/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.networkProgram},
+
+		{method: get, path: "/api/embed/operator/:handle", who: public, cors: web.Open, cache: cacheShort, handler: s.embedded(share.Operator, "handle")},
+		{method: get, path: "/api/embed/market/:marketId", who: public, cors: web.Open, cache: cacheShort, handler: s.embedded(share.Market, "marketId")},
+		{method: get, path: "/api/embed/signal/:id", who: public, cors: web.Open, cache: cacheShort, handler: s.embedded(share.Signal, "id")},
+		{method: get, path: "/api/embed/oembed", who: public, cors: web.Open, cache: cacheShort, handler: s.oembed},
+		{method: get, path: "/api/card/:kind/:id", who: public, cors: web.Open, cache: cacheCard, handler: s.card},
+		{method: get, path: "/api/c/:code", who: public, cors: web.Open, cache: cacheClaimed, handler: s.short},
 
 		{method: get, path: "/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},
 		{method: get, path: "/docs/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},

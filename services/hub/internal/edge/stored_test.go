@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/memledger"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/station"
 )
 
@@ -39,6 +40,10 @@ func (bare) Streams(context.Context, syntax.MarketID) ([]station.Stream, error) 
 
 func (bare) Clips(context.Context, syntax.MarketID, int) ([]station.Clip, error) { return nil, nil }
 
+func (bare) KeepLink(context.Context, share.Link) (string, error) { return "", memledger.ErrDB }
+
+func (bare) Link(context.Context, string) (share.Link, error) { return share.Link{}, memledger.ErrDB }
+
 // stored makes a bench keep its pins, streams and clips in a database, which the
 // test may write to as its owner.
 func stored(t testing.TB) (option, *pgxpool.Pool) {
@@ -59,7 +64,7 @@ func away(t testing.TB) option {
 
 func keptIn(pool *pgxpool.Pool) option {
 	store := postgres.New(pool)
-	return func(_ *edge.Config, d *edge.Deps) { d.Pins, d.Streams, d.Clips = store, store, store }
+	return func(_ *edge.Config, d *edge.Deps) { d.Pins, d.Streams, d.Clips, d.Links = store, store, store, store }
 }
 
 // either is a database that can be switched away.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 )
 
@@ -86,18 +85,5 @@ func (l *Ledger) CountStations(ctx context.Context, r *stationv1.CountStationsRe
 			}
 		}
 		return out, nil
-	})
-}
-
-// field serves the ranked field beside the ledger, whose own GetRecord is the boards'.
-type field struct {
-	recordv1.UnimplementedRecordServiceServer
-	l *Ledger
-}
-
-// ListOperators answers what the test put there.
-func (f field) ListOperators(ctx context.Context, r *recordv1.ListOperatorsRequest) (*recordv1.ListOperatorsResponse, error) {
-	return do(ctx, f.l, "ListOperators", func() (*recordv1.ListOperatorsResponse, error) {
-		return &recordv1.ListOperatorsResponse{Operators: f.l.Field[:min(len(f.l.Field), int(r.GetLimit()))], UpdatedAt: f.l.stamp()}, nil
 	})
 }

@@ -11,5 +11,5 @@ func All() []frame.Row {
 	return slices.Concat([]frame.Row{
 		a1, a2, a3, a4, a5, a6, a7, a8, a9,
 		b1, b2, b3, b4,
-	}, rest, credentials, signed, secrets, lives, crowded, following)
+	}, rest, credentials, signed, secrets, lives, crowded, following, copied)
 }

@@ -161,6 +161,7 @@ func (s *site) marketOf(c echo.Context, m *market.Market) marketPage {
 		Liquidity: amount(m.Liquidity, m.VolumeUnit),
 	}
 	p.Wide, p.Here = true, "markets"
+	p.shared(s.HubURL, "market", p.ID)
 	if m.Provider == syntax.Manual { // it has no book
 		p.Volume, p.Volume24h, p.Liquidity = "", "", ""
 	} else {

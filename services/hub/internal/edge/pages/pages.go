@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -92,7 +93,7 @@ type site struct {
 // Mount adds the pages to the hub's edge.
 func Mount(e *web.Edge, d Deps) error {
 	s := &site{Deps: d, templates: map[string]*template.Template{}}
-	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "error"} {
+	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "embed", "error"} {
 		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/passport.html", "templates/"+name+".html")
 		if err != nil {
 			return fmt.Errorf("read page %s: %w", name, err)
@@ -107,7 +108,7 @@ func Mount(e *web.Edge, d Deps) error {
 		return err
 	}
 	s.scripts = map[string]string{}
-	for _, name := range [...]string{"feed.js", "signalcast-feed.js"} {
+	for _, name := range [...]string{"feed.js", "signalcast-feed.js", "embed.css"} {
 		if s.scripts[name], err = versioned(name); err != nil {
 			return err
 		}
@@ -165,6 +166,7 @@ func (s *site) routes() []web.Route {
 		page(http.MethodPost, profilePath+"/claims", "session", "no-store", s.claimWallet),
 		page(http.MethodPost, profilePath+"/claims/drop", "session", "no-store", s.dropClaim),
 		page(http.MethodGet, personPath+":handle", "public", cacheShort, s.person),
+		page(http.MethodGet, "/operator/:handle/embed", "public", cacheShort, s.embed),
 		page(http.MethodPost, personPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, personPath+":handle/unfollow", "session", "no-store", s.unfollow),
 		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: web.Anonymous(s.static)},
@@ -204,6 +206,7 @@ func (s *site) shown(h echo.HandlerFunc) echo.HandlerFunc {
 type frame struct {
 	Title, Description, URL, Style string
 	Kind                           string // og:type; empty: article
+	Image, OEmbed                  string // the card of the page, and what describes it to others; empty: none
 	Here                           string // the entry of the navigation that this page belongs to
 	Wide                           bool   // more than one column on a desk
 	Unlisted                       bool   // not for search engines
@@ -219,6 +222,12 @@ func (s *site) frame(c echo.Context, title, description, path string) frame {
 		f.URL = s.HubURL + path
 	}
 	return f
+}
+
+// shared adds what others show where the page is linked to.
+func (f *frame) shared(hubURL, kind, id string) {
+	f.Image = hubURL + "/api/card/" + kind + "/" + url.PathEscape(id) + ".png"
+	f.OEmbed = hubURL + "/api/embed/oembed?format=json&url=" + url.QueryEscape(f.URL)
 }
 
 type errorPage struct {
@@ -266,7 +275,7 @@ func (s *site) front(c echo.Context) error {
 }
 
 var contentTypes = map[string]string{
-	"app.css": "text/css; charset=utf-8", "mark.svg": "image/svg+xml",
+	"app.css": "text/css; charset=utf-8", "embed.css": "text/css; charset=utf-8", "mark.svg": "image/svg+xml",
 	"feed.js": "text/javascript; charset=utf-8", "signalcast-feed.js": "text/javascript; charset=utf-8",
 }
 

@@ -64,6 +64,7 @@ func (s *site) person(c echo.Context) error {
 	g.done()
 	p.finish(g)
 	p.frame = s.frame(c, p.DisplayName+" (@"+p.Handle+")", p.card(), personPath+p.Handle)
+	p.shared(s.HubURL, "operator", p.Handle)
 	p.Kind, p.SignIn = "profile", p.Account.SignIn
 	p.Follows, p.TiesAway, p.RecentAway = counts.IsFollowing, v.err != nil || g.missing(partTies), g.missing(partRecent)
 	if !p.RecentAway {

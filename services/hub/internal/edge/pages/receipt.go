@@ -100,6 +100,7 @@ func (s *site) receiptOf(c echo.Context, sig signal.Signal) receiptPage {
 		Handle: sig.Handle, PublicID: string(sig.PublicID),
 		Filed: when(sig.CreatedAt), FiledISO: syntax.Stamp(sig.CreatedAt),
 	}
+	p.shared(s.HubURL, "signal", sig.ID)
 	p.Bars, p.BarsWidth = bars(sig.ID)
 	if sig.TextTake != nil {
 		p.Take = *sig.TextTake

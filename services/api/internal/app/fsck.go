@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/api/internal/journal"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+)
+
+// errRecord tells that the record is not what was sealed.
+var errRecord = errors.New("the record differs from its journal")
+
+// fsck prints a line for each row, leaf and root that is not as it was sealed, and
+// fails when there is one. The files hold signed roots that were kept elsewhere.
+func fsck(ctx context.Context, files []string, stdout io.Writer) error {
+	cfg, err := conf.Load[fsckConfig]()
+	if err != nil {
+		return err
+	}
+	key, err := journal.NewKey(cfg.Key.Reveal())
+	if err != nil {
+		return err
+	}
+	var kept []journal.Checkpoint
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		k, err := key.Open(string(raw))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		kept = append(kept, k)
+	}
+	pool, err := pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	found, err := postgres.Fsck(ctx, pool, key, kept)
+	if err != nil {
+		return err
+	}
+	return tellFindings(stdout, found, key)
+}
+
+func tellFindings(out io.Writer, found *journal.Findings, key journal.Key) error {
+	for _, d := range found.Differences {
+		if _, err := fmt.Fprintln(out, d); err != nil {
+			return err
+		}
+	}
+	if n := len(found.Differences) + found.More; n > 0 {
+		return fmt.Errorf("%w: %d differences", errRecord, n)
+	}
+	if found.Filling {
+		if _, err := fmt.Fprintln(out, "rows from before the journal are still being sealed"); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(out, "%d rows are as they were sealed, %d signed roots hold\nkey %s\n%s", found.Leaves, found.Checkpoints, key.Public(), found.Newest)
+	return err
+}
+
+type fsckConfig struct {
+	Env      conf.Env    `env:"ENV"`
+	Database conf.Secret `env:"DATABASE_URL"`
+	Key      conf.Secret `env:"CHECKPOINT_KEY"`
+}
+
+// Check implements conf.Checker.
+func (c *fsckConfig) Check(r *conf.Report) {
+	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
+	r.Secret("CHECKPOINT_KEY", c.Key)
+}

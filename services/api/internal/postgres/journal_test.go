@@ -1,0 +1,267 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/journal"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// written is a ledger with rows of every kind, all of them sealed.
+type written struct {
+	*bundle
+	key    journal.Key
+	sealer *journal.Sealer
+}
+
+func writtenLedger(t *testing.T) *written {
+	t.Helper()
+	b := setup(t)
+	key, err := journal.NewKey("0123456789abcdef0123456789abcdef")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &written{b, key, journal.NewSealer(b.Store, key, b.clock.Now)}
+	_, mara := b.operator("mara")
+	for i := range 12 {
+		market := fmt.Sprintf("native-%d", i)
+		b.nativeMarket(market, 4000)
+		id := b.file(mara, market, syntax.Yes, 4100)
+		b.clock.Advance(time.Second)
+		if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: mara}, id, signal.Event{ID: newUUID(), Type: "note", Payload: `{"text":"a"}`, CreatedAt: b.clock.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 3 {
+			w.seal() // the journal begins in the middle of all this
+		}
+		if i%2 == 0 {
+			if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), market, syntax.VerdictYes); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 7 {
+			w.seal()
+		}
+	}
+	w.seal()
+	return w
+}
+
+// seal numbers what waits and seals it.
+func (w *written) seal() {
+	w.t.Helper()
+	for {
+		n, err := w.NumberFeed(w.t.Context(), 100, newUUID)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		d, err := w.DrainFeed(w.t.Context(), 100, nil, newUUID)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if n == 0 && d.MarketID == "" {
+			break
+		}
+	}
+	if _, err := w.sealer.Seal(w.t.Context(), nil); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *written) fsck(kept ...journal.Checkpoint) []string {
+	w.t.Helper()
+	found, err := Fsck(w.t.Context(), w.rw, w.key, kept)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return found.Differences
+}
+
+// unlocked runs statements as somebody who is the owner of everything and has switched
+// the triggers off.
+func (w *written) unlocked(list ...string) {
+	w.t.Helper()
+	for _, table := range sealedTables {
+		w.exec("ALTER TABLE api." + table + " DISABLE TRIGGER ALL")
+	}
+	for _, sql := range list {
+		w.exec(sql)
+	}
+}
+
+var sealedTables = []string{"signals", "signal_results", "signal_events", "market_resolutions", "journal_leaves", "journal_checkpoints"}
+
+func TestJournalOfAWholeLedgerHolds(t *testing.T) {
+	t.Parallel()
+	w := writtenLedger(t)
+	if d := w.fsck(); len(d) != 0 {
+		t.Errorf("%q", d)
+	}
+	rows := w.count("SELECT (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.signal_results) + (SELECT count(*) FROM api.signal_events) + (SELECT count(*) FROM api.market_resolutions)")
+	if leaves := w.count("SELECT count(*) FROM api.journal_leaves"); leaves != rows || rows != 12+6+12+6 {
+		t.Errorf("%d leaves for %d rows", leaves, rows)
+	}
+	before := w.count("SELECT count(*) FROM api.journal_checkpoints")
+	w.seal()
+	if w.count("SELECT count(*) FROM api.journal_checkpoints") != before {
+		t.Error("nothing happened and was signed")
+	}
+	if note, err := w.Checkpoint(t.Context()); err != nil || !strings.HasPrefix(note, "signalcast.ledger\n36\n") {
+		t.Errorf("%q %v", note, err)
+	}
+}
+
+// TestEveryColumnIsSealed changes each column of each table that is written once.
+func TestEveryColumnIsSealed(t *testing.T) {
+	t.Parallel()
+	w := writtenLedger(t)
+	w.unlocked(`ALTER TABLE api.signal_results DROP CONSTRAINT signal_results_check, DROP CONSTRAINT signal_results_status_check`,
+		`ALTER TABLE api.market_resolutions DROP CONSTRAINT market_resolutions_outcome_check, DROP CONSTRAINT market_resolutions_resolver_check`,
+		`ALTER TABLE api.signal_events DROP CONSTRAINT signal_events_type_check`)
+	other := map[string]string{
+		"uuid": "gen_random_uuid()", "text": "coalesce(%s, '') || 'x'", "boolean": "NOT %s", "integer": "coalesce(%s, 0) + 1", "smallint": "coalesce(%s, 0) + 1",
+		"timestamp with time zone": "%s + interval '1 microsecond'", "jsonb": `%s || '{"x":1}'`,
+	}
+	columns := 0
+	for _, table := range sealedTables[:4] {
+		rows, err := w.admin.Query(t.Context(), `SELECT column_name, data_type FROM information_schema.columns
+			WHERE table_schema = 'api' AND table_name = $1`, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		types := map[string]string{}
+		for rows.Next() {
+			var name, kind string
+			if err := rows.Scan(&name, &kind); err != nil {
+				t.Fatal(err)
+			}
+			types[name] = kind
+		}
+		for name, kind := range types {
+			to := other[kind]
+			if strings.Contains(to, "%s") {
+				to = fmt.Sprintf(to, name)
+			}
+			if table == "signal_results" && name == "outcome" {
+				to = "CASE outcome WHEN 'YES' THEN 'NO' ELSE 'YES' END"
+			}
+			w.exec("CREATE TABLE api.kept AS SELECT ctid AS was, t.* FROM api." + table + " t LIMIT 1")
+			w.exec(fmt.Sprintf("UPDATE api.%s SET %s = %s WHERE ctid = (SELECT was FROM api.kept)", table, name, to))
+			if d := w.fsck(); len(d) == 0 {
+				t.Errorf("%s.%s was changed and not found", table, name)
+			}
+			key := map[string]string{"signals": "id", "signal_results": "signal_id", "signal_events": "id", "market_resolutions": "market_id"}[table]
+			if name == key {
+				w.exec(fmt.Sprintf("UPDATE api.%[1]s t SET %[2]s = k.%[2]s FROM api.kept k WHERE NOT EXISTS (SELECT FROM api.journal_leaves l WHERE l.of = t.%[2]s::text)", table, name))
+			} else {
+				w.exec(fmt.Sprintf("UPDATE api.%[1]s t SET %[2]s = k.%[2]s FROM api.kept k WHERE t.%[3]s = k.%[3]s", table, name, key))
+			}
+			w.exec("DROP TABLE api.kept")
+			columns++
+		}
+		if d := w.fsck(); len(d) != 0 {
+			t.Fatalf("%s: not put back: %q", table, d)
+		}
+	}
+	t.Logf("%d columns", columns)
+	if columns != 17+12+6+12 {
+		t.Errorf("%d columns; a new one belongs into queries/journal_rows.sql", columns)
+	}
+}
+
+// TestTamperingShows: what an insider could do besides changing a row.
+func TestTamperingShows(t *testing.T) {
+	t.Parallel()
+	other, err := journal.NewKey("another secret, of 32 bytes or more")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ do, want string }{
+		"a row deleted":               {`DELETE FROM api.signal_results WHERE signal_id = (SELECT min(signal_id::text)::uuid FROM api.signal_results)`, "gone"},
+		"a row deleted with its leaf": {`DELETE FROM api.signal_events WHERE id = (SELECT of::uuid FROM api.journal_leaves WHERE n = 9 AND kind = 3 OR kind = 3 ORDER BY n LIMIT 1); DELETE FROM api.journal_leaves l WHERE kind = 3 AND NOT EXISTS (SELECT FROM api.signal_events e WHERE e.id::text = l.of)`, "missing before it"},
+		"a row slipped in": {`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
+			SELECT gen_random_uuid(), 'native-x', user_id, true, 100, 100, true, created_at, 'x', 'web' FROM api.signals LIMIT 1`, "never sealed"},
+		"a row and its leaf":     {`UPDATE api.market_resolutions SET reason = 'x'; UPDATE api.journal_leaves l SET hash = sha256('x') WHERE kind = 4;`, "another root"},
+		"the end of the journal": {`DELETE FROM api.journal_leaves WHERE n > 30`, "the newest"},
+		"the newest root":        {`UPDATE api.journal_checkpoints SET note = replace(note, 'ledger', 'lodger')`, "not signed"},
+		"all roots":              {`DELETE FROM api.journal_checkpoints`, "no checkpoint"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := writtenLedger(t)
+			w.unlocked(c.do)
+			d := w.fsck()
+			if !strings.Contains(strings.Join(d, "\n"), c.want) && !(c.want == "the newest" && strings.Contains(strings.Join(d, "\n"), "the journal has 31")) {
+				t.Errorf("found %q, want %q", d, c.want)
+			}
+		})
+	}
+	t.Run("everything written anew with another key", func(t *testing.T) {
+		t.Parallel()
+		w := writtenLedger(t)
+		note, err := w.Checkpoint(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := w.key.Open(note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.unlocked(`UPDATE api.signals SET price_bps = 1`, `DELETE FROM api.journal_leaves`, `DELETE FROM api.journal_checkpoints`)
+		anew := journal.NewSealer(w.Store, other, w.clock.Now)
+		if _, err := anew.Seal(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if d := w.fsck(); len(d) == 0 {
+			t.Error("roots of another key were taken")
+		}
+		w.unlocked(`DELETE FROM api.journal_leaves`, `DELETE FROM api.journal_checkpoints`)
+		if _, err := w.sealer.Seal(t.Context(), nil); err != nil { // with the key itself
+			t.Fatal(err)
+		}
+		if d := w.fsck(); len(d) != 0 {
+			t.Errorf("%q", d)
+		}
+		if d := w.fsck(kept); len(d) == 0 {
+			t.Error("a root that was kept elsewhere does not show it")
+		}
+	})
+}
+
+// TestFsckOfALargeLedger: 100,000 rows within ten seconds, filled up in batches.
+func TestFsckOfALargeLedger(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("1", 5000)
+	b.seedSignals(t.Context(), "1", 100_000)
+	key, err := journal.NewKey("0123456789abcdef0123456789abcdef")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &written{b, key, journal.NewSealer(b.Store, key, b.clock.Now)}
+	began := time.Now()
+	if _, err := w.sealer.Seal(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	sealed := time.Since(began)
+	began = time.Now()
+	if d := w.fsck(); len(d) != 0 {
+		t.Errorf("%q", d)
+	}
+	took := time.Since(began)
+	t.Logf("100,000 rows: sealed in %v, checked in %v", sealed, took)
+	if took > 10*time.Second {
+		t.Errorf("checking took %v", took)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Fsck(ctx, w.rw, key, nil); err == nil {
+		t.Error("a check that was called off has an answer")
+	}
+}

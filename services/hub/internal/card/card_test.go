@@ -1,0 +1,83 @@
+package card
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"strings"
+	"testing"
+)
+
+var hostile = []string{
+	"Will the gauge read above 6 m before 1 December?", "", " ", strings.Repeat("W", 4000), strings.Repeat("long words ", 300),
+	`</text><script>alert(1)</script>`, `"><image href="https://evil.example/x.png"/>`, "&amp; ]]> <!-- <![CDATA[", "a\x00b\x1bc\ud7ff\ufffe\uffff",
+	"\u202egnp.exe\u2066\u200f", "\xff\xfe broken", "🜁🜂👩‍👩‍👧 水位は六メートルを超えるか", strings.Repeat("语", 500), strings.Repeat("i", 60), "line\nbreak\ttab",
+}
+
+// TestEveryWordFits: whatever is written, both pictures are whole, nothing of it is
+// markup, and no line leaves the card.
+func TestEveryWordFits(t *testing.T) {
+	t.Parallel()
+	for i, title := range hostile {
+		c := Card{Kicker: "Call", Title: title, Subtitle: hostile[(i+3)%len(hostile)], Lines: append([]string{}, hostile...), Accent: title}
+		for _, r := range c.rows() {
+			if r.width > inner || r.y > Height-10 || r.y < r.size {
+				t.Errorf("%.40q: %d wide at %d: %.60q", title, r.width, r.y, r.text)
+			}
+		}
+		names := map[string]int{}
+		d := xml.NewDecoder(bytes.NewReader(c.SVG()))
+		for {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%.40q: %v", title, err)
+			}
+			if start, ok := token.(xml.StartElement); ok {
+				names[start.Name.Local]++
+			}
+		}
+		delete(names, "svg")
+		delete(names, "title")
+		delete(names, "rect")
+		delete(names, "g")
+		if delete(names, "text"); len(names) != 0 {
+			t.Errorf("%.40q: elements %v", title, names)
+		}
+		raw, err := c.PNG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(bytes.NewReader(raw))
+		if err != nil || img.Bounds().Dx() != Width || img.Bounds().Dy() != Height {
+			t.Fatalf("%.40q: %v", title, err)
+		}
+		for y := range Height { // the margin is paper
+			if r, g, b, _ := img.At(Width-20, y).RGBA(); r>>8 != 0xf7 || g>>8 != 0xf5 || b>>8 != 0xef {
+				t.Fatalf("%.40q: something is drawn in the margin at %d", title, y)
+			}
+		}
+	}
+}
+
+func TestLongTitlesAreShortened(t *testing.T) {
+	t.Parallel()
+	c := Card{Title: strings.Repeat("seldom ", 100)}
+	svg := string(c.SVG())
+	if strings.Count(svg, "…") != 1 || strings.Count(svg, "<text") != titleLines+1 {
+		t.Error(svg)
+	}
+}
+
+func BenchmarkPNG(b *testing.B) {
+	c := Card{Kicker: "Call", Title: hostile[0], Subtitle: "@mara_k called NO at 68.5¢", Lines: []string{"Won +31", "Filed 18 September 2026"}, Accent: Good}
+	for b.Loop() {
+		if _, err := c.PNG(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

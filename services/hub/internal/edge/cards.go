@@ -1,0 +1,244 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/card"
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+type cardJSON struct {
+	Title    string   `json:"title"`
+	Subtitle string   `json:"subtitle"`
+	Lines    []string `json:"lines"`
+	Accent   string   `json:"accent"`
+	URL      string   `json:"url"`
+}
+
+// thing is what can be shared: the card of it, where it is, and what it was made of.
+type thing struct {
+	card.Card
+	kind   share.Kind
+	id     string // in its one spelling
+	url    string
+	signal signal.Signal // of a signal
+	market market.Market // of a market
+	owner  claim.Account // of an operator
+	record board.Record
+}
+
+var errNoThing = fault.New(fault.NotFound, "not_found", "")
+
+// thing finds what is named. Fault: not_found.
+func (s *server) thing(ctx context.Context, kind, id string) (thing, error) {
+	switch share.Kind(kind) {
+	case share.Signal:
+		return s.signalThing(ctx, id)
+	case share.Market:
+		return s.marketThing(ctx, id)
+	case share.Operator:
+		return s.operatorThing(ctx, id)
+	}
+	return thing{}, errNoThing
+}
+
+// titleWithin is how long the card of a call waits for the catalogue.
+const titleWithin = time.Second
+
+func (s *server) signalThing(ctx context.Context, raw string) (thing, error) {
+	id, ok := parseUUID(raw)
+	if !ok {
+		return thing{}, signal.ErrUnknown
+	}
+	found, err := s.reads.Signal(ctx, id)
+	if err != nil {
+		return thing{}, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, titleWithin)
+	defer cancel()
+	title := found.MarketTitle // what the caller wrote stands in where the catalogue has none
+	if m, err := s.markets.Market(waiting, found.MarketID); err == nil && m.Title != "" && m.Title != string(m.ID) {
+		title = m.Title
+	}
+	t := thing{kind: share.Signal, id: id, url: s.hubURL + "/receipts/" + id, signal: found}
+	who := string(found.PublicID)
+	if found.Handle != "" {
+		who = "@" + found.Handle
+	}
+	t.Card = card.Card{
+		Kicker: "Call", Title: title, Subtitle: who + " called " + string(found.Direction) + " at " + inCents(int32(found.Price)), Accent: card.Plain,
+		Lines: []string{"Locked " + day(found.CreatedAt)},
+	}
+	points := ""
+	if found.Score != nil {
+		points = ", " + points0(*found.Score)
+	}
+	switch found.Status {
+	case syntax.Won:
+		t.Accent, t.Lines = card.Good, append(t.Lines, "Won"+points)
+	case syntax.Lost:
+		t.Accent, t.Lines = card.Bad, append(t.Lines, "Lost"+points)
+	case syntax.Void:
+		t.Accent, t.Lines = card.Grey, append(t.Lines, "Void: the question had no answer")
+	default:
+		t.Lines = append(t.Lines, "Open")
+	}
+	return t, nil
+}
+
+func (s *server) marketThing(ctx context.Context, raw string) (thing, error) {
+	id, err := syntax.ParseMarketID(raw)
+	if err != nil {
+		return thing{}, market.ErrUnknown
+	}
+	m, err := s.markets.Market(ctx, id)
+	if err != nil {
+		return thing{}, oneThing(err)
+	}
+	t := thing{kind: share.Market, id: string(m.ID), url: s.hubURL + "/m/" + string(m.ID), market: m}
+	t.Card = card.Card{Kicker: "Market", Title: m.Title, Accent: card.Plain}
+	switch {
+	case m.ResolutionValue != nil:
+		t.Subtitle = "Resolved: " + *m.ResolutionValue
+	case m.Yes != nil:
+		t.Subtitle = "YES " + inPercent(*m.Yes) + " · NO " + inPercent(10000-*m.Yes)
+	}
+	calls := m.SignalsYes + m.SignalsNo
+	t.Lines = []string{strconv.FormatInt(calls, 10) + plural(calls, " call", " calls")}
+	if !m.EndDate.IsZero() && m.ResolutionValue == nil {
+		t.Lines = append(t.Lines, "Ends "+day(m.EndDate))
+	}
+	return t, nil
+}
+
+func (s *server) operatorThing(ctx context.Context, raw string) (thing, error) {
+	handle, err := syntax.ParseHandle(raw)
+	if err != nil {
+		return thing{}, operator.ErrUnknown
+	}
+	owner, err := s.accounts.Payouts.Finder.AccountByHandle(ctx, handle)
+	if err != nil {
+		return thing{}, err
+	}
+	record, err := s.boards.Record(ctx, owner.ID)
+	if err != nil {
+		return thing{}, err
+	}
+	t := thing{kind: share.Operator, id: string(owner.Handle), url: s.hubURL + "/u/" + string(owner.Handle), owner: owner, record: record}
+	resolved := record.Won + record.Lost
+	t.Card = card.Card{
+		Kicker: title(resolved), Title: owner.DisplayName, Subtitle: "@" + string(owner.Handle), Accent: card.Plain,
+		Lines: []string{strconv.FormatInt(record.Total, 10) + plural(record.Total, " call, ", " calls, ") + strconv.FormatInt(resolved, 10) + " resolved"},
+	}
+	if resolved > 0 {
+		t.Lines = append(t.Lines, strconv.FormatInt(record.Accuracy(), 10)+" % right, "+points0(int32(record.Score)))
+	}
+	if owner.IsAI() {
+		t.Subtitle += " · machine"
+	}
+	return t, nil
+}
+
+// title is the rank of an operator, by resolved calls (contract 4.8.1).
+func title(resolved int64) string {
+	switch {
+	case resolved < 5:
+		return "RECRUIT"
+	case resolved < 15:
+		return "OPERATOR"
+	case resolved < 50:
+		return "FIELD OPERATOR"
+	case resolved < 200:
+		return "SENIOR OPERATOR"
+	}
+	return "STATION CHIEF"
+}
+
+// card is GET /api/card/{kind}/{id}.
+func (s *server) card(c echo.Context) error {
+	id, wantsPNG := strings.CutSuffix(c.Param("id"), ".png")
+	id, wantsSVG := strings.CutSuffix(id, ".svg")
+	c.Response().Header().Set("Vary", "Accept")
+	t, err := s.thing(c.Request().Context(), c.Param("kind"), id)
+	if err != nil {
+		return err
+	}
+	if c.QueryParam("format") == "json" {
+		return tagged(c, cardJSON{Title: t.Title, Subtitle: t.Subtitle, Lines: t.Lines, Accent: t.Accent, URL: t.url})
+	}
+	accept := c.Request().Header.Get("Accept")
+	wantsPNG = wantsPNG || !wantsSVG && strings.Contains(accept, "image/png") && !strings.Contains(accept, "image/svg+xml")
+	svg := t.SVG()
+	sum := sha256.Sum256(svg)
+	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+	h := c.Response().Header()
+	h["Etag"] = []string{"W/" + tag}
+	// A picture that is opened by itself is a document: it may do nothing.
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if strings.Contains(c.Request().Header.Get("If-None-Match"), tag) {
+		return c.NoContent(http.StatusNotModified)
+	}
+	if !wantsPNG {
+		return c.Blob(http.StatusOK, "image/svg+xml", svg)
+	}
+	png, err := s.pictures.png(c.Request().Context(), tag, &t.Card)
+	if err != nil {
+		return err
+	}
+	return c.Stream(http.StatusOK, "image/png", bytes.NewReader(png))
+}
+
+// embedded is GET /api/embed/{kind}/{id}: see embeds.go for what each kind says.
+func (s *server) embedded(kind share.Kind, param string) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		t, err := s.thing(c.Request().Context(), string(kind), c.Param(param))
+		if err != nil {
+			return err
+		}
+		v, err := s.embedOf(c, &t)
+		if err != nil {
+			return err
+		}
+		return tagged(c, v)
+	}
+}
+
+func inCents(bps int32) string {
+	text := strconv.FormatFloat(float64(bps)/100, 'f', 2, 64)
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + "¢"
+}
+
+func inPercent(bps int32) string { return strings.TrimSuffix(inCents(bps), "¢") + "%" }
+
+func points0(n int32) string {
+	if n > 0 {
+		return "+" + strconv.Itoa(int(n)) + " points"
+	}
+	return strconv.Itoa(int(n)) + " points"
+}
+
+func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+
+func plural(n int64, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}

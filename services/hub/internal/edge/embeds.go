@@ -1,0 +1,278 @@
+package edge
+
+import (
+	"context"
+	"html"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+// embedPartJSON is what every embed has. ShortURL is null while the hub cannot keep one.
+type embedPartJSON struct {
+	HTML     string  `json:"html"`
+	EmbedURL string  `json:"embedUrl"`
+	Width    int     `json:"width"`
+	Height   int     `json:"height"`
+	URL      string  `json:"url"`
+	ShortURL *string `json:"shortUrl"`
+}
+
+type embedOperatorJSON struct {
+	Type        string           `json:"type"`
+	Handle      string           `json:"handle"`
+	DisplayName string           `json:"displayName"`
+	Rank        string           `json:"rank"`
+	Score       int64            `json:"score"`
+	Accuracy    int64            `json:"accuracy"`
+	Live        bool             `json:"live"`
+	LiveSignal  *struct{}        `json:"liveSignal"` // null: nobody broadcasts yet
+	RecentCalls []recentCallJSON `json:"recentCalls"`
+	embedPartJSON
+}
+
+type recentCallJSON struct {
+	SignalID          string `json:"signalId"`
+	MarketID          string `json:"marketId"`
+	MarketTitle       string `json:"marketTitle"`
+	Direction         string `json:"direction"`
+	PriceAtPrediction int    `json:"priceAtPrediction"`
+	Status            string `json:"status"`
+	Score             *int32 `json:"score"`
+	CreatedAt         string `json:"createdAt"`
+	ReceiptURL        string `json:"receiptUrl"`
+}
+
+type embedMarketJSON struct {
+	Type   string          `json:"type"`
+	Market embeddedRowJSON `json:"market"`
+	Crowd  embedCrowdJSON  `json:"crowd"`
+	embedPartJSON
+}
+
+type embeddedRowJSON struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	YesPct   *float64 `json:"yesPct"`
+	Volume   *float64 `json:"volume"`
+	Closed   bool     `json:"closed"`
+	ClosesAt *string  `json:"closesAt"`
+}
+
+type embedCrowdJSON struct {
+	YesCount     int64 `json:"yesCount"`
+	NoCount      int64 `json:"noCount"`
+	TotalSignals int64 `json:"totalSignals"`
+}
+
+type embedSignalJSON struct {
+	Type       string     `json:"type"`
+	Signal     signalJSON `json:"signal"`
+	ReceiptURL string     `json:"receiptUrl"`
+	embedPartJSON
+}
+
+// oembedJSON is an answer of oEmbed 1.0.
+type oembedJSON struct {
+	Type            string `json:"type"`
+	Version         string `json:"version"`
+	Title           string `json:"title"`
+	ProviderName    string `json:"provider_name"`
+	ProviderURL     string `json:"provider_url"`
+	CacheAge        int    `json:"cache_age"`
+	HTML            string `json:"html"`
+	Width           int    `json:"width"`
+	Height          int    `json:"height"`
+	ThumbnailURL    string `json:"thumbnail_url"`
+	ThumbnailWidth  int    `json:"thumbnail_width"`
+	ThumbnailHeight int    `json:"thumbnail_height"`
+}
+
+// Sizes of embeds: a page in a frame, or a card half as large as it is drawn.
+const (
+	frameWidth, frameHeight     = 420, 220
+	pictureWidth, pictureHeight = 600, 315
+	recentCalls                 = 10
+	oembedAge                   = 300
+)
+
+// errXML is for the other form of oEmbed, which nobody asks for any more.
+var errXML = []byte(`{"error":"not_implemented","message":"only format=json"}`)
+
+// embedOf is what an embed of the thing says.
+func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
+	ctx := c.Request().Context()
+	part := s.frameOf(t, 0, 0)
+	if code, err := share.Mint(ctx, s.links, t.kind, t.id); err != nil {
+		s.markDegraded(c, sourceOf(err))
+	} else {
+		short := s.hubURL + "/api/c/" + code
+		part.ShortURL = &short
+	}
+	switch t.kind {
+	case share.Market:
+		m := &t.market
+		row := embeddedRowJSON{
+			ID: string(m.ID), Name: m.Title, Volume: m.Volume, Closed: m.Status != syntax.MarketOpen, ClosesAt: syntax.StampOrNull(m.EndDate),
+		}
+		if m.Yes != nil {
+			pct := float64(*m.Yes) / 100
+			row.YesPct = &pct
+		}
+		crowd, err := s.reads.Crowd(ctx, m.ID, "")
+		if err != nil {
+			return nil, err
+		}
+		return embedMarketJSON{"market", row, embedCrowdJSON{crowd.Yes, crowd.No, crowd.Yes + crowd.No}, part}, nil
+	case share.Signal:
+		return embedSignalJSON{"signal", showSignal(t.signal), t.url, part}, nil
+	}
+	calls, err := s.recentOf(ctx, t.owner.Operator)
+	if err != nil {
+		return nil, err
+	}
+	return embedOperatorJSON{
+		Type: "operator", Handle: string(t.owner.Handle), DisplayName: t.owner.DisplayName, Rank: title(t.record.Won + t.record.Lost),
+		Score: t.record.Score, Accuracy: t.record.Accuracy(), RecentCalls: calls, embedPartJSON: part,
+	}, nil
+}
+
+// newestCalls is among how many calls of everybody those of one are looked for.
+const newestCalls = signal.FeedMax
+
+func (s *server) recentOf(ctx context.Context, of operator.Operator) ([]recentCallJSON, error) {
+	feed, err := s.reads.Feed(ctx, signal.FeedRecent, newestCalls)
+	if err != nil {
+		return nil, err
+	}
+	out := []recentCallJSON{}
+	for i := range feed {
+		if f := &feed[i]; f.PublicID == of.PublicID && len(out) < recentCalls {
+			out = append(out, recentCallJSON{
+				SignalID: f.ID, MarketID: string(f.MarketID), MarketTitle: f.MarketTitle, Direction: string(f.Direction),
+				PriceAtPrediction: int(f.Price), Status: string(f.Status), Score: f.Score, CreatedAt: syntax.Stamp(f.CreatedAt),
+				ReceiptURL: s.hubURL + "/receipts/" + f.ID,
+			})
+		}
+	}
+	return out, nil
+}
+
+// frameOf is what a page puts in to show the thing, no wider and no higher than asked
+// where that is above 0.
+func (s *server) frameOf(t *thing, maxWidth, maxHeight int) embedPartJSON {
+	if t.kind == share.Operator {
+		p := embedPartJSON{EmbedURL: s.hubURL + "/operator/" + t.id + "/embed", Width: frameWidth, Height: frameHeight, URL: t.url}
+		if maxWidth > 0 {
+			p.Width = min(p.Width, maxWidth)
+		}
+		if maxHeight > 0 {
+			p.Height = min(p.Height, maxHeight)
+		}
+		p.HTML = `<iframe src="` + html.EscapeString(p.EmbedURL) + `" width="` + strconv.Itoa(p.Width) + `" height="` + strconv.Itoa(p.Height) +
+			`" title="@` + t.id + ` on Signalcast" loading="lazy" style="border:0" sandbox="allow-popups allow-popups-to-escape-sandbox"></iframe>`
+		return p
+	}
+	p := embedPartJSON{EmbedURL: s.cardURL(t) + ".svg", Width: pictureWidth, Height: pictureHeight, URL: t.url}
+	if maxWidth > 0 && maxWidth < p.Width {
+		p.Width, p.Height = maxWidth, max(1, maxWidth*pictureHeight/pictureWidth)
+	}
+	if maxHeight > 0 && maxHeight < p.Height {
+		p.Width, p.Height = max(1, maxHeight*pictureWidth/pictureHeight), maxHeight
+	}
+	p.HTML = `<a href="` + html.EscapeString(p.URL) + `"><img src="` + html.EscapeString(p.EmbedURL) + `" alt="` + html.EscapeString(t.Title) +
+		`" width="` + strconv.Itoa(p.Width) + `" height="` + strconv.Itoa(p.Height) + `" loading="lazy"></a>`
+	return p
+}
+
+func (s *server) cardURL(t *thing) string {
+	return s.hubURL + "/api/card/" + string(t.kind) + "/" + url.PathEscape(t.id)
+}
+
+// oembed is GET /api/embed/oembed.
+func (s *server) oembed(c echo.Context) error {
+	if f := c.QueryParam("format"); f != "" && f != "json" {
+		c.Response().Header()["Cache-Control"] = []string{cacheNever}
+		return web.Blob(c, http.StatusNotImplemented, errXML)
+	}
+	kind, id, ok := s.ownAddress(c.QueryParam("url"))
+	if !ok {
+		return errNoThing
+	}
+	t, err := s.thing(c.Request().Context(), kind, id)
+	if err != nil {
+		return err
+	}
+	p := s.frameOf(&t, size(c.QueryParam("maxwidth")), size(c.QueryParam("maxheight")))
+	return tagged(c, oembedJSON{
+		Type: "rich", Version: "1.0", Title: t.Title, ProviderName: "Signalcast", ProviderURL: s.hubURL, CacheAge: oembedAge,
+		HTML: p.HTML, Width: p.Width, Height: p.Height,
+		ThumbnailURL: s.cardURL(&t) + ".png", ThumbnailWidth: 1200, ThumbnailHeight: 630,
+	})
+}
+
+func size(raw string) int {
+	n, err := strconv.Atoi(raw)
+	if err != nil || n < 1 {
+		return 0
+	}
+	return n
+}
+
+// ownAddress reads what an address of ours leads to.
+func (s *server) ownAddress(raw string) (kind, id string, ok bool) {
+	rest, ours := strings.CutPrefix(raw, s.hubURL+"/")
+	u, err := url.Parse(rest)
+	if !ours || err != nil || u.Scheme != "" || u.Host != "" || u.User != nil {
+		return "", "", false
+	}
+	parts := strings.Split(strings.TrimSuffix(u.Path, "/"), "/")
+	switch {
+	case len(parts) == 2 && parts[0] == "u", len(parts) == 3 && parts[0] == "operator" && parts[2] == "embed":
+		return string(share.Operator), parts[1], true
+	case len(parts) == 2 && parts[0] == "receipts":
+		return string(share.Signal), parts[1], true
+	case len(parts) == 2 && parts[0] == "m":
+		return string(share.Market), parts[1], true
+	}
+	return "", "", false
+}
+
+// short is GET /api/c/{code}.
+func (s *server) short(c echo.Context) error {
+	code := c.Param("code")
+	c.Response().Header().Set("Vary", "Accept")
+	if !share.IsCode(code) {
+		return share.ErrUnknown
+	}
+	l, err := s.links.Link(c.Request().Context(), code)
+	if err != nil {
+		return err
+	}
+	to, ok := map[share.Kind]string{share.Signal: "/receipts/", share.Market: "/m/", share.Operator: "/u/"}[l.Kind]
+	if !ok {
+		return fault.ErrInternal
+	}
+	address := s.hubURL + to + url.PathEscape(l.ID)
+	if strings.Contains(c.Request().Header.Get("Accept"), "text/html") {
+		return c.Redirect(http.StatusFound, address)
+	}
+	return tagged(c, linkJSON{Code: l.Code, Type: string(l.Kind), ID: l.ID, URL: address})
+}
+
+type linkJSON struct {
+	Code string `json:"code"`
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	URL  string `json:"url"`
+}

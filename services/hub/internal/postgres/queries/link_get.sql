@@ -1,0 +1,1 @@
+SELECT code, type, id FROM short_links WHERE code = $1
