@@ -186,7 +186,7 @@ func caching(op *operation, r *http.Request, res *http.Response) (wrong []string
 }
 
 var (
-	sharedAge = regexp.MustCompile(`^public, s-maxage=(\d+)(, stale-while-revalidate=\d+)?$`)
+	sharedAge = regexp.MustCompile(`^public, (?:max-age=0, )?s-maxage=(\d+)(, stale-while-revalidate=\d+)?$`)
 	codeForm  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	keyForm   = regexp.MustCompile(`(dk_|db_live_)[A-Za-z0-9_-]{43}`)
 	timeForm  = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)

@@ -4449,7 +4449,7 @@ type SubmittedMessage struct {
 	Message  SignedMessage `json:"message"`
 	Replayed *bool         `json:"replayed,omitempty"`
 
-	// Result What it did: signalId of a call, marketId of a market or a proposal.
+	// Result What it did: signalId of a call, marketId of a market or a proposal, stationId of a station.
 	Result *map[string]interface{} `json:"result,omitempty"`
 	URI    string                  `json:"uri"`
 }

@@ -175,7 +175,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	_ = z.Close()
 	for name, h := range map[string]http.HandlerFunc{
 		"500":        func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
-		"redirect":   func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, 302) },
+		"redirect":   func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) },
 		"no object":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[]`)) },
 		"no list":    func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"tapes":{}}`)) },
 		"other list": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"tapez":[]}`)) },

@@ -121,6 +121,7 @@ const deed = `SELECT jsonb_build_object(
 	'refresh', (SELECT jsonb_agg(to_jsonb(t) ORDER BY t.hash) FROM hub.refresh_tokens t JOIN hub.grants g ON g.id = t.grant_id WHERE g.user_id = $1),
 	'signers', (SELECT jsonb_agg(to_jsonb(n) ORDER BY n.public_key) FROM hub.signers n WHERE denpa_id = $1),
 	'messages', (SELECT count(*) FROM hub.messages m WHERE denpa_id = $1),
+	'stations', (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.station_id) FROM api.stations s WHERE user_id = $1),
 	'webhooks', (SELECT jsonb_agg(to_jsonb(w) - 'taken' ORDER BY w.id) FROM api.webhooks w WHERE user_id = $1),
 	'deliveries', (SELECT count(*) FROM api.webhook_deliveries d JOIN api.webhooks w ON w.id = d.webhook_id WHERE w.user_id = $1))::text`
 

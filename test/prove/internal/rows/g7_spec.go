@@ -27,7 +27,7 @@ var accepted = map[string]func(op *described.Operation) bool{
 	"appCredentials": func(op *described.Operation) bool { return strings.HasPrefix(op.Path, protocolPath+"/oauth/") },
 	"adminSecret": func(op *described.Operation) bool {
 		return strings.HasPrefix(op.Path, "/api/admin/") || strings.HasPrefix(op.Path, "/api/resolution/") && op.Method == "POST" ||
-			op.Path == "/api/broadcast/preempt"
+			op.Path == "/api/broadcast/preempt" || strings.HasPrefix(op.Path, stationsPath+"/{stationId}")
 	},
 	"cronSecret": func(op *described.Operation) bool {
 		return op.Path == "/api/admin/resolve-signals" || op.Path == "/api/admin/daily-digest" && op.Method == "POST"
@@ -80,6 +80,12 @@ DELETE /api/v1/webhooks/{id}                     key
 POST   /api/v1/webhooks/{id}/test                key
 POST   /api/v1/webhooks/{id}/secret              key
 GET    /api/v1/webhooks/{id}/deliveries          key
+POST   /api/v1/stations                          key
+PUT    /api/v1/stations/{stationId}              key
+DELETE /api/v1/stations/{stationId}              key admin
+POST   /api/v1/stations/{stationId}/heartbeat    key
+POST   /api/v1/stations/{stationId}/status       admin
+POST   /api/network/tapes/{id}/view              none
 POST   /api/dev/apps                             jwt
 GET    /api/dev/apps                             jwt
 PATCH  /api/dev/apps/{appId}                     jwt

@@ -104,8 +104,13 @@ func newIntruder(ctx context.Context, env *frame.Env, seen *frame.Seen) (*intrud
 	if i.told, err = pool(ctx, env, "g8_told", 10, 1); err != nil {
 		return nil, err
 	}
-	i.victim, err = settle(ctx, env, "g8-victim")
-	return i, err
+	if i.victim, err = settle(ctx, env, "g8-victim"); err != nil {
+		return nil, err
+	}
+	if err := enlist(ctx, env, me.keys[0].Key, "g8-own"); err != nil {
+		return nil, err
+	}
+	return i, enlist(ctx, env, i.victim.keys[0].Key, "g8-victim")
 }
 
 const (
@@ -189,7 +194,7 @@ func (i *intruder) request(ctx context.Context, op *described.Operation, n int) 
 	e := i.me
 	key := client.Credential(e.keys[n/2%len(e.keys)].Key) // each at every hub
 	as, body := client.Credential(nil), map[string]any(nil)
-	path := strings.NewReplacer(hooksPath+"/{id}", hooksPath+"/"+e.hook.id, "{marketId}", e.market, "{id}", e.signal, "{appId}", e.app.id).Replace(op.Path)
+	path := strings.NewReplacer(hooksPath+"/{id}", hooksPath+"/"+e.hook.id, "{marketId}", e.market, "{id}", e.signal, "{appId}", e.app.id, "{stationId}", "g8-own").Replace(op.Path)
 	market := ""
 	if strings.HasSuffix(op.Path, "/predictions") || strings.HasSuffix(op.Path, "/signals") || strings.HasPrefix(op.Path, "/api/resolution/") || strings.HasSuffix(op.Path, "resolve-signals") {
 		if market, err = i.env.Client.Market(ctx, i.env.Hub(0), i.env.Admin(), fmt.Sprintf("Will intruder %d at %s be heard?", n, op.Path), 5000); err != nil {
@@ -233,6 +238,11 @@ func (i *intruder) request(ctx context.Context, op *described.Operation, n int) 
 		as, body = i.told[n%len(i.told)].Keys[0], hookDraft()
 	case "PATCH " + hooksPath + "/{id}":
 		as, body = key, map[string]any{"description": "of an intruder"}
+	case "POST " + stationsPath:
+		i.new++
+		as, body = i.told[n%len(i.told)].Keys[0], stationDraft(fmt.Sprintf("g8-new-%d", i.new))
+	case "PUT " + stationsPath + "/{stationId}":
+		as, body = key, map[string]any{"description": "of an intruder"}
 	default:
 		as, body = i.rest(op, key, market)
 	}
@@ -255,6 +265,8 @@ func (i *intruder) rest(op *described.Operation, key client.Credential, market s
 		return admin, map[string]any{"marketId": i.venue}
 	case "POST /api/admin/daily-digest":
 		return admin, map[string]any{"dry": true}
+	case "POST " + stationsPath + "/{stationId}/status":
+		return admin, map[string]any{"status": "paused"}
 	case "POST /api/broadcast/preempt":
 		return admin, maps.Clone(i.slot)
 	case "POST /api/resolution/finalize":

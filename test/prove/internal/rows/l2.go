@@ -114,6 +114,9 @@ func guess(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string, do
 		// Each way at each door before any comes again.
 		op, way := doors[i%len(doors)], ways[(i/len(doors)+i)%len(ways)]
 		r := client.Request{Method: op.Method, URL: hub + op.Path, Header: http.Header{}}
+		if op.Host == "api" {
+			r.URL = env.Stack.API + strings.Replace(op.Path, "{stationId}", "l2-guessed", 1)
+		}
 		way(&r)
 		a := env.Client.Do(ctx, r)
 		refused := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden || a.Status == http.StatusTooManyRequests
@@ -157,7 +160,7 @@ func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string
 	if err != nil {
 		return nil, err
 	}
-	p, err := signUp(ctx, env, "l2-classified", 0)
+	p, err := signUp(ctx, env, "l2-classified", 1)
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +191,9 @@ func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string
 		acts[id] = name
 	}
 	for _, op := range doors {
+		if op.Host == "api" {
+			continue
+		}
 		r := client.Request{URL: hub + op.Path, As: env.Admin(), Body: bodies[op.Method+" "+op.Path], Timeout: time.Minute}
 		if op.Method == http.MethodDelete {
 			r.URL += "?marketId=" + pinned
@@ -202,7 +208,10 @@ func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string
 			do(op, op.Name()+" by the scheduler", r)
 		}
 	}
-	for subject, what := range map[string]string{ids[1]: "the dispute", p.ID: "the change of an operator"} {
+	if err := stationActs(ctx, env, seen, p); err != nil {
+		return nil, err
+	}
+	for subject, what := range map[string]string{ids[1]: "the dispute", p.ID: "the change of an operator", l2Station: "a ruling on a station"} {
 		n, err := env.Count(ctx, `SELECT count(*) FROM api.audit_log WHERE subject = $1`, subject)
 		if err != nil {
 			return nil, err
@@ -210,6 +219,27 @@ func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string
 		seen.Check(n > 0, "%s stands in no audit log of the ledger", what)
 	}
 	return acts, nil
+}
+
+// l2Station is the station that admins rule on here.
+const l2Station = "l2-ruled"
+
+// stationActs are the acts at the ledger's own host, which it writes down itself.
+func stationActs(ctx context.Context, env *frame.Env, seen *frame.Seen, owner person) error {
+	if err := enlist(ctx, env, owner.keys[0].Key, l2Station); err != nil {
+		return err
+	}
+	one := env.Stack.API + stationsPath + "/" + l2Station
+	for _, r := range []client.Request{
+		{Method: http.MethodPost, URL: one + "/status", As: env.Admin(), Body: map[string]any{"status": "suspended"}},
+		{Method: http.MethodDelete, URL: one, As: env.Admin()},
+	} {
+		a := env.Client.Do(ctx, r)
+		seen.Check(a.Status == http.StatusOK, "%s %s was answered %s", r.Method, r.URL, a)
+	}
+	n, err := env.Count(ctx, `SELECT count(*) FROM api.audit_log WHERE subject = $1`, l2Station)
+	seen.Check(n == 2, "two acts on a station left %d entries in the audit log", n)
+	return err
 }
 
 // cronLines counts the access lines of the scheduler's routes, and those that show

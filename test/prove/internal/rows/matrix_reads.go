@@ -46,6 +46,7 @@ type seeds struct {
 	delegated
 	hookKeys []client.Key // of the owner of the webhook, one for each login
 	asset    string       // a file of the pages
+	station  string
 }
 
 var assetName = regexp.MustCompile(`/static/([A-Za-z0-9._-]+)`)
@@ -101,6 +102,10 @@ func sow(ctx context.Context, env *frame.Env, row string, n int) (*seeds, error)
 		return nil, err
 	}
 	if err := s.hook.attempted(ctx, env); err != nil {
+		return nil, err
+	}
+	s.station = "of-the-matrix"
+	if err := enlist(ctx, env, p.keys[0].Key, s.station); err != nil {
 		return nil, err
 	}
 	return s, s.settled(ctx, env)
@@ -194,6 +199,8 @@ func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (val
 		return "signal.create", true
 	case p.Name == "handle" && p.In == "path":
 		return s.Handle, true
+	case p.Name == "stationId" && p.In == "path":
+		return s.station, true
 	case p.Name == "file":
 		return s.asset, true
 	case p.Name == "of" && i > 0: // of the page of the feed

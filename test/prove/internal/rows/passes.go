@@ -125,6 +125,11 @@ var needs = map[string]need{
 	"POST hub" + protocolPath + "/predictions":           {"prediction:create", "signal"},
 	"POST hub" + protocolPath + "/signals":               {"signal:create", "signal"},
 
+	"POST api" + stationsPath:                            {"", "broadcast"},
+	"PUT api" + stationsPath + "/{stationId}":            {"", "broadcast"},
+	"DELETE api" + stationsPath + "/{stationId}":         {"", "broadcast"},
+	"POST api" + stationsPath + "/{stationId}/heartbeat": {"", "broadcast"},
+
 	"GET api" + hooksPath:                      {"", "read"},
 	"POST api" + hooksPath:                     {"", "read"},
 	"GET api" + hooksPath + "/{id}":            {"", "read"},
