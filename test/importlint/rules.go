@@ -11,7 +11,7 @@ var adapters = map[string][]string{
 	"venue":    {},
 	"hook":     {"safedial"},             // it connects where operators say
 	"upstream": {"link", "kv", "outbox"}, // answers are kept in Redis, facts wait in the outbox
-	"partner":  {"kv"},
+	"partner":  {"safedial"},             // it connects where stations say
 	"mail":     {},
 }
 
@@ -48,6 +48,7 @@ var subjects = map[string]map[string][]string{
 		"message":    {"claim"},                        // a payout address is read as a wallet is
 		"profile":    {"claim", "message", "operator"}, // the rules of a profile.update, and of an address
 		"signal":     {"operator"},                     // a call is filed with an operator's credential
+		"network":    {"station", "operator"},          // a playlist is one, and rows are operators
 		"resolution": {"market"},                       // a native market is a market
 		"export":     {"signal"},                       // a record is made of signals
 	},

@@ -43,8 +43,11 @@ var corsOpen = []string{
 // protocol is what apps of others call with tokens, from anywhere.
 const protocol = "/api/protocol/v1"
 
-// inbox is the director's, under a prefix that is open.
-const inbox = "/api/broadcast/preempt"
+// keyed are reads with a credential under a prefix that is open: no page of another
+// origin has one to send. measured is open beside its prefix.
+var keyed = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
+
+const measured = "/api/operator/{handle}/skill"
 
 // checkOperations wants of every operation what a reader must be able to rely
 // on: a name, one tag, a host, its credentials and its failures.
@@ -109,8 +112,11 @@ func wantsCORS(op operation) bool {
 	if strings.HasPrefix(op.path, protocol) {
 		return true
 	}
-	if op.method != "get" || op.path == "/ws" || op.path == "/healthz" || op.path == "/readyz" || op.path == inbox {
+	if op.method != "get" || op.path == "/ws" || op.path == "/healthz" || op.path == "/readyz" || slices.Contains(keyed, op.path) {
 		return false
+	}
+	if op.path == measured {
+		return true
 	}
 	servers := asList(op.body["servers"])
 	if len(servers) == 1 && asMap(servers[0])["url"] != "https://hub.example" {

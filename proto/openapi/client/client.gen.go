@@ -81,6 +81,24 @@ func (e BroadcastBoardOperators) Valid() bool {
 	}
 }
 
+// Defines values for BroadcastBoardOrder.
+const (
+	BroadcastBoardOrderEdge  BroadcastBoardOrder = "edge"
+	BroadcastBoardOrderScore BroadcastBoardOrder = "score"
+)
+
+// Valid indicates whether the value is a known member of the BroadcastBoardOrder enum.
+func (e BroadcastBoardOrder) Valid() bool {
+	switch e {
+	case BroadcastBoardOrderEdge:
+		return true
+	case BroadcastBoardOrderScore:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BroadcastBoardWindow.
 const (
 	BroadcastBoardWindowAll  BroadcastBoardWindow = "all"
@@ -93,6 +111,42 @@ func (e BroadcastBoardWindow) Valid() bool {
 	case BroadcastBoardWindowAll:
 		return true
 	case BroadcastBoardWindowN28D:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CategorizeAnswerItemsMethod.
+const (
+	Fallback CategorizeAnswerItemsMethod = "fallback"
+	Keyword  CategorizeAnswerItemsMethod = "keyword"
+	Override CategorizeAnswerItemsMethod = "override"
+)
+
+// Valid indicates whether the value is a known member of the CategorizeAnswerItemsMethod enum.
+func (e CategorizeAnswerItemsMethod) Valid() bool {
+	switch e {
+	case Fallback:
+		return true
+	case Keyword:
+		return true
+	case Override:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CategoryListCategoriesFilterable.
+const (
+	CategoryListCategoriesFilterableFalse CategoryListCategoriesFilterable = false
+)
+
+// Valid indicates whether the value is a known member of the CategoryListCategoriesFilterable enum.
+func (e CategoryListCategoriesFilterable) Valid() bool {
+	switch e {
+	case CategoryListCategoriesFilterableFalse:
 		return true
 	default:
 		return false
@@ -155,25 +209,25 @@ func (e EmbedMarketType) Valid() bool {
 
 // Defines values for EmbedOperatorRank.
 const (
-	FIELDOPERATOR  EmbedOperatorRank = "FIELD OPERATOR"
-	OPERATOR       EmbedOperatorRank = "OPERATOR"
-	RECRUIT        EmbedOperatorRank = "RECRUIT"
-	SENIOROPERATOR EmbedOperatorRank = "SENIOR OPERATOR"
-	STATIONCHIEF   EmbedOperatorRank = "STATION CHIEF"
+	EmbedOperatorRankFIELDOPERATOR  EmbedOperatorRank = "FIELD OPERATOR"
+	EmbedOperatorRankOPERATOR       EmbedOperatorRank = "OPERATOR"
+	EmbedOperatorRankRECRUIT        EmbedOperatorRank = "RECRUIT"
+	EmbedOperatorRankSENIOROPERATOR EmbedOperatorRank = "SENIOR OPERATOR"
+	EmbedOperatorRankSTATIONCHIEF   EmbedOperatorRank = "STATION CHIEF"
 )
 
 // Valid indicates whether the value is a known member of the EmbedOperatorRank enum.
 func (e EmbedOperatorRank) Valid() bool {
 	switch e {
-	case FIELDOPERATOR:
+	case EmbedOperatorRankFIELDOPERATOR:
 		return true
-	case OPERATOR:
+	case EmbedOperatorRankOPERATOR:
 		return true
-	case RECRUIT:
+	case EmbedOperatorRankRECRUIT:
 		return true
-	case SENIOROPERATOR:
+	case EmbedOperatorRankSENIOROPERATOR:
 		return true
-	case STATIONCHIEF:
+	case EmbedOperatorRankSTATIONCHIEF:
 		return true
 	default:
 		return false
@@ -269,13 +323,13 @@ func (e False) Valid() bool {
 
 // Defines values for FashionFeedType.
 const (
-	Fashion FashionFeedType = "fashion"
+	FashionFeedTypeFashion FashionFeedType = "fashion"
 )
 
 // Valid indicates whether the value is a known member of the FashionFeedType enum.
 func (e FashionFeedType) Valid() bool {
 	switch e {
-	case Fashion:
+	case FashionFeedTypeFashion:
 		return true
 	default:
 		return false
@@ -402,6 +456,57 @@ func (e Lane) Valid() bool {
 	}
 }
 
+// Defines values for LaneCategory.
+const (
+	LaneCategoryCrypto   LaneCategory = "crypto"
+	LaneCategoryCulture  LaneCategory = "culture"
+	LaneCategoryEconomy  LaneCategory = "economy"
+	LaneCategoryFashion  LaneCategory = "fashion"
+	LaneCategoryFilm     LaneCategory = "film"
+	LaneCategoryMusic    LaneCategory = "music"
+	LaneCategoryNews     LaneCategory = "news"
+	LaneCategoryOther    LaneCategory = "other"
+	LaneCategoryPolitics LaneCategory = "politics"
+	LaneCategoryScience  LaneCategory = "science"
+	LaneCategorySports   LaneCategory = "sports"
+	LaneCategoryTech     LaneCategory = "tech"
+	LaneCategoryTv       LaneCategory = "tv"
+)
+
+// Valid indicates whether the value is a known member of the LaneCategory enum.
+func (e LaneCategory) Valid() bool {
+	switch e {
+	case LaneCategoryCrypto:
+		return true
+	case LaneCategoryCulture:
+		return true
+	case LaneCategoryEconomy:
+		return true
+	case LaneCategoryFashion:
+		return true
+	case LaneCategoryFilm:
+		return true
+	case LaneCategoryMusic:
+		return true
+	case LaneCategoryNews:
+		return true
+	case LaneCategoryOther:
+		return true
+	case LaneCategoryPolitics:
+		return true
+	case LaneCategoryScience:
+		return true
+	case LaneCategorySports:
+		return true
+	case LaneCategoryTech:
+		return true
+	case LaneCategoryTv:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MarketVolumeUnit.
 const (
 	Contracts MarketVolumeUnit = "contracts"
@@ -486,6 +591,51 @@ func (e MessageType) Valid() bool {
 	}
 }
 
+// Defines values for MomentDirection.
+const (
+	MomentDirectionNO  MomentDirection = "NO"
+	MomentDirectionYES MomentDirection = "YES"
+)
+
+// Valid indicates whether the value is a known member of the MomentDirection enum.
+func (e MomentDirection) Valid() bool {
+	switch e {
+	case MomentDirectionNO:
+		return true
+	case MomentDirectionYES:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MomentTier.
+const (
+	COMMON    MomentTier = "COMMON"
+	EPIC      MomentTier = "EPIC"
+	LEGENDARY MomentTier = "LEGENDARY"
+	RARE      MomentTier = "RARE"
+	UNCOMMON  MomentTier = "UNCOMMON"
+)
+
+// Valid indicates whether the value is a known member of the MomentTier enum.
+func (e MomentTier) Valid() bool {
+	switch e {
+	case COMMON:
+		return true
+	case EPIC:
+		return true
+	case LEGENDARY:
+		return true
+	case RARE:
+		return true
+	case UNCOMMON:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MoveDirection.
 const (
 	Down MoveDirection = "down"
@@ -498,6 +648,39 @@ func (e MoveDirection) Valid() bool {
 	case Down:
 		return true
 	case Up:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NetworkOperatorOperatorType.
+const (
+	NetworkOperatorOperatorTypeHuman NetworkOperatorOperatorType = "human"
+)
+
+// Valid indicates whether the value is a known member of the NetworkOperatorOperatorType enum.
+func (e NetworkOperatorOperatorType) Valid() bool {
+	switch e {
+	case NetworkOperatorOperatorTypeHuman:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NetworkOperatorTier.
+const (
+	NetworkOperatorTierHouse       NetworkOperatorTier = "house"
+	NetworkOperatorTierIndependent NetworkOperatorTier = "independent"
+)
+
+// Valid indicates whether the value is a known member of the NetworkOperatorTier enum.
+func (e NetworkOperatorTier) Valid() bool {
+	switch e {
+	case NetworkOperatorTierHouse:
+		return true
+	case NetworkOperatorTierIndependent:
 		return true
 	default:
 		return false
@@ -528,6 +711,51 @@ const (
 func (e OEmbedVersion) Valid() bool {
 	switch e {
 	case N10:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OperatorAtomRank.
+const (
+	OperatorAtomRankFIELDOPERATOR  OperatorAtomRank = "FIELD OPERATOR"
+	OperatorAtomRankOPERATOR       OperatorAtomRank = "OPERATOR"
+	OperatorAtomRankRECRUIT        OperatorAtomRank = "RECRUIT"
+	OperatorAtomRankSENIOROPERATOR OperatorAtomRank = "SENIOR OPERATOR"
+	OperatorAtomRankSTATIONCHIEF   OperatorAtomRank = "STATION CHIEF"
+)
+
+// Valid indicates whether the value is a known member of the OperatorAtomRank enum.
+func (e OperatorAtomRank) Valid() bool {
+	switch e {
+	case OperatorAtomRankFIELDOPERATOR:
+		return true
+	case OperatorAtomRankOPERATOR:
+		return true
+	case OperatorAtomRankRECRUIT:
+		return true
+	case OperatorAtomRankSENIOROPERATOR:
+		return true
+	case OperatorAtomRankSTATIONCHIEF:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OperatorSkillWindow.
+const (
+	OperatorSkillWindowAll  OperatorSkillWindow = "all"
+	OperatorSkillWindowN28D OperatorSkillWindow = "28d"
+)
+
+// Valid indicates whether the value is a known member of the OperatorSkillWindow enum.
+func (e OperatorSkillWindow) Valid() bool {
+	switch e {
+	case OperatorSkillWindowAll:
+		return true
+	case OperatorSkillWindowN28D:
 		return true
 	default:
 		return false
@@ -686,16 +914,16 @@ func (e PreemptStatus) Valid() bool {
 
 // Defines values for PreemptRequestAction.
 const (
-	Cancel      PreemptRequestAction = "cancel"
-	LessThanNil PreemptRequestAction = "<nil>"
+	PreemptRequestActionCancel      PreemptRequestAction = "cancel"
+	PreemptRequestActionLessThanNil PreemptRequestAction = "<nil>"
 )
 
 // Valid indicates whether the value is a known member of the PreemptRequestAction enum.
 func (e PreemptRequestAction) Valid() bool {
 	switch e {
-	case Cancel:
+	case PreemptRequestActionCancel:
 		return true
-	case LessThanNil:
+	case PreemptRequestActionLessThanNil:
 		return true
 	default:
 		return false
@@ -723,6 +951,48 @@ func (e Provider) Valid() bool {
 	case ProviderManual:
 		return true
 	case ProviderPolymarket:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordCallDirection.
+const (
+	RecordCallDirectionNO  RecordCallDirection = "NO"
+	RecordCallDirectionYES RecordCallDirection = "YES"
+)
+
+// Valid indicates whether the value is a known member of the RecordCallDirection enum.
+func (e RecordCallDirection) Valid() bool {
+	switch e {
+	case RecordCallDirectionNO:
+		return true
+	case RecordCallDirectionYES:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordCallStatus.
+const (
+	RecordCallStatusLost    RecordCallStatus = "lost"
+	RecordCallStatusPending RecordCallStatus = "pending"
+	RecordCallStatusVoid    RecordCallStatus = "void"
+	RecordCallStatusWon     RecordCallStatus = "won"
+)
+
+// Valid indicates whether the value is a known member of the RecordCallStatus enum.
+func (e RecordCallStatus) Valid() bool {
+	switch e {
+	case RecordCallStatusLost:
+		return true
+	case RecordCallStatusPending:
+		return true
+	case RecordCallStatusVoid:
+		return true
+	case RecordCallStatusWon:
 		return true
 	default:
 		return false
@@ -1284,6 +1554,27 @@ func (e StationRulingStatus) Valid() bool {
 	}
 }
 
+// Defines values for TapeStance.
+const (
+	TapeStanceLessThanNil TapeStance = "<nil>"
+	TapeStanceNO          TapeStance = "NO"
+	TapeStanceYES         TapeStance = "YES"
+)
+
+// Valid indicates whether the value is a known member of the TapeStance enum.
+func (e TapeStance) Valid() bool {
+	switch e {
+	case TapeStanceLessThanNil:
+		return true
+	case TapeStanceNO:
+		return true
+	case TapeStanceYES:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TokenAnswerTokenType.
 const (
 	Bearer TokenAnswerTokenType = "Bearer"
@@ -1546,6 +1837,7 @@ type BroadcastBoard struct {
 	Count       int                     `json:"count"`
 	Leaderboard []BroadcastRow          `json:"leaderboard"`
 	Operators   BroadcastBoardOperators `json:"operators"`
+	Order       BroadcastBoardOrder     `json:"order"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time                 `json:"updatedAt"`
@@ -1554,6 +1846,9 @@ type BroadcastBoard struct {
 
 // BroadcastBoardOperators defines model for BroadcastBoard.Operators.
 type BroadcastBoardOperators string
+
+// BroadcastBoardOrder defines model for BroadcastBoard.Order.
+type BroadcastBoardOrder string
 
 // BroadcastBoardWindow defines model for BroadcastBoard.Window.
 type BroadcastBoardWindow string
@@ -1569,6 +1864,7 @@ type BroadcastRow struct {
 		Skill    float32 `json:"skill"`
 	} `json:"components"`
 	DisplayName string `json:"displayName"`
+	Edge        *Edge  `json:"edge"`
 	Followers   int    `json:"followers"`
 	Handle      Handle `json:"handle"`
 	Href        string `json:"href"`
@@ -1589,6 +1885,27 @@ type BroadcastRow struct {
 	Won   int          `json:"won"`
 }
 
+// Calibration How stated confidence held; null where none was stated.
+type Calibration struct {
+	Bins []struct {
+		Calls         int `json:"calls"`
+		ConfidenceBps int `json:"confidenceBps"`
+		From          int `json:"from"`
+		HighBps       int `json:"highBps"`
+		HitBps        int `json:"hitBps"`
+		LowBps        int `json:"lowBps"`
+		To            int `json:"to"`
+		Wins          int `json:"wins"`
+	} `json:"bins"`
+	BrierBps       int `json:"brierBps"`
+	Calls          int `json:"calls"`
+	MarketBrierBps int `json:"marketBrierBps"`
+	ReliabilityBps int `json:"reliabilityBps"`
+	ResolutionBps  int `json:"resolutionBps"`
+	UncertaintyBps int `json:"uncertaintyBps"`
+	WithinBps      int `json:"withinBps"`
+}
+
 // Card defines model for Card.
 type Card struct {
 	Accent   string   `json:"accent"`
@@ -1597,6 +1914,52 @@ type Card struct {
 	Title    string   `json:"title"`
 	URL      string   `json:"url"`
 }
+
+// CategorizeAnswer defines model for CategorizeAnswer.
+type CategorizeAnswer struct {
+	Items []struct {
+		Category   LaneCategory                `json:"category"`
+		Confidence int                         `json:"confidence"`
+		Lane       Lane                        `json:"lane"`
+		MarketID   *string                     `json:"marketId"`
+		Method     CategorizeAnswerItemsMethod `json:"method"`
+	} `json:"items"`
+}
+
+// CategorizeAnswerItemsMethod defines model for CategorizeAnswer.Items.Method.
+type CategorizeAnswerItemsMethod string
+
+// CategorizeQuestion defines model for CategorizeQuestion.
+type CategorizeQuestion struct {
+	Items []struct {
+		MarketID *string `json:"marketId,omitempty"`
+
+		// Title Wanted unless `marketId` is there.
+		Title *string `json:"title,omitempty"`
+	} `json:"items"`
+}
+
+// CategoryList defines model for CategoryList.
+type CategoryList struct {
+	Categories []struct {
+		// Filterable Only of OTHER.
+		Filterable *CategoryListCategoriesFilterable `json:"filterable,omitempty"`
+		Lane       Lane                              `json:"lane"`
+
+		// Markets With a call.
+		Markets int `json:"markets"`
+
+		// OpenSignals On markets that are open.
+		OpenSignals int `json:"openSignals"`
+		Signals     int `json:"signals"`
+	} `json:"categories"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
+
+// CategoryListCategoriesFilterable Only of OTHER.
+type CategoryListCategoriesFilterable bool
 
 // Claimed defines model for Claimed.
 type Claimed struct {
@@ -1821,6 +2184,15 @@ type Disputed struct {
 	Scored int `json:"scored"`
 }
 
+// Edge How much better than the prices somebody has called: the mean of won less price. The true number lies between low and high, as far as the calls can tell and are independent of each other (docs/method.md).
+type Edge struct {
+	// Calls Won and lost.
+	Calls   int `json:"calls"`
+	EdgeBps int `json:"edgeBps"`
+	HighBps int `json:"highBps"`
+	LowBps  int `json:"lowBps"`
+}
+
 // EmbedMarket defines model for EmbedMarket.
 type EmbedMarket struct {
 	Crowd struct {
@@ -2037,6 +2409,30 @@ type FeedSignal struct {
 	Score    *Score       `json:"score"`
 	Status   SignalStatus `json:"status"`
 	TextTake *string      `json:"textTake"`
+}
+
+// FieldRecord defines model for FieldRecord.
+type FieldRecord struct {
+	Accuracy  int    `json:"accuracy"`
+	AvgClvBps *int   `json:"avgClvBps"`
+	Calls     int    `json:"calls"`
+	Correct   int    `json:"correct"`
+	Handle    Handle `json:"handle"`
+
+	// Operators How many are ranked.
+	Operators int `json:"operators"`
+
+	// Origin Examples: hub
+	Origin     string `json:"origin"`
+	Pending    int    `json:"pending"`
+	ProfileURL string `json:"profileUrl"`
+
+	// Rank Among people with a decided call, by score, decided calls, accuracy and handle.
+	Rank     *int         `json:"rank"`
+	Recent   []RecordCall `json:"recent"`
+	Resolved int          `json:"resolved"`
+	Score    int          `json:"score"`
+	Streak   int          `json:"streak"`
 }
 
 // Filed defines model for Filed.
@@ -2323,6 +2719,23 @@ type Lane string
 // LaneAsked The filter that applied; null: none.
 type LaneAsked = Lane
 
+// LaneCategory defines model for LaneCategory.
+type LaneCategory string
+
+// LaneRuled defines model for LaneRuled.
+type LaneRuled struct {
+	Category LaneCategory `json:"category"`
+	Lane     Lane         `json:"lane"`
+	MarketID string       `json:"marketId"`
+	Ok       True         `json:"ok"`
+}
+
+// LaneRuling defines model for LaneRuling.
+type LaneRuling struct {
+	Category *LaneCategory `json:"category,omitempty"`
+	Lane     Lane          `json:"lane"`
+}
+
 // LedgerSignal defines model for LedgerSignal.
 type LedgerSignal struct {
 	Callsign   *string `json:"callsign"`
@@ -2338,6 +2751,29 @@ type LedgerSignal struct {
 	// PrivyID The provider's raw subject, not masked.
 	PrivyID    string     `json:"privyId"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
+
+	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
+	Score    *Score       `json:"score"`
+	Status   SignalStatus `json:"status"`
+	TextTake *string      `json:"textTake"`
+}
+
+// ListedSignal defines model for ListedSignal.
+type ListedSignal struct {
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt        Time               `json:"createdAt"`
+	CrowdYesAtSignal *int               `json:"crowdYesAtSignal"`
+	Direction        Side               `json:"direction"`
+	Handle           *string            `json:"handle"`
+	ID               openapi_types.UUID `json:"id"`
+	Lane             Lane               `json:"lane"`
+	MarketID         string             `json:"marketId"`
+	MarketTitle      string             `json:"marketTitle"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID  PublicID   `json:"operatorPublicId"`
+	PriceAtPrediction Bps        `json:"priceAtPrediction"`
+	ResolvedAt        *time.Time `json:"resolvedAt"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
 	Score    *Score       `json:"score"`
@@ -2475,6 +2911,34 @@ type MintedKey struct {
 	Permissions []Permission `json:"permissions"`
 	Tier        KeyTier      `json:"tier"`
 }
+
+// Moment A call that was won at a price of 5000 or less that we knew ourselves. One per call, and it never changes.
+type Moment struct {
+	Direction MomentDirection    `json:"direction"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID    MarketID `json:"marketId"`
+	MarketTitle string   `json:"marketTitle"`
+
+	// MintedAt Examples: 2026-09-18T12:00:00.000Z
+	MintedAt   Time               `json:"mintedAt"`
+	OddsBps    int                `json:"oddsBps"`
+	ReceiptURL string             `json:"receiptUrl"`
+	Score      int                `json:"score"`
+	SignalID   openapi_types.UUID `json:"signalId"`
+
+	// Tier By oddsBps: above 3500, 2000, 1000, 500, and up to it.
+	Tier MomentTier `json:"tier"`
+}
+
+// MomentDirection defines model for Moment.Direction.
+type MomentDirection string
+
+// MomentTier By oddsBps: above 3500, 2000, 1000, 500, and up to it.
+type MomentTier string
 
 // Move defines model for Move.
 type Move struct {
@@ -2617,6 +3081,47 @@ type NetworkMarketAnswer struct {
 	Market    NetworkMarket `json:"market"`
 }
 
+// NetworkOperator defines model for NetworkOperator.
+type NetworkOperator struct {
+	Accuracy int `json:"accuracy"`
+
+	// AlsoOn Stations where this is the same operator; absent without one.
+	AlsoOn       *[]string                   `json:"alsoOn,omitempty"`
+	AvatarURL    *string                     `json:"avatarUrl"`
+	AvgClvBps    *int                        `json:"avgClvBps"`
+	DisplayName  string                      `json:"displayName"`
+	Followers    int                         `json:"followers"`
+	Handle       string                      `json:"handle"`
+	Href         string                      `json:"href"`
+	IsAi         False                       `json:"isAi"`
+	Lost         int                         `json:"lost"`
+	OperatorType NetworkOperatorOperatorType `json:"operatorType"`
+
+	// Origin `hub`, or the id of a station.
+	Origin    string              `json:"origin"`
+	OriginURL string              `json:"originUrl"`
+	Pending   int                 `json:"pending"`
+	Resolved  int                 `json:"resolved"`
+	Score     int                 `json:"score"`
+	Streak    int                 `json:"streak"`
+	Tier      NetworkOperatorTier `json:"tier"`
+	Total     int                 `json:"total"`
+	Won       int                 `json:"won"`
+}
+
+// NetworkOperatorOperatorType defines model for NetworkOperator.OperatorType.
+type NetworkOperatorOperatorType string
+
+// NetworkOperatorTier defines model for NetworkOperator.Tier.
+type NetworkOperatorTier string
+
+// NetworkOperators defines model for NetworkOperators.
+type NetworkOperators struct {
+	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
+	FetchedAt Time              `json:"fetchedAt"`
+	Operators []NetworkOperator `json:"operators"`
+}
+
 // OEmbed defines model for OEmbed.
 type OEmbed struct {
 	CacheAge        int           `json:"cache_age"`
@@ -2653,6 +3158,106 @@ type OldHistory struct {
 		TS int `json:"ts"`
 	} `json:"points"`
 }
+
+// OperatorAtom defines model for OperatorAtom.
+type OperatorAtom struct {
+	UnderscoreMeta struct {
+		AtomURL string `json:"atomUrl"`
+
+		// AtomVersion Examples: 1.0
+		AtomVersion string `json:"atomVersion"`
+		EmbedURL    string `json:"embedUrl"`
+	} `json:"_meta"`
+	AvatarURL   *string `json:"avatarUrl"`
+	DisplayName string  `json:"displayName"`
+	Handle      Handle  `json:"handle"`
+	IsAi        bool    `json:"isAi"`
+	Live        bool    `json:"live"`
+	LiveSignal  *struct {
+		// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+		//
+		// Examples: 701122
+		MarketID MarketID `json:"marketId"`
+		Name     string   `json:"name"`
+		Slug     *string  `json:"slug"`
+		YesPct   *float32 `json:"yesPct"`
+	} `json:"liveSignal"`
+	Manifesto *string  `json:"manifesto"`
+	Moments   []Moment `json:"moments"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID PublicID     `json:"operatorPublicId"`
+	OperatorType     OperatorType `json:"operatorType"`
+
+	// Rank A title by decided calls: from 0, 5, 15, 50, 200.
+	Rank        OperatorAtomRank `json:"rank"`
+	RecentCalls []RecordCall     `json:"recentCalls"`
+	Stats       struct {
+		Accuracy  int  `json:"accuracy"`
+		AvgClvBps *int `json:"avgClvBps"`
+		BestCall  *struct {
+			// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+			//
+			// Examples: 701122
+			MarketID    MarketID `json:"marketId"`
+			MarketTitle string   `json:"marketTitle"`
+
+			// OddsBps The price that the call was scored with.
+			OddsBps  int                `json:"oddsBps"`
+			SignalID openapi_types.UUID `json:"signalId"`
+		} `json:"bestCall"`
+		BroadcastScore int `json:"broadcastScore"`
+		Followers      int `json:"followers"`
+
+		// ResolvedCalls Won and lost.
+		ResolvedCalls int `json:"resolvedCalls"`
+		Score         int `json:"score"`
+
+		// Streak Wins since the last loss.
+		Streak     int `json:"streak"`
+		TotalCalls int `json:"totalCalls"`
+	} `json:"stats"`
+
+	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	Tier OperatorTier `json:"tier"`
+}
+
+// OperatorAtomRank A title by decided calls: from 0, 5, 15, 50, 200.
+type OperatorAtomRank string
+
+// OperatorSkill defines model for OperatorSkill.
+type OperatorSkill struct {
+	// Caveats What the numbers take for granted. `calls_taken_as_independent`: ten calls that one event decides are hardly more than one. `holds_for_one_look`: who looks again after every call finds luck sooner or later.
+	Caveats []string `json:"caveats"`
+	Handle  Handle   `json:"handle"`
+	IsAi    bool     `json:"isAi"`
+	Lane    *string  `json:"lane"`
+
+	// Lanes Lanes with a decided call, by name; empty when one was asked for.
+	Lanes []struct {
+		Lane   string      `json:"lane"`
+		Report SkillReport `json:"report"`
+	} `json:"lanes"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID PublicID     `json:"operatorPublicId"`
+	Report           *SkillReport `json:"report"`
+
+	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	Tier OperatorTier `json:"tier"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+
+	// Version Of the method.
+	//
+	// Examples: 1.0
+	Version string              `json:"version"`
+	Window  OperatorSkillWindow `json:"window"`
+}
+
+// OperatorSkillWindow defines model for OperatorSkill.Window.
+type OperatorSkillWindow string
 
 // OperatorTier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
 type OperatorTier string
@@ -2994,6 +3599,80 @@ type PublicApp struct {
 // PublicID Masked operator id.
 type PublicID = string
 
+// Pulse defines model for Pulse.
+type Pulse struct {
+	// GeneratedAt Examples: 2026-09-18T12:00:00.000Z
+	GeneratedAt Time `json:"generatedAt"`
+	Hub         struct {
+		// Resolutions28 Claims in 28 days.
+		Resolutions28 int `json:"resolutions28"`
+	} `json:"hub"`
+	LastIndependentWeek *string `json:"lastIndependentWeek"`
+
+	// NorthStar The last complete week.
+	NorthStar *struct {
+		ActiveOperators int                `json:"activeOperators"`
+		ScoredSignals   int                `json:"scoredSignals"`
+		WeekStart       openapi_types.Date `json:"weekStart"`
+		WssAo           float32            `json:"wssAo"`
+	} `json:"northStar"`
+	Totals PulseTotals `json:"totals"`
+
+	// Weeks ISO weeks, UTC, oldest first; the last one is running.
+	Weeks []struct {
+		ActiveIndependent int                `json:"activeIndependent"`
+		Automated         int                `json:"automated"`
+		House             int                `json:"house"`
+		Independent       int                `json:"independent"`
+		Ws                openapi_types.Date `json:"ws"`
+	} `json:"weeks"`
+}
+
+// PulseTotals defines model for PulseTotals.
+type PulseTotals struct {
+	AutomatedSignals     int `json:"automatedSignals"`
+	BeatLine             int `json:"beatLine"`
+	ClvCount             int `json:"clvCount"`
+	HouseOperators       int `json:"houseOperators"`
+	HouseSignals         int `json:"houseSignals"`
+	IndependentActive28  int `json:"independentActive28"`
+	IndependentOperators int `json:"independentOperators"`
+	IndependentSignals   int `json:"independentSignals"`
+	Last7                int `json:"last7"`
+	Lost                 int `json:"lost"`
+	Markets              int `json:"markets"`
+	Open                 int `json:"open"`
+	Prev7                int `json:"prev7"`
+	Registered           int `json:"registered"`
+	Resolved             int `json:"resolved"`
+	Signals              int `json:"signals"`
+	Won                  int `json:"won"`
+}
+
+// RecordCall defines model for RecordCall.
+type RecordCall struct {
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time                `json:"createdAt"`
+	Direction RecordCallDirection `json:"direction"`
+
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID          MarketID           `json:"marketId"`
+	MarketTitle       string             `json:"marketTitle"`
+	PriceAtPrediction int                `json:"priceAtPrediction"`
+	ReceiptURL        string             `json:"receiptUrl"`
+	Score             *int               `json:"score"`
+	SignalID          openapi_types.UUID `json:"signalId"`
+	Status            RecordCallStatus   `json:"status"`
+}
+
+// RecordCallDirection defines model for RecordCall.Direction.
+type RecordCallDirection string
+
+// RecordCallStatus defines model for RecordCall.Status.
+type RecordCallStatus string
+
 // Related defines model for Related.
 type Related struct {
 	Active  RelatedMarket   `json:"active"`
@@ -3108,6 +3787,7 @@ type ScoreRow struct {
 	Accuracy    int     `json:"accuracy"`
 	Callsign    *string `json:"callsign"`
 	DisplayName *string `json:"displayName"`
+	Edge        *Edge   `json:"edge"`
 	IsAi        bool    `json:"isAi"`
 	Lost        int     `json:"lost"`
 	Pending     int     `json:"pending"`
@@ -3405,6 +4085,14 @@ type SignalFeed struct {
 // SignalFeedType defines model for SignalFeed.Type.
 type SignalFeedType string
 
+// SignalList defines model for SignalList.
+type SignalList struct {
+	// Count Calls in this answer.
+	Count      int            `json:"count"`
+	NextCursor *string        `json:"next_cursor"`
+	Signals    []ListedSignal `json:"signals"`
+}
+
 // SignalStatus defines model for SignalStatus.
 type SignalStatus string
 
@@ -3566,6 +4254,35 @@ type Situations struct {
 	Lane       *LaneAsked  `json:"lane"`
 	Situations []Situation `json:"situations"`
 	Window     WireWindow  `json:"window"`
+}
+
+// SkillReport defines model for SkillReport.
+type SkillReport struct {
+	Calibration *Calibration `json:"calibration"`
+	Calls       int          `json:"calls"`
+
+	// CallsNeeded If it goes on like this, calls until lowBps is above 0; null without an edge.
+	CallsNeeded *int `json:"callsNeeded"`
+
+	// CallsNeededSure The same for four of five operators with such an edge.
+	CallsNeededSure *int `json:"callsNeededSure"`
+
+	// Chance The exact chance of such a record if every price was right.
+	Chance struct {
+		// Above Of so many wins or more.
+		Above float32 `json:"above"`
+
+		// Below Of so many wins or fewer.
+		Below    float32 `json:"below"`
+		TwoSided float32 `json:"twoSided"`
+	} `json:"chance"`
+	EdgeBps int `json:"edgeBps"`
+	HighBps int `json:"highBps"`
+	LowBps  int `json:"lowBps"`
+
+	// PriceBps The mean price: the share of wins that the market promised.
+	PriceBps int `json:"priceBps"`
+	Wins     int `json:"wins"`
 }
 
 // Station defines model for Station.
@@ -3737,6 +4454,40 @@ type SubmittedMessage struct {
 	URI    string                  `json:"uri"`
 }
 
+// Tape defines model for Tape.
+type Tape struct {
+	Boosted bool `json:"boosted"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt Time   `json:"createdAt"`
+	DurationS *int   `json:"durationS"`
+	Handle    string `json:"handle"`
+
+	// Href The operator on the site of the origin.
+	Href     string `json:"href"`
+	ID       string `json:"id"`
+	MarketID string `json:"marketId"`
+
+	// Origin `hub`, or the id of a station.
+	Origin    string      `json:"origin"`
+	OriginURL string      `json:"originUrl"`
+	Stance    *TapeStance `json:"stance"`
+
+	// URL HLS playback.
+	URL   string `json:"url"`
+	Views int    `json:"views"`
+}
+
+// TapeStance defines model for Tape.Stance.
+type TapeStance string
+
+// Tapes defines model for Tapes.
+type Tapes struct {
+	// FetchedAt Examples: 2026-09-18T12:00:00.000Z
+	FetchedAt Time   `json:"fetchedAt"`
+	Tapes     []Tape `json:"tapes"`
+}
+
 // Tile defines model for Tile.
 type Tile struct {
 	EndsAt *time.Time `json:"endsAt"`
@@ -3828,6 +4579,55 @@ type TokenRequestGrantType string
 
 // True defines model for True.
 type True bool
+
+// UserMe defines model for UserMe.
+type UserMe struct {
+	DisplayName *string `json:"displayName"`
+	Handle      Handle  `json:"handle"`
+	IsAi        bool    `json:"isAi"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID PublicID     `json:"operatorPublicId"`
+	OperatorType     OperatorType `json:"operatorType"`
+	Permissions      []Permission `json:"permissions"`
+
+	// Tier independent: a person; house: a login of the service; automated: a machine or a seeded profile.
+	Tier OperatorTier `json:"tier"`
+}
+
+// UserStats defines model for UserStats.
+type UserStats struct {
+	Accuracy  int    `json:"accuracy"`
+	AvgClvBps *int   `json:"avgClvBps"`
+	Handle    Handle `json:"handle"`
+	Lanes     []struct {
+		Accuracy int  `json:"accuracy"`
+		Lane     Lane `json:"lane"`
+		Lost     int  `json:"lost"`
+		Resolved int  `json:"resolved"`
+		Score    int  `json:"score"`
+		Void     int  `json:"void"`
+		Won      int  `json:"won"`
+	} `json:"lanes"`
+	Lost int `json:"lost"`
+
+	// OperatorPublicID Masked operator id.
+	OperatorPublicID PublicID `json:"operatorPublicId"`
+
+	// Operators Operators that are ranked.
+	Operators int  `json:"operators"`
+	Pending   int  `json:"pending"`
+	Rank      *int `json:"rank"`
+	Resolved  int  `json:"resolved"`
+	Score     int  `json:"score"`
+	Streak    int  `json:"streak"`
+	Total     int  `json:"total"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+	Void      int  `json:"void"`
+	Won       int  `json:"won"`
+}
 
 // VenueMarket defines model for VenueMarket.
 type VenueMarket struct {
@@ -3998,6 +4798,9 @@ type WireMarketID = string
 
 // WireWindow defines model for WireWindow.
 type WireWindow string
+
+// BoardOrder Examples: score, edge
+type BoardOrder = string
 
 // Cursor defines model for Cursor.
 type Cursor = string
@@ -4183,6 +4986,14 @@ type ListCrowdGapsParams struct {
 	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListNetworkOperatorsParams defines parameters for ListNetworkOperators.
+type ListNetworkOperatorsParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
+	Exclude *string `form:"exclude,omitempty" json:"exclude,omitempty"`
+}
+
 // GetNetworkProgramParams defines parameters for GetNetworkProgram.
 type GetNetworkProgramParams struct {
 	// Preset An unknown value is `default`.
@@ -4227,6 +5038,14 @@ type GetNetworkProgram200JSONResponseBody struct {
 	union json.RawMessage
 }
 
+// ListTapesParams defines parameters for ListTapes.
+type ListTapesParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
+	Exclude *string `form:"exclude,omitempty" json:"exclude,omitempty"`
+}
+
 // ListBroadcastBoardParams defines parameters for ListBroadcastBoard.
 type ListBroadcastBoardParams struct {
 	// Operators `human` is independent and house. An unknown value is the default.
@@ -4238,12 +5057,24 @@ type ListBroadcastBoardParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
 	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Order `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`.
+	Order *BoardOrder `form:"order,omitempty" json:"order,omitempty"`
 }
 
 // GetOperatorRecordParams defines parameters for GetOperatorRecord.
 type GetOperatorRecordParams struct {
 	// Format `csv` is a table for spreadsheets, one row a call; what begins like a formula has a quote in front. Anything else is `jsonl`.
 	Format *string `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// GetOperatorSkillParams defines parameters for GetOperatorSkill.
+type GetOperatorSkillParams struct {
+	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Window An unknown value is `all`.
+	Window *string `form:"window,omitempty" json:"window,omitempty"`
 }
 
 // ListOracleTilesParams defines parameters for ListOracleTiles.
@@ -4438,6 +5269,21 @@ type StreamFeedParams struct {
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
+// ListSignalsParams defines parameters for ListSignals.
+type ListSignalsParams struct {
+	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Status An unknown one means no filter.
+	Status   *string `form:"status,omitempty" json:"status,omitempty"`
+	Handle   *string `form:"handle,omitempty" json:"handle,omitempty"`
+	MarketID *string `form:"marketId,omitempty" json:"marketId,omitempty"`
+	Limit    *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListExternalSignalsParams defines parameters for ListExternalSignals.
 type ListExternalSignalsParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
@@ -4453,6 +5299,9 @@ type ListScoreBoardParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
 	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Order `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`.
+	Order *BoardOrder `form:"order,omitempty" json:"order,omitempty"`
 }
 
 // ListStationsParams defines parameters for ListStations.
@@ -4460,6 +5309,16 @@ type ListStationsParams struct {
 	Lane     *string `form:"lane,omitempty" json:"lane,omitempty"`
 	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
 	Limit    *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListUserSignalsParams defines parameters for ListUserSignals.
+type ListUserSignalsParams struct {
+	// Status An unknown one means no filter.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -4634,6 +5493,12 @@ type FollowJSONRequestBody = FollowAsk
 //
 // Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 type MintAgentKeyJSONRequestBody = KeyMint
+
+// RuleLaneJSONRequestBody defines body for RuleLane for application/json ContentType.
+type RuleLaneJSONRequestBody = LaneRuling
+
+// CategorizeSignalsJSONRequestBody defines body for CategorizeSignals for application/json ContentType.
+type CategorizeSignalsJSONRequestBody = CategorizeQuestion
 
 // CreateStationJSONRequestBody defines body for CreateStation for application/json ContentType.
 type CreateStationJSONRequestBody = StationDraft
@@ -5588,6 +6453,18 @@ type ClientInterface interface {
 	// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
 	ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetOwnFieldRecord The field record of the key's owner
+	//
+	// A key of any permission.
+	//
+	// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
+	GetOwnFieldRecord(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFieldRecord Where an operator stands in the field
+	//
+	// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
+	GetFieldRecord(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetNetworkIdentity What an operator has claimed on partner stations
 	//
 	// Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
@@ -5599,6 +6476,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 	GetNetworkMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListNetworkOperators The people of all stations by score
+	//
+	// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
+	// partner in `alsoOn`.
+	//
+	// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
+	ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetNetworkPayout Where an operator may be paid
 	//
@@ -5614,10 +6499,35 @@ type ClientInterface interface {
 	// Corresponds with GET /api/network/program (the `GetNetworkProgram` operationId).
 	GetNetworkProgram(ctx context.Context, params *GetNetworkProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetPulse How the network stands, by week
+	//
+	// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
+	GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTapes The clips of all stations
+	//
+	// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
+	// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+	//
+	// Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
+	ListTapes(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ViewTape A player has started
+	//
+	// An address counts once an hour for a tape.
+	//
+	// Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
+	ViewTape(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListBroadcastBoard Operators by broadcast score
 	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOperatorAtom One operator's record
+	//
+	// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
+	GetOperatorAtom(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOperatorRecord The whole record of an operator, as a file
 	//
@@ -5629,6 +6539,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 	GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOperatorSkill How much of a record is skill
+	//
+	// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+	//
+	// Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
+	GetOperatorSkill(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListOracleTiles The tiles of the heatmap by attention alone
 	//
@@ -6166,12 +7083,65 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
 	StreamFeed(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RuleLaneWithBody Say where a market belongs
+	//
+	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+	RuleLaneWithBody(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RuleLane Say where a market belongs
+	//
+	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+	RuleLane(ctx context.Context, marketID MarketPath, body RuleLaneJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetOracleMarket One market with its attention, its crowd and its outcome
 	//
 	// `attention` is null where the market is not open or not measured yet.
 	//
 	// Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
 	GetOracleMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSignals Calls, newest first
+	//
+	// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
+	// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+	//
+	// Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
+	ListSignals(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListCategories Calls by content lane
+	//
+	// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+	//
+	// Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
+	ListCategories(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CategorizeSignalsWithBody Where questions belong
+	//
+	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+	// The same question has the same answer always. Needs the permission `read`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+	CategorizeSignalsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CategorizeSignals Where questions belong
+	//
+	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+	// The same question has the same answer always. Needs the permission `read`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+	CategorizeSignals(ctx context.Context, body CategorizeSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListExternalSignals Markets by attention
 	//
@@ -6275,6 +7245,27 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
 	RuleStation(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUserMe Whose key this is
+	//
+	// Needs the permission `read`.
+	//
+	// Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
+	GetUserMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListUserSignals The calls of an operator
+	//
+	// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+	//
+	// Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
+	ListUserSignals(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUserStats The figures of an operator
+	//
+	// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+	//
+	// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
+	GetUserStats(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks Your webhooks
 	//
@@ -7498,6 +8489,38 @@ func (c *Client) ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams,
 	return c.Client.Do(req)
 }
 
+// GetOwnFieldRecord The field record of the key's owner
+//
+// A key of any permission.
+//
+// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
+func (c *Client) GetOwnFieldRecord(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOwnFieldRecordRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFieldRecord Where an operator stands in the field
+//
+// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
+func (c *Client) GetFieldRecord(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFieldRecordRequest(c.Server, handle)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetNetworkIdentity What an operator has claimed on partner stations
 //
 // Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
@@ -7520,6 +8543,24 @@ func (c *Client) GetNetworkIdentity(ctx context.Context, handle HandlePath, reqE
 // Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 func (c *Client) GetNetworkMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetNetworkMarketRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNetworkOperators The people of all stations by score
+//
+// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
+// partner in `alsoOn`.
+//
+// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
+func (c *Client) ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNetworkOperatorsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7564,11 +8605,76 @@ func (c *Client) GetNetworkProgram(ctx context.Context, params *GetNetworkProgra
 	return c.Client.Do(req)
 }
 
+// GetPulse How the network stands, by week
+//
+// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
+func (c *Client) GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPulseRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListTapes The clips of all stations
+//
+// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
+// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+//
+// Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
+func (c *Client) ListTapes(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTapesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ViewTape A player has started
+//
+// An address counts once an hour for a tape.
+//
+// Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
+func (c *Client) ViewTape(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewViewTapeRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListBroadcastBoard Operators by broadcast score
 //
 // Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListBroadcastBoardRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOperatorAtom One operator's record
+//
+// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
+func (c *Client) GetOperatorAtom(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOperatorAtomRequest(c.Server, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -7590,6 +8696,23 @@ func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBo
 // Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 func (c *Client) GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOperatorRecordRequest(c.Server, handle, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOperatorSkill How much of a record is skill
+//
+// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+//
+// Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
+func (c *Client) GetOperatorSkill(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOperatorSkillRequest(c.Server, handle, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8824,6 +9947,44 @@ func (c *Client) StreamFeed(ctx context.Context, params *StreamFeedParams, reqEd
 	return c.Client.Do(req)
 }
 
+// RuleLaneWithBody Say where a market belongs
+//
+// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+func (c *Client) RuleLaneWithBody(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRuleLaneRequestWithBody(c.Server, marketID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RuleLane Say where a market belongs
+//
+// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+func (c *Client) RuleLane(ctx context.Context, marketID MarketPath, body RuleLaneJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRuleLaneRequest(c.Server, marketID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetOracleMarket One market with its attention, its crowd and its outcome
 //
 // `attention` is null where the market is not open or not measured yet.
@@ -8831,6 +9992,81 @@ func (c *Client) StreamFeed(ctx context.Context, params *StreamFeedParams, reqEd
 // Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
 func (c *Client) GetOracleMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOracleMarketRequest(c.Server, marketID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSignals Calls, newest first
+//
+// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
+// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+//
+// Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
+func (c *Client) ListSignals(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSignalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCategories Calls by content lane
+//
+// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+//
+// Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
+func (c *Client) ListCategories(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCategoriesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CategorizeSignalsWithBody Where questions belong
+//
+// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+// The same question has the same answer always. Needs the permission `read`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+func (c *Client) CategorizeSignalsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCategorizeSignalsRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CategorizeSignals Where questions belong
+//
+// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+// The same question has the same answer always. Needs the permission `read`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+func (c *Client) CategorizeSignals(ctx context.Context, body CategorizeSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCategorizeSignalsRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9064,6 +10300,57 @@ func (c *Client) RuleStationWithBody(ctx context.Context, stationID string, cont
 // Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
 func (c *Client) RuleStation(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRuleStationRequest(c.Server, stationID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUserMe Whose key this is
+//
+// Needs the permission `read`.
+//
+// Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
+func (c *Client) GetUserMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUserMeRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListUserSignals The calls of an operator
+//
+// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+//
+// Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
+func (c *Client) ListUserSignals(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUserSignalsRequest(c.Server, handle, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUserStats The figures of an operator
+//
+// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+//
+// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
+func (c *Client) GetUserStats(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUserStatsRequest(c.Server, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -11571,6 +12858,67 @@ func NewListCrowdGapsRequest(server string, params *ListCrowdGapsParams) (*http.
 	return req, nil
 }
 
+// NewGetOwnFieldRecordRequest constructs an http.Request for the GetOwnFieldRecord method
+func NewGetOwnFieldRecordRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/field-record/me")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetFieldRecordRequest constructs an http.Request for the GetFieldRecord method
+func NewGetFieldRecordRequest(server string, handle HandlePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/field-record/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetNetworkIdentityRequest constructs an http.Request for the GetNetworkIdentity method
 func NewGetNetworkIdentityRequest(server string, handle HandlePath) (*http.Request, error) {
 	var err error
@@ -11629,6 +12977,72 @@ func NewGetNetworkMarketRequest(server string, marketID MarketPath) (*http.Reque
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListNetworkOperatorsRequest constructs an http.Request for the ListNetworkOperators method
+func NewListNetworkOperatorsRequest(server string, params *ListNetworkOperatorsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/operators")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Exclude != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "exclude", *params.Exclude, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -11859,6 +13273,133 @@ func NewGetNetworkProgramRequest(server string, params *GetNetworkProgramParams)
 	return req, nil
 }
 
+// NewGetPulseRequest constructs an http.Request for the GetPulse method
+func NewGetPulseRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/pulse")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListTapesRequest constructs an http.Request for the ListTapes method
+func NewListTapesRequest(server string, params *ListTapesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/tapes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Exclude != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "exclude", *params.Exclude, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewViewTapeRequest constructs an http.Request for the ViewTape method
+func NewViewTapeRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/network/tapes/%s/view", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListBroadcastBoardRequest constructs an http.Request for the ListBroadcastBoard method
 func NewListBroadcastBoardRequest(server string, params *ListBroadcastBoardParams) (*http.Request, error) {
 	var err error
@@ -11935,10 +13476,56 @@ func NewListBroadcastBoardRequest(server string, params *ListBroadcastBoardParam
 
 		}
 
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetOperatorAtomRequest constructs an http.Request for the GetOperatorAtom method
+func NewGetOperatorAtomRequest(server string, handle HandlePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/operator/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -11987,6 +13574,79 @@ func NewGetOperatorRecordRequest(server string, handle string, params *GetOperat
 		if params.Format != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetOperatorSkillRequest constructs an http.Request for the GetOperatorSkill method
+func NewGetOperatorSkillRequest(server string, handle HandlePath, params *GetOperatorSkillParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/operator/%s/skill", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Window != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "window", *params.Window, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -14545,6 +16205,53 @@ func NewStreamFeedRequest(server string, params *StreamFeedParams) (*http.Reques
 	return req, nil
 }
 
+// NewRuleLaneRequest calls the generic RuleLane builder with application/json body
+func NewRuleLaneRequest(server string, marketID MarketPath, body RuleLaneJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRuleLaneRequestWithBody(server, marketID, "application/json", bodyReader)
+}
+
+// NewRuleLaneRequestWithBody constructs an http.Request for the RuleLane method, with any body, and a specified content type
+func NewRuleLaneRequestWithBody(server string, marketID MarketPath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/markets/%s/lane", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetOracleMarketRequest constructs an http.Request for the GetOracleMarket method
 func NewGetOracleMarketRequest(server string, marketID MarketPath) (*http.Request, error) {
 	var err error
@@ -14575,6 +16282,187 @@ func NewGetOracleMarketRequest(server string, marketID MarketPath) (*http.Reques
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewListSignalsRequest constructs an http.Request for the ListSignals method
+func NewListSignalsRequest(server string, params *ListSignalsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/signals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Handle != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "handle", *params.Handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MarketID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "marketId", *params.MarketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCategoriesRequest constructs an http.Request for the ListCategories method
+func NewListCategoriesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/signals/categories")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCategorizeSignalsRequest calls the generic CategorizeSignals builder with application/json body
+func NewCategorizeSignalsRequest(server string, body CategorizeSignalsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCategorizeSignalsRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCategorizeSignalsRequestWithBody constructs an http.Request for the CategorizeSignals method, with any body, and a specified content type
+func NewCategorizeSignalsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/signals/categorize")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -14700,6 +16588,18 @@ func NewListScoreBoardRequest(server string, params *ListScoreBoardParams) (*htt
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -15079,6 +16979,152 @@ func NewRuleStationRequestWithBody(server string, stationID string, contentType 
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetUserMeRequest constructs an http.Request for the GetUserMe method
+func NewGetUserMeRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users/me")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListUserSignalsRequest constructs an http.Request for the ListUserSignals method
+func NewListUserSignalsRequest(server string, handle HandlePath, params *ListUserSignalsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users/%s/signals", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetUserStatsRequest constructs an http.Request for the GetUserStats method
+func NewGetUserStatsRequest(server string, handle HandlePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users/%s/stats", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -16499,6 +18545,22 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/network/crowd (the `ListCrowdGaps` operationId).
 	ListCrowdGapsWithResponse(ctx context.Context, params *ListCrowdGapsParams, reqEditors ...RequestEditorFn) (*ListCrowdGapsResponse, error)
 
+	// GetOwnFieldRecordWithResponse The field record of the key's owner
+	//
+	// A key of any permission.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
+	GetOwnFieldRecordWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOwnFieldRecordResponse, error)
+
+	// GetFieldRecordWithResponse Where an operator stands in the field
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
+	GetFieldRecordWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetFieldRecordResponse, error)
+
 	// GetNetworkIdentityWithResponse What an operator has claimed on partner stations
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -16514,6 +18576,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/network/market/{marketId} (the `GetNetworkMarket` operationId).
 	GetNetworkMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetNetworkMarketResponse, error)
+
+	// ListNetworkOperatorsWithResponse The people of all stations by score
+	//
+	// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
+	// partner in `alsoOn`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
+	ListNetworkOperatorsWithResponse(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*ListNetworkOperatorsResponse, error)
 
 	// GetNetworkPayoutWithResponse Where an operator may be paid
 	//
@@ -16533,12 +18605,45 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/network/program (the `GetNetworkProgram` operationId).
 	GetNetworkProgramWithResponse(ctx context.Context, params *GetNetworkProgramParams, reqEditors ...RequestEditorFn) (*GetNetworkProgramResponse, error)
 
+	// GetPulseWithResponse How the network stands, by week
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
+	GetPulseWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPulseResponse, error)
+
+	// ListTapesWithResponse The clips of all stations
+	//
+	// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
+	// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
+	ListTapesWithResponse(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*ListTapesResponse, error)
+
+	// ViewTapeWithResponse A player has started
+	//
+	// An address counts once an hour for a tape.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
+	ViewTapeWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ViewTapeResponse, error)
+
 	// ListBroadcastBoardWithResponse Operators by broadcast score
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoardWithResponse(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*ListBroadcastBoardResponse, error)
+
+	// GetOperatorAtomWithResponse One operator's record
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
+	GetOperatorAtomWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetOperatorAtomResponse, error)
 
 	// GetOperatorRecordWithResponse The whole record of an operator, as a file
 	//
@@ -16552,6 +18657,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 	GetOperatorRecordWithResponse(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*GetOperatorRecordResponse, error)
+
+	// GetOperatorSkillWithResponse How much of a record is skill
+	//
+	// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
+	GetOperatorSkillWithResponse(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*GetOperatorSkillResponse, error)
 
 	// ListOracleTilesWithResponse The tiles of the heatmap by attention alone
 	//
@@ -17157,6 +19271,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/feed/stream (the `StreamFeed` operationId).
 	StreamFeedWithResponse(ctx context.Context, params *StreamFeedParams, reqEditors ...RequestEditorFn) (*StreamFeedResponse, error)
 
+	// RuleLaneWithBodyWithResponse Say where a market belongs
+	//
+	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+	RuleLaneWithBodyWithResponse(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RuleLaneResponse, error)
+
+	// RuleLaneWithResponse Say where a market belongs
+	//
+	// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+	RuleLaneWithResponse(ctx context.Context, marketID MarketPath, body RuleLaneJSONRequestBody, reqEditors ...RequestEditorFn) (*RuleLaneResponse, error)
+
 	// GetOracleMarketWithResponse One market with its attention, its crowd and its outcome
 	//
 	// `attention` is null where the market is not open or not measured yet.
@@ -17165,6 +19297,45 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/oracle/markets/{marketId} (the `GetOracleMarket` operationId).
 	GetOracleMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetOracleMarketResponse, error)
+
+	// ListSignalsWithResponse Calls, newest first
+	//
+	// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
+	// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
+	ListSignalsWithResponse(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*ListSignalsResponse, error)
+
+	// ListCategoriesWithResponse Calls by content lane
+	//
+	// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
+	ListCategoriesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListCategoriesResponse, error)
+
+	// CategorizeSignalsWithBodyWithResponse Where questions belong
+	//
+	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+	// The same question has the same answer always. Needs the permission `read`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+	CategorizeSignalsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CategorizeSignalsResponse, error)
+
+	// CategorizeSignalsWithResponse Where questions belong
+	//
+	// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+	// The same question has the same answer always. Needs the permission `read`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+	CategorizeSignalsWithResponse(ctx context.Context, body CategorizeSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*CategorizeSignalsResponse, error)
 
 	// ListExternalSignalsWithResponse Markets by attention
 	//
@@ -17282,6 +19453,33 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/stations/{stationId}/status (the `RuleStation` operationId).
 	RuleStationWithResponse(ctx context.Context, stationID string, body RuleStationJSONRequestBody, reqEditors ...RequestEditorFn) (*RuleStationResponse, error)
+
+	// GetUserMeWithResponse Whose key this is
+	//
+	// Needs the permission `read`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
+	GetUserMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetUserMeResponse, error)
+
+	// ListUserSignalsWithResponse The calls of an operator
+	//
+	// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
+	ListUserSignalsWithResponse(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*ListUserSignalsResponse, error)
+
+	// GetUserStatsWithResponse The figures of an operator
+	//
+	// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
+	GetUserStatsWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetUserStatsResponse, error)
 
 	// ListWebhooksWithResponse Your webhooks
 	//
@@ -19823,6 +22021,102 @@ func (r ListCrowdGapsResponse) ContentType() string {
 	return ""
 }
 
+type GetOwnFieldRecordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FieldRecord
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOwnFieldRecordResponse) GetJSON200() *FieldRecord {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOwnFieldRecordResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOwnFieldRecordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOwnFieldRecordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOwnFieldRecordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOwnFieldRecordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetFieldRecordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FieldRecord
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetFieldRecordResponse) GetJSON200() *FieldRecord {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetFieldRecordResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFieldRecordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFieldRecordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFieldRecordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFieldRecordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetNetworkIdentityResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19913,6 +22207,54 @@ func (r GetNetworkMarketResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetNetworkMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListNetworkOperatorsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NetworkOperators
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListNetworkOperatorsResponse) GetJSON200() *NetworkOperators {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListNetworkOperatorsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListNetworkOperatorsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNetworkOperatorsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNetworkOperatorsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListNetworkOperatorsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20015,6 +22357,156 @@ func (r GetNetworkProgramResponse) ContentType() string {
 	return ""
 }
 
+type GetPulseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Pulse
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPulseResponse) GetJSON200() *Pulse {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetPulseResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPulseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPulseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPulseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPulseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListTapesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Tapes
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTapesResponse) GetJSON200() *Tapes {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListTapesResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTapesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTapesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTapesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTapesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ViewTapeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Counted bool `json:"counted"`
+		Ok      True `json:"ok"`
+	}
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ViewTapeResponse) GetJSON200() *struct {
+	Counted bool `json:"counted"`
+	Ok      True `json:"ok"`
+} {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ViewTapeResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ViewTapeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ViewTapeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ViewTapeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ViewTapeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListBroadcastBoardResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20063,6 +22555,54 @@ func (r ListBroadcastBoardResponse) ContentType() string {
 	return ""
 }
 
+type GetOperatorAtomResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OperatorAtom
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOperatorAtomResponse) GetJSON200() *OperatorAtom {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOperatorAtomResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOperatorAtomResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOperatorAtomResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOperatorAtomResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOperatorAtomResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetOperatorRecordResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20098,6 +22638,54 @@ func (r GetOperatorRecordResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetOperatorRecordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetOperatorSkillResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OperatorSkill
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOperatorSkillResponse) GetJSON200() *OperatorSkill {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOperatorSkillResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOperatorSkillResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOperatorSkillResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOperatorSkillResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOperatorSkillResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -22497,6 +25085,54 @@ func (r StreamFeedResponse) ContentType() string {
 	return ""
 }
 
+type RuleLaneResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LaneRuled
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RuleLaneResponse) GetJSON200() *LaneRuled {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RuleLaneResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RuleLaneResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RuleLaneResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RuleLaneResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RuleLaneResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetOracleMarketResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -22539,6 +25175,150 @@ func (r GetOracleMarketResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetOracleMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListSignalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SignalList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSignalsResponse) GetJSON200() *SignalList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListSignalsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSignalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSignalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSignalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSignalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListCategoriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CategoryList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCategoriesResponse) GetJSON200() *CategoryList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListCategoriesResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCategoriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCategoriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCategoriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCategoriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CategorizeSignalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CategorizeAnswer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CategorizeSignalsResponse) GetJSON200() *CategorizeAnswer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CategorizeSignalsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CategorizeSignalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CategorizeSignalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CategorizeSignalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CategorizeSignalsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -23027,6 +25807,150 @@ func (r RuleStationResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RuleStationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetUserMeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UserMe
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetUserMeResponse) GetJSON200() *UserMe {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetUserMeResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetUserMeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetUserMeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetUserMeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetUserMeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListUserSignalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SignalList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListUserSignalsResponse) GetJSON200() *SignalList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListUserSignalsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListUserSignalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListUserSignalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListUserSignalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListUserSignalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetUserStatsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UserStats
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetUserStatsResponse) GetJSON200() *UserStats {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetUserStatsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetUserStatsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetUserStatsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetUserStatsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetUserStatsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -24791,6 +27715,34 @@ func (c *ClientWithResponses) ListCrowdGapsWithResponse(ctx context.Context, par
 	return ParseListCrowdGapsResponse(rsp)
 }
 
+// GetOwnFieldRecordWithResponse The field record of the key's owner
+//
+// A key of any permission.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
+func (c *ClientWithResponses) GetOwnFieldRecordWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOwnFieldRecordResponse, error) {
+	rsp, err := c.GetOwnFieldRecord(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOwnFieldRecordResponse(rsp)
+}
+
+// GetFieldRecordWithResponse Where an operator stands in the field
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
+func (c *ClientWithResponses) GetFieldRecordWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetFieldRecordResponse, error) {
+	rsp, err := c.GetFieldRecord(ctx, handle, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFieldRecordResponse(rsp)
+}
+
 // GetNetworkIdentityWithResponse What an operator has claimed on partner stations
 //
 // Returns a wrapper object for the known response body format(s).
@@ -24817,6 +27769,22 @@ func (c *ClientWithResponses) GetNetworkMarketWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseGetNetworkMarketResponse(rsp)
+}
+
+// ListNetworkOperatorsWithResponse The people of all stations by score
+//
+// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
+// partner in `alsoOn`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
+func (c *ClientWithResponses) ListNetworkOperatorsWithResponse(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*ListNetworkOperatorsResponse, error) {
+	rsp, err := c.ListNetworkOperators(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNetworkOperatorsResponse(rsp)
 }
 
 // GetNetworkPayoutWithResponse Where an operator may be paid
@@ -24849,6 +27817,50 @@ func (c *ClientWithResponses) GetNetworkProgramWithResponse(ctx context.Context,
 	return ParseGetNetworkProgramResponse(rsp)
 }
 
+// GetPulseWithResponse How the network stands, by week
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
+func (c *ClientWithResponses) GetPulseWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPulseResponse, error) {
+	rsp, err := c.GetPulse(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPulseResponse(rsp)
+}
+
+// ListTapesWithResponse The clips of all stations
+//
+// Our own clips that are ready and those of active partners: boosted ones first, then the newest; never more than three
+// of one handle in a row. A partner that does not answer is shown as it was for ten minutes, then it is missing.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/network/tapes (the `ListTapes` operationId).
+func (c *ClientWithResponses) ListTapesWithResponse(ctx context.Context, params *ListTapesParams, reqEditors ...RequestEditorFn) (*ListTapesResponse, error) {
+	rsp, err := c.ListTapes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTapesResponse(rsp)
+}
+
+// ViewTapeWithResponse A player has started
+//
+// An address counts once an hour for a tape.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/network/tapes/{id}/view (the `ViewTape` operationId).
+func (c *ClientWithResponses) ViewTapeWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ViewTapeResponse, error) {
+	rsp, err := c.ViewTape(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseViewTapeResponse(rsp)
+}
+
 // ListBroadcastBoardWithResponse Operators by broadcast score
 //
 // Returns a wrapper object for the known response body format(s).
@@ -24860,6 +27872,19 @@ func (c *ClientWithResponses) ListBroadcastBoardWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseListBroadcastBoardResponse(rsp)
+}
+
+// GetOperatorAtomWithResponse One operator's record
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
+func (c *ClientWithResponses) GetOperatorAtomWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetOperatorAtomResponse, error) {
+	rsp, err := c.GetOperatorAtom(ctx, handle, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOperatorAtomResponse(rsp)
 }
 
 // GetOperatorRecordWithResponse The whole record of an operator, as a file
@@ -24879,6 +27904,21 @@ func (c *ClientWithResponses) GetOperatorRecordWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseGetOperatorRecordResponse(rsp)
+}
+
+// GetOperatorSkillWithResponse How much of a record is skill
+//
+// docs/method.md has every formula. A call counts a few moments after its result. Over `28d` the feed's results count.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/operator/{handle}/skill (the `GetOperatorSkill` operationId).
+func (c *ClientWithResponses) GetOperatorSkillWithResponse(ctx context.Context, handle HandlePath, params *GetOperatorSkillParams, reqEditors ...RequestEditorFn) (*GetOperatorSkillResponse, error) {
+	rsp, err := c.GetOperatorSkill(ctx, handle, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOperatorSkillResponse(rsp)
 }
 
 // ListOracleTilesWithResponse The tiles of the heatmap by attention alone
@@ -25898,6 +28938,36 @@ func (c *ClientWithResponses) StreamFeedWithResponse(ctx context.Context, params
 	return ParseStreamFeedResponse(rsp)
 }
 
+// RuleLaneWithBodyWithResponse Say where a market belongs
+//
+// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+func (c *ClientWithResponses) RuleLaneWithBodyWithResponse(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RuleLaneResponse, error) {
+	rsp, err := c.RuleLaneWithBody(ctx, marketID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRuleLaneResponse(rsp)
+}
+
+// RuleLaneWithResponse Say where a market belongs
+//
+// The act of an admin, which the audit log keeps. It beats tags and words, and stays. Calls that are scored keep their lane.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/markets/{marketId}/lane (the `RuleLane` operationId).
+func (c *ClientWithResponses) RuleLaneWithResponse(ctx context.Context, marketID MarketPath, body RuleLaneJSONRequestBody, reqEditors ...RequestEditorFn) (*RuleLaneResponse, error) {
+	rsp, err := c.RuleLane(ctx, marketID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRuleLaneResponse(rsp)
+}
+
 // GetOracleMarketWithResponse One market with its attention, its crowd and its outcome
 //
 // `attention` is null where the market is not open or not measured yet.
@@ -25911,6 +28981,69 @@ func (c *ClientWithResponses) GetOracleMarketWithResponse(ctx context.Context, m
 		return nil, err
 	}
 	return ParseGetOracleMarketResponse(rsp)
+}
+
+// ListSignalsWithResponse Calls, newest first
+//
+// With filters. A handle or a market that cannot exist has no calls; other unknown values mean no filter. One page looks at
+// 2,000 calls at most: where few of them fit it has fewer than `limit`, and `next_cursor` goes on.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/signals (the `ListSignals` operationId).
+func (c *ClientWithResponses) ListSignalsWithResponse(ctx context.Context, params *ListSignalsParams, reqEditors ...RequestEditorFn) (*ListSignalsResponse, error) {
+	rsp, err := c.ListSignals(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSignalsResponse(rsp)
+}
+
+// ListCategoriesWithResponse Calls by content lane
+//
+// Every lane, in the order of the protocol. No list takes OTHER as a filter.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/signals/categories (the `ListCategories` operationId).
+func (c *ClientWithResponses) ListCategoriesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListCategoriesResponse, error) {
+	rsp, err := c.ListCategories(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCategoriesResponse(rsp)
+}
+
+// CategorizeSignalsWithBodyWithResponse Where questions belong
+//
+// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+// The same question has the same answer always. Needs the permission `read`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+func (c *ClientWithResponses) CategorizeSignalsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CategorizeSignalsResponse, error) {
+	rsp, err := c.CategorizeSignalsWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCategorizeSignalsResponse(rsp)
+}
+
+// CategorizeSignalsWithResponse Where questions belong
+//
+// The words of a title decide, and for a market that is known the tags of its venue and the word of an admin before them.
+// The same question has the same answer always. Needs the permission `read`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/signals/categorize (the `CategorizeSignals` operationId).
+func (c *ClientWithResponses) CategorizeSignalsWithResponse(ctx context.Context, body CategorizeSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*CategorizeSignalsResponse, error) {
+	rsp, err := c.CategorizeSignals(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCategorizeSignalsResponse(rsp)
 }
 
 // ListExternalSignalsWithResponse Markets by attention
@@ -26106,6 +29239,51 @@ func (c *ClientWithResponses) RuleStationWithResponse(ctx context.Context, stati
 		return nil, err
 	}
 	return ParseRuleStationResponse(rsp)
+}
+
+// GetUserMeWithResponse Whose key this is
+//
+// Needs the permission `read`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/users/me (the `GetUserMe` operationId).
+func (c *ClientWithResponses) GetUserMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetUserMeResponse, error) {
+	rsp, err := c.GetUserMe(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetUserMeResponse(rsp)
+}
+
+// ListUserSignalsWithResponse The calls of an operator
+//
+// By its own key or an admin. Newest first, in pages as `GET /api/v1/signals` has them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/users/{handle}/signals (the `ListUserSignals` operationId).
+func (c *ClientWithResponses) ListUserSignalsWithResponse(ctx context.Context, handle HandlePath, params *ListUserSignalsParams, reqEditors ...RequestEditorFn) (*ListUserSignalsResponse, error) {
+	rsp, err := c.ListUserSignals(ctx, handle, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListUserSignalsResponse(rsp)
+}
+
+// GetUserStatsWithResponse The figures of an operator
+//
+// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
+func (c *ClientWithResponses) GetUserStatsWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetUserStatsResponse, error) {
+	rsp, err := c.GetUserStats(ctx, handle, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetUserStatsResponse(rsp)
 }
 
 // ListWebhooksWithResponse Your webhooks
@@ -28033,6 +31211,72 @@ func ParseListCrowdGapsResponse(rsp *http.Response) (*ListCrowdGapsResponse, err
 	return response, nil
 }
 
+// ParseGetOwnFieldRecordResponse parses an HTTP response from a GetOwnFieldRecordWithResponse call
+func ParseGetOwnFieldRecordResponse(rsp *http.Response) (*GetOwnFieldRecordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOwnFieldRecordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FieldRecord
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetFieldRecordResponse parses an HTTP response from a GetFieldRecordWithResponse call
+func ParseGetFieldRecordResponse(rsp *http.Response) (*GetFieldRecordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFieldRecordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FieldRecord
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetNetworkIdentityResponse parses an HTTP response from a GetNetworkIdentityWithResponse call
 func ParseGetNetworkIdentityResponse(rsp *http.Response) (*GetNetworkIdentityResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -28082,6 +31326,39 @@ func ParseGetNetworkMarketResponse(rsp *http.Response) (*GetNetworkMarketRespons
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest NetworkMarketAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListNetworkOperatorsResponse parses an HTTP response from a ListNetworkOperatorsWithResponse call
+func ParseListNetworkOperatorsResponse(rsp *http.Response) (*ListNetworkOperatorsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNetworkOperatorsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NetworkOperators
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -28165,6 +31442,108 @@ func ParseGetNetworkProgramResponse(rsp *http.Response) (*GetNetworkProgramRespo
 	return response, nil
 }
 
+// ParseGetPulseResponse parses an HTTP response from a GetPulseWithResponse call
+func ParseGetPulseResponse(rsp *http.Response) (*GetPulseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPulseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Pulse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListTapesResponse parses an HTTP response from a ListTapesWithResponse call
+func ParseListTapesResponse(rsp *http.Response) (*ListTapesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTapesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Tapes
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseViewTapeResponse parses an HTTP response from a ViewTapeWithResponse call
+func ParseViewTapeResponse(rsp *http.Response) (*ViewTapeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ViewTapeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Counted bool `json:"counted"`
+			Ok      True `json:"ok"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListBroadcastBoardResponse parses an HTTP response from a ListBroadcastBoardWithResponse call
 func ParseListBroadcastBoardResponse(rsp *http.Response) (*ListBroadcastBoardResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -28198,6 +31577,39 @@ func ParseListBroadcastBoardResponse(rsp *http.Response) (*ListBroadcastBoardRes
 	return response, nil
 }
 
+// ParseGetOperatorAtomResponse parses an HTTP response from a GetOperatorAtomWithResponse call
+func ParseGetOperatorAtomResponse(rsp *http.Response) (*GetOperatorAtomResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOperatorAtomResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OperatorAtom
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetOperatorRecordResponse parses an HTTP response from a GetOperatorRecordWithResponse call
 func ParseGetOperatorRecordResponse(rsp *http.Response) (*GetOperatorRecordResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -28212,6 +31624,39 @@ func ParseGetOperatorRecordResponse(rsp *http.Response) (*GetOperatorRecordRespo
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetOperatorSkillResponse parses an HTTP response from a GetOperatorSkillWithResponse call
+func ParseGetOperatorSkillResponse(rsp *http.Response) (*GetOperatorSkillResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOperatorSkillResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OperatorSkill
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -29870,6 +33315,39 @@ func ParseStreamFeedResponse(rsp *http.Response) (*StreamFeedResponse, error) {
 	return response, nil
 }
 
+// ParseRuleLaneResponse parses an HTTP response from a RuleLaneWithResponse call
+func ParseRuleLaneResponse(rsp *http.Response) (*RuleLaneResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RuleLaneResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LaneRuled
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetOracleMarketResponse parses an HTTP response from a GetOracleMarketWithResponse call
 func ParseGetOracleMarketResponse(rsp *http.Response) (*GetOracleMarketResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -29886,6 +33364,105 @@ func ParseGetOracleMarketResponse(rsp *http.Response) (*GetOracleMarketResponse,
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest OracleMarket
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListSignalsResponse parses an HTTP response from a ListSignalsWithResponse call
+func ParseListSignalsResponse(rsp *http.Response) (*ListSignalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSignalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SignalList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListCategoriesResponse parses an HTTP response from a ListCategoriesWithResponse call
+func ParseListCategoriesResponse(rsp *http.Response) (*ListCategoriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCategoriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CategoryList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCategorizeSignalsResponse parses an HTTP response from a CategorizeSignalsWithResponse call
+func ParseCategorizeSignalsResponse(rsp *http.Response) (*CategorizeSignalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CategorizeSignalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CategorizeAnswer
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -30220,6 +33797,105 @@ func ParseRuleStationResponse(rsp *http.Response) (*RuleStationResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest StationDone
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetUserMeResponse parses an HTTP response from a GetUserMeWithResponse call
+func ParseGetUserMeResponse(rsp *http.Response) (*GetUserMeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetUserMeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UserMe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListUserSignalsResponse parses an HTTP response from a ListUserSignalsWithResponse call
+func ParseListUserSignalsResponse(rsp *http.Response) (*ListUserSignalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListUserSignalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SignalList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetUserStatsResponse parses an HTTP response from a GetUserStatsWithResponse call
+func ParseGetUserStatsResponse(rsp *http.Response) (*GetUserStatsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetUserStatsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UserStats
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

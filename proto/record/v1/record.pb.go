@@ -305,33 +305,33 @@ func (x *Moment) GetMintedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-type GetRecordRequest struct {
+type GetOperatorRecordRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to By:
 	//
-	//	*GetRecordRequest_Handle
-	//	*GetRecordRequest_Id
-	By            isGetRecordRequest_By `protobuf_oneof:"by"`
-	Recent        int32                 `protobuf:"varint,3,opt,name=recent,proto3" json:"recent,omitempty"`   // how many of the newest calls, at most 100
-	Moments       int32                 `protobuf:"varint,4,opt,name=moments,proto3" json:"moments,omitempty"` // how many of the newest moments, at most 100
+	//	*GetOperatorRecordRequest_Handle
+	//	*GetOperatorRecordRequest_Id
+	By            isGetOperatorRecordRequest_By `protobuf_oneof:"by"`
+	Recent        int32                         `protobuf:"varint,3,opt,name=recent,proto3" json:"recent,omitempty"`   // how many of the newest calls, at most 100
+	Moments       int32                         `protobuf:"varint,4,opt,name=moments,proto3" json:"moments,omitempty"` // how many of the newest moments, at most 100
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *GetRecordRequest) Reset() {
-	*x = GetRecordRequest{}
+func (x *GetOperatorRecordRequest) Reset() {
+	*x = GetOperatorRecordRequest{}
 	mi := &file_record_v1_record_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *GetRecordRequest) String() string {
+func (x *GetOperatorRecordRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*GetRecordRequest) ProtoMessage() {}
+func (*GetOperatorRecordRequest) ProtoMessage() {}
 
-func (x *GetRecordRequest) ProtoReflect() protoreflect.Message {
+func (x *GetOperatorRecordRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_record_v1_record_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -343,67 +343,67 @@ func (x *GetRecordRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use GetRecordRequest.ProtoReflect.Descriptor instead.
-func (*GetRecordRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use GetOperatorRecordRequest.ProtoReflect.Descriptor instead.
+func (*GetOperatorRecordRequest) Descriptor() ([]byte, []int) {
 	return file_record_v1_record_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *GetRecordRequest) GetBy() isGetRecordRequest_By {
+func (x *GetOperatorRecordRequest) GetBy() isGetOperatorRecordRequest_By {
 	if x != nil {
 		return x.By
 	}
 	return nil
 }
 
-func (x *GetRecordRequest) GetHandle() string {
+func (x *GetOperatorRecordRequest) GetHandle() string {
 	if x != nil {
-		if x, ok := x.By.(*GetRecordRequest_Handle); ok {
+		if x, ok := x.By.(*GetOperatorRecordRequest_Handle); ok {
 			return x.Handle
 		}
 	}
 	return ""
 }
 
-func (x *GetRecordRequest) GetId() string {
+func (x *GetOperatorRecordRequest) GetId() string {
 	if x != nil {
-		if x, ok := x.By.(*GetRecordRequest_Id); ok {
+		if x, ok := x.By.(*GetOperatorRecordRequest_Id); ok {
 			return x.Id
 		}
 	}
 	return ""
 }
 
-func (x *GetRecordRequest) GetRecent() int32 {
+func (x *GetOperatorRecordRequest) GetRecent() int32 {
 	if x != nil {
 		return x.Recent
 	}
 	return 0
 }
 
-func (x *GetRecordRequest) GetMoments() int32 {
+func (x *GetOperatorRecordRequest) GetMoments() int32 {
 	if x != nil {
 		return x.Moments
 	}
 	return 0
 }
 
-type isGetRecordRequest_By interface {
-	isGetRecordRequest_By()
+type isGetOperatorRecordRequest_By interface {
+	isGetOperatorRecordRequest_By()
 }
 
-type GetRecordRequest_Handle struct {
+type GetOperatorRecordRequest_Handle struct {
 	Handle string `protobuf:"bytes,1,opt,name=handle,proto3,oneof"`
 }
 
-type GetRecordRequest_Id struct {
+type GetOperatorRecordRequest_Id struct {
 	Id string `protobuf:"bytes,2,opt,name=id,proto3,oneof"`
 }
 
-func (*GetRecordRequest_Handle) isGetRecordRequest_By() {}
+func (*GetOperatorRecordRequest_Handle) isGetOperatorRecordRequest_By() {}
 
-func (*GetRecordRequest_Id) isGetRecordRequest_By() {}
+func (*GetOperatorRecordRequest_Id) isGetOperatorRecordRequest_By() {}
 
-type GetRecordResponse struct {
+type GetOperatorRecordResponse struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Operator       *v1.Operator           `protobuf:"bytes,1,opt,name=operator,proto3" json:"operator,omitempty"`
 	Stats          *Stats                 `protobuf:"bytes,2,opt,name=stats,proto3" json:"stats,omitempty"`
@@ -417,20 +417,20 @@ type GetRecordResponse struct {
 	sizeCache      protoimpl.SizeCache
 }
 
-func (x *GetRecordResponse) Reset() {
-	*x = GetRecordResponse{}
+func (x *GetOperatorRecordResponse) Reset() {
+	*x = GetOperatorRecordResponse{}
 	mi := &file_record_v1_record_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *GetRecordResponse) String() string {
+func (x *GetOperatorRecordResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*GetRecordResponse) ProtoMessage() {}
+func (*GetOperatorRecordResponse) ProtoMessage() {}
 
-func (x *GetRecordResponse) ProtoReflect() protoreflect.Message {
+func (x *GetOperatorRecordResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_record_v1_record_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -442,61 +442,61 @@ func (x *GetRecordResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use GetRecordResponse.ProtoReflect.Descriptor instead.
-func (*GetRecordResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use GetOperatorRecordResponse.ProtoReflect.Descriptor instead.
+func (*GetOperatorRecordResponse) Descriptor() ([]byte, []int) {
 	return file_record_v1_record_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *GetRecordResponse) GetOperator() *v1.Operator {
+func (x *GetOperatorRecordResponse) GetOperator() *v1.Operator {
 	if x != nil {
 		return x.Operator
 	}
 	return nil
 }
 
-func (x *GetRecordResponse) GetStats() *Stats {
+func (x *GetOperatorRecordResponse) GetStats() *Stats {
 	if x != nil {
 		return x.Stats
 	}
 	return nil
 }
 
-func (x *GetRecordResponse) GetRank() int64 {
+func (x *GetOperatorRecordResponse) GetRank() int64 {
 	if x != nil && x.Rank != nil {
 		return *x.Rank
 	}
 	return 0
 }
 
-func (x *GetRecordResponse) GetField() int64 {
+func (x *GetOperatorRecordResponse) GetField() int64 {
 	if x != nil {
 		return x.Field
 	}
 	return 0
 }
 
-func (x *GetRecordResponse) GetBroadcastScore() int32 {
+func (x *GetOperatorRecordResponse) GetBroadcastScore() int32 {
 	if x != nil {
 		return x.BroadcastScore
 	}
 	return 0
 }
 
-func (x *GetRecordResponse) GetBest() *Best {
+func (x *GetOperatorRecordResponse) GetBest() *Best {
 	if x != nil {
 		return x.Best
 	}
 	return nil
 }
 
-func (x *GetRecordResponse) GetRecent() []*v11.Signal {
+func (x *GetOperatorRecordResponse) GetRecent() []*v11.Signal {
 	if x != nil {
 		return x.Recent
 	}
 	return nil
 }
 
-func (x *GetRecordResponse) GetMoments() []*Moment {
+func (x *GetOperatorRecordResponse) GetMoments() []*Moment {
 	if x != nil {
 		return x.Moments
 	}
@@ -1518,14 +1518,14 @@ const file_record_v1_record_proto_rawDesc = "" +
 	"\tdirection\x18\x06 \x01(\tR\tdirection\x12\x19\n" +
 	"\bodds_bps\x18\a \x01(\x05R\aoddsBps\x12\x14\n" +
 	"\x05score\x18\b \x01(\x05R\x05score\x127\n" +
-	"\tminted_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\bmintedAt\"v\n" +
-	"\x10GetRecordRequest\x12\x18\n" +
+	"\tminted_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\bmintedAt\"~\n" +
+	"\x18GetOperatorRecordRequest\x12\x18\n" +
 	"\x06handle\x18\x01 \x01(\tH\x00R\x06handle\x12\x10\n" +
 	"\x02id\x18\x02 \x01(\tH\x00R\x02id\x12\x16\n" +
 	"\x06recent\x18\x03 \x01(\x05R\x06recent\x12\x18\n" +
 	"\amoments\x18\x04 \x01(\x05R\amomentsB\x04\n" +
-	"\x02by\"\x83\x03\n" +
-	"\x11GetRecordResponse\x12<\n" +
+	"\x02by\"\x8b\x03\n" +
+	"\x19GetOperatorRecordResponse\x12<\n" +
 	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\x121\n" +
 	"\x05stats\x18\x02 \x01(\v2\x1b.signalcast.record.v1.StatsR\x05stats\x12\x17\n" +
 	"\x04rank\x18\x03 \x01(\x03H\x00R\x04rank\x88\x01\x01\x12\x14\n" +
@@ -1626,9 +1626,9 @@ const file_record_v1_record_proto_rawDesc = "" +
 	"\tbeat_line\x18\x11 \x01(\x03R\bbeatLine\x122\n" +
 	"\x15last_independent_week\x18\x12 \x01(\tR\x13lastIndependentWeek\x12$\n" +
 	"\rresolutions28\x18\x13 \x01(\x03R\rresolutions28\x12=\n" +
-	"\fgenerated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt2\x8d\x03\n" +
-	"\rRecordService\x12\\\n" +
-	"\tGetRecord\x12&.signalcast.record.v1.GetRecordRequest\x1a'.signalcast.record.v1.GetRecordResponse\x12h\n" +
+	"\fgenerated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt2\xa5\x03\n" +
+	"\rRecordService\x12t\n" +
+	"\x11GetOperatorRecord\x12..signalcast.record.v1.GetOperatorRecordRequest\x1a/.signalcast.record.v1.GetOperatorRecordResponse\x12h\n" +
 	"\rListOperators\x12*.signalcast.record.v1.ListOperatorsRequest\x1a+.signalcast.record.v1.ListOperatorsResponse\x12Y\n" +
 	"\bGetSkill\x12%.signalcast.record.v1.GetSkillRequest\x1a&.signalcast.record.v1.GetSkillResponse\x12Y\n" +
 	"\bGetPulse\x12%.signalcast.record.v1.GetPulseRequest\x1a&.signalcast.record.v1.GetPulseResponseB;Z9github.com/signalcast/signalcast/proto/record/v1;recordv1b\x06proto3"
@@ -1647,34 +1647,34 @@ func file_record_v1_record_proto_rawDescGZIP() []byte {
 
 var file_record_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_record_v1_record_proto_goTypes = []any{
-	(*Stats)(nil),                 // 0: signalcast.record.v1.Stats
-	(*Best)(nil),                  // 1: signalcast.record.v1.Best
-	(*Moment)(nil),                // 2: signalcast.record.v1.Moment
-	(*GetRecordRequest)(nil),      // 3: signalcast.record.v1.GetRecordRequest
-	(*GetRecordResponse)(nil),     // 4: signalcast.record.v1.GetRecordResponse
-	(*ListOperatorsRequest)(nil),  // 5: signalcast.record.v1.ListOperatorsRequest
-	(*Ranked)(nil),                // 6: signalcast.record.v1.Ranked
-	(*ListOperatorsResponse)(nil), // 7: signalcast.record.v1.ListOperatorsResponse
-	(*GetSkillRequest)(nil),       // 8: signalcast.record.v1.GetSkillRequest
-	(*Bin)(nil),                   // 9: signalcast.record.v1.Bin
-	(*Calibration)(nil),           // 10: signalcast.record.v1.Calibration
-	(*Report)(nil),                // 11: signalcast.record.v1.Report
-	(*LaneReport)(nil),            // 12: signalcast.record.v1.LaneReport
-	(*GetSkillResponse)(nil),      // 13: signalcast.record.v1.GetSkillResponse
-	(*GetPulseRequest)(nil),       // 14: signalcast.record.v1.GetPulseRequest
-	(*Week)(nil),                  // 15: signalcast.record.v1.Week
-	(*GetPulseResponse)(nil),      // 16: signalcast.record.v1.GetPulseResponse
-	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
-	(*v1.Operator)(nil),           // 18: signalcast.operator.v1.Operator
-	(*v11.Signal)(nil),            // 19: signalcast.signal.v1.Signal
+	(*Stats)(nil),                     // 0: signalcast.record.v1.Stats
+	(*Best)(nil),                      // 1: signalcast.record.v1.Best
+	(*Moment)(nil),                    // 2: signalcast.record.v1.Moment
+	(*GetOperatorRecordRequest)(nil),  // 3: signalcast.record.v1.GetOperatorRecordRequest
+	(*GetOperatorRecordResponse)(nil), // 4: signalcast.record.v1.GetOperatorRecordResponse
+	(*ListOperatorsRequest)(nil),      // 5: signalcast.record.v1.ListOperatorsRequest
+	(*Ranked)(nil),                    // 6: signalcast.record.v1.Ranked
+	(*ListOperatorsResponse)(nil),     // 7: signalcast.record.v1.ListOperatorsResponse
+	(*GetSkillRequest)(nil),           // 8: signalcast.record.v1.GetSkillRequest
+	(*Bin)(nil),                       // 9: signalcast.record.v1.Bin
+	(*Calibration)(nil),               // 10: signalcast.record.v1.Calibration
+	(*Report)(nil),                    // 11: signalcast.record.v1.Report
+	(*LaneReport)(nil),                // 12: signalcast.record.v1.LaneReport
+	(*GetSkillResponse)(nil),          // 13: signalcast.record.v1.GetSkillResponse
+	(*GetPulseRequest)(nil),           // 14: signalcast.record.v1.GetPulseRequest
+	(*Week)(nil),                      // 15: signalcast.record.v1.Week
+	(*GetPulseResponse)(nil),          // 16: signalcast.record.v1.GetPulseResponse
+	(*timestamppb.Timestamp)(nil),     // 17: google.protobuf.Timestamp
+	(*v1.Operator)(nil),               // 18: signalcast.operator.v1.Operator
+	(*v11.Signal)(nil),                // 19: signalcast.signal.v1.Signal
 }
 var file_record_v1_record_proto_depIdxs = []int32{
 	17, // 0: signalcast.record.v1.Moment.minted_at:type_name -> google.protobuf.Timestamp
-	18, // 1: signalcast.record.v1.GetRecordResponse.operator:type_name -> signalcast.operator.v1.Operator
-	0,  // 2: signalcast.record.v1.GetRecordResponse.stats:type_name -> signalcast.record.v1.Stats
-	1,  // 3: signalcast.record.v1.GetRecordResponse.best:type_name -> signalcast.record.v1.Best
-	19, // 4: signalcast.record.v1.GetRecordResponse.recent:type_name -> signalcast.signal.v1.Signal
-	2,  // 5: signalcast.record.v1.GetRecordResponse.moments:type_name -> signalcast.record.v1.Moment
+	18, // 1: signalcast.record.v1.GetOperatorRecordResponse.operator:type_name -> signalcast.operator.v1.Operator
+	0,  // 2: signalcast.record.v1.GetOperatorRecordResponse.stats:type_name -> signalcast.record.v1.Stats
+	1,  // 3: signalcast.record.v1.GetOperatorRecordResponse.best:type_name -> signalcast.record.v1.Best
+	19, // 4: signalcast.record.v1.GetOperatorRecordResponse.recent:type_name -> signalcast.signal.v1.Signal
+	2,  // 5: signalcast.record.v1.GetOperatorRecordResponse.moments:type_name -> signalcast.record.v1.Moment
 	18, // 6: signalcast.record.v1.Ranked.operator:type_name -> signalcast.operator.v1.Operator
 	0,  // 7: signalcast.record.v1.Ranked.stats:type_name -> signalcast.record.v1.Stats
 	6,  // 8: signalcast.record.v1.ListOperatorsResponse.operators:type_name -> signalcast.record.v1.Ranked
@@ -1688,11 +1688,11 @@ var file_record_v1_record_proto_depIdxs = []int32{
 	17, // 16: signalcast.record.v1.GetSkillResponse.updated_at:type_name -> google.protobuf.Timestamp
 	15, // 17: signalcast.record.v1.GetPulseResponse.weeks:type_name -> signalcast.record.v1.Week
 	17, // 18: signalcast.record.v1.GetPulseResponse.generated_at:type_name -> google.protobuf.Timestamp
-	3,  // 19: signalcast.record.v1.RecordService.GetRecord:input_type -> signalcast.record.v1.GetRecordRequest
+	3,  // 19: signalcast.record.v1.RecordService.GetOperatorRecord:input_type -> signalcast.record.v1.GetOperatorRecordRequest
 	5,  // 20: signalcast.record.v1.RecordService.ListOperators:input_type -> signalcast.record.v1.ListOperatorsRequest
 	8,  // 21: signalcast.record.v1.RecordService.GetSkill:input_type -> signalcast.record.v1.GetSkillRequest
 	14, // 22: signalcast.record.v1.RecordService.GetPulse:input_type -> signalcast.record.v1.GetPulseRequest
-	4,  // 23: signalcast.record.v1.RecordService.GetRecord:output_type -> signalcast.record.v1.GetRecordResponse
+	4,  // 23: signalcast.record.v1.RecordService.GetOperatorRecord:output_type -> signalcast.record.v1.GetOperatorRecordResponse
 	7,  // 24: signalcast.record.v1.RecordService.ListOperators:output_type -> signalcast.record.v1.ListOperatorsResponse
 	13, // 25: signalcast.record.v1.RecordService.GetSkill:output_type -> signalcast.record.v1.GetSkillResponse
 	16, // 26: signalcast.record.v1.RecordService.GetPulse:output_type -> signalcast.record.v1.GetPulseResponse
@@ -1710,8 +1710,8 @@ func file_record_v1_record_proto_init() {
 	}
 	file_record_v1_record_proto_msgTypes[0].OneofWrappers = []any{}
 	file_record_v1_record_proto_msgTypes[3].OneofWrappers = []any{
-		(*GetRecordRequest_Handle)(nil),
-		(*GetRecordRequest_Id)(nil),
+		(*GetOperatorRecordRequest_Handle)(nil),
+		(*GetOperatorRecordRequest_Id)(nil),
 	}
 	file_record_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	file_record_v1_record_proto_msgTypes[11].OneofWrappers = []any{}

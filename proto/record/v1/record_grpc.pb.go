@@ -22,10 +22,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	RecordService_GetRecord_FullMethodName     = "/signalcast.record.v1.RecordService/GetRecord"
-	RecordService_ListOperators_FullMethodName = "/signalcast.record.v1.RecordService/ListOperators"
-	RecordService_GetSkill_FullMethodName      = "/signalcast.record.v1.RecordService/GetSkill"
-	RecordService_GetPulse_FullMethodName      = "/signalcast.record.v1.RecordService/GetPulse"
+	RecordService_GetOperatorRecord_FullMethodName = "/signalcast.record.v1.RecordService/GetOperatorRecord"
+	RecordService_ListOperators_FullMethodName     = "/signalcast.record.v1.RecordService/ListOperators"
+	RecordService_GetSkill_FullMethodName          = "/signalcast.record.v1.RecordService/GetSkill"
+	RecordService_GetPulse_FullMethodName          = "/signalcast.record.v1.RecordService/GetPulse"
 )
 
 // RecordServiceClient is the client API for RecordService service.
@@ -33,7 +33,7 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type RecordServiceClient interface {
 	// One operator's record. not_found for an unknown handle or id.
-	GetRecord(ctx context.Context, in *GetRecordRequest, opts ...grpc.CallOption) (*GetRecordResponse, error)
+	GetOperatorRecord(ctx context.Context, in *GetOperatorRecordRequest, opts ...grpc.CallOption) (*GetOperatorRecordResponse, error)
 	// The ranked field: people with a decided call, in the order of their ranks.
 	ListOperators(ctx context.Context, in *ListOperatorsRequest, opts ...grpc.CallOption) (*ListOperatorsResponse, error)
 	// How much of a record is skill. not_found for an unknown handle.
@@ -50,10 +50,10 @@ func NewRecordServiceClient(cc grpc.ClientConnInterface) RecordServiceClient {
 	return &recordServiceClient{cc}
 }
 
-func (c *recordServiceClient) GetRecord(ctx context.Context, in *GetRecordRequest, opts ...grpc.CallOption) (*GetRecordResponse, error) {
+func (c *recordServiceClient) GetOperatorRecord(ctx context.Context, in *GetOperatorRecordRequest, opts ...grpc.CallOption) (*GetOperatorRecordResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(GetRecordResponse)
-	err := c.cc.Invoke(ctx, RecordService_GetRecord_FullMethodName, in, out, cOpts...)
+	out := new(GetOperatorRecordResponse)
+	err := c.cc.Invoke(ctx, RecordService_GetOperatorRecord_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (c *recordServiceClient) GetPulse(ctx context.Context, in *GetPulseRequest,
 // for forward compatibility.
 type RecordServiceServer interface {
 	// One operator's record. not_found for an unknown handle or id.
-	GetRecord(context.Context, *GetRecordRequest) (*GetRecordResponse, error)
+	GetOperatorRecord(context.Context, *GetOperatorRecordRequest) (*GetOperatorRecordResponse, error)
 	// The ranked field: people with a decided call, in the order of their ranks.
 	ListOperators(context.Context, *ListOperatorsRequest) (*ListOperatorsResponse, error)
 	// How much of a record is skill. not_found for an unknown handle.
@@ -112,8 +112,8 @@ type RecordServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedRecordServiceServer struct{}
 
-func (UnimplementedRecordServiceServer) GetRecord(context.Context, *GetRecordRequest) (*GetRecordResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method GetRecord not implemented")
+func (UnimplementedRecordServiceServer) GetOperatorRecord(context.Context, *GetOperatorRecordRequest) (*GetOperatorRecordResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetOperatorRecord not implemented")
 }
 func (UnimplementedRecordServiceServer) ListOperators(context.Context, *ListOperatorsRequest) (*ListOperatorsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListOperators not implemented")
@@ -145,20 +145,20 @@ func RegisterRecordServiceServer(s grpc.ServiceRegistrar, srv RecordServiceServe
 	s.RegisterService(&RecordService_ServiceDesc, srv)
 }
 
-func _RecordService_GetRecord_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(GetRecordRequest)
+func _RecordService_GetOperatorRecord_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetOperatorRecordRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(RecordServiceServer).GetRecord(ctx, in)
+		return srv.(RecordServiceServer).GetOperatorRecord(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: RecordService_GetRecord_FullMethodName,
+		FullMethod: RecordService_GetOperatorRecord_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(RecordServiceServer).GetRecord(ctx, req.(*GetRecordRequest))
+		return srv.(RecordServiceServer).GetOperatorRecord(ctx, req.(*GetOperatorRecordRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -225,8 +225,8 @@ var RecordService_ServiceDesc = grpc.ServiceDesc{
 	HandlerType: (*RecordServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
-			MethodName: "GetRecord",
-			Handler:    _RecordService_GetRecord_Handler,
+			MethodName: "GetOperatorRecord",
+			Handler:    _RecordService_GetOperatorRecord_Handler,
 		},
 		{
 			MethodName: "ListOperators",

@@ -281,7 +281,7 @@ func (x *Draft) GetProviders() []string {
 	return nil
 }
 
-type CreateRequest struct {
+type CreateStationRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
 	MessageId     string                 `protobuf:"bytes,2,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
@@ -290,20 +290,20 @@ type CreateRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *CreateRequest) Reset() {
-	*x = CreateRequest{}
+func (x *CreateStationRequest) Reset() {
+	*x = CreateStationRequest{}
 	mi := &file_station_v1_station_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *CreateRequest) String() string {
+func (x *CreateStationRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*CreateRequest) ProtoMessage() {}
+func (*CreateStationRequest) ProtoMessage() {}
 
-func (x *CreateRequest) ProtoReflect() protoreflect.Message {
+func (x *CreateStationRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_station_v1_station_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -315,52 +315,52 @@ func (x *CreateRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use CreateRequest.ProtoReflect.Descriptor instead.
-func (*CreateRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use CreateStationRequest.ProtoReflect.Descriptor instead.
+func (*CreateStationRequest) Descriptor() ([]byte, []int) {
 	return file_station_v1_station_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *CreateRequest) GetOperatorId() string {
+func (x *CreateStationRequest) GetOperatorId() string {
 	if x != nil {
 		return x.OperatorId
 	}
 	return ""
 }
 
-func (x *CreateRequest) GetMessageId() string {
+func (x *CreateStationRequest) GetMessageId() string {
 	if x != nil {
 		return x.MessageId
 	}
 	return ""
 }
 
-func (x *CreateRequest) GetDraft() *Draft {
+func (x *CreateStationRequest) GetDraft() *Draft {
 	if x != nil {
 		return x.Draft
 	}
 	return nil
 }
 
-type CreateResponse struct {
+type CreateStationResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *CreateResponse) Reset() {
-	*x = CreateResponse{}
+func (x *CreateStationResponse) Reset() {
+	*x = CreateStationResponse{}
 	mi := &file_station_v1_station_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *CreateResponse) String() string {
+func (x *CreateStationResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*CreateResponse) ProtoMessage() {}
+func (*CreateStationResponse) ProtoMessage() {}
 
-func (x *CreateResponse) ProtoReflect() protoreflect.Message {
+func (x *CreateStationResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_station_v1_station_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -372,12 +372,12 @@ func (x *CreateResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use CreateResponse.ProtoReflect.Descriptor instead.
-func (*CreateResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use CreateStationResponse.ProtoReflect.Descriptor instead.
+func (*CreateStationResponse) Descriptor() ([]byte, []int) {
 	return file_station_v1_station_proto_rawDescGZIP(), []int{3}
 }
 
-type UpdateRequest struct {
+type UpdateStationRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
 	MessageId     string                 `protobuf:"bytes,2,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
@@ -386,20 +386,20 @@ type UpdateRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *UpdateRequest) Reset() {
-	*x = UpdateRequest{}
+func (x *UpdateStationRequest) Reset() {
+	*x = UpdateStationRequest{}
 	mi := &file_station_v1_station_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *UpdateRequest) String() string {
+func (x *UpdateStationRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*UpdateRequest) ProtoMessage() {}
+func (*UpdateStationRequest) ProtoMessage() {}
 
-func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
+func (x *UpdateStationRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_station_v1_station_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -411,52 +411,52 @@ func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use UpdateRequest.ProtoReflect.Descriptor instead.
-func (*UpdateRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use UpdateStationRequest.ProtoReflect.Descriptor instead.
+func (*UpdateStationRequest) Descriptor() ([]byte, []int) {
 	return file_station_v1_station_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *UpdateRequest) GetOperatorId() string {
+func (x *UpdateStationRequest) GetOperatorId() string {
 	if x != nil {
 		return x.OperatorId
 	}
 	return ""
 }
 
-func (x *UpdateRequest) GetMessageId() string {
+func (x *UpdateStationRequest) GetMessageId() string {
 	if x != nil {
 		return x.MessageId
 	}
 	return ""
 }
 
-func (x *UpdateRequest) GetDraft() *Draft {
+func (x *UpdateStationRequest) GetDraft() *Draft {
 	if x != nil {
 		return x.Draft
 	}
 	return nil
 }
 
-type UpdateResponse struct {
+type UpdateStationResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *UpdateResponse) Reset() {
-	*x = UpdateResponse{}
+func (x *UpdateStationResponse) Reset() {
+	*x = UpdateStationResponse{}
 	mi := &file_station_v1_station_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *UpdateResponse) String() string {
+func (x *UpdateStationResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*UpdateResponse) ProtoMessage() {}
+func (*UpdateStationResponse) ProtoMessage() {}
 
-func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
+func (x *UpdateStationResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_station_v1_station_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -468,31 +468,31 @@ func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use UpdateResponse.ProtoReflect.Descriptor instead.
-func (*UpdateResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use UpdateStationResponse.ProtoReflect.Descriptor instead.
+func (*UpdateStationResponse) Descriptor() ([]byte, []int) {
 	return file_station_v1_station_proto_rawDescGZIP(), []int{5}
 }
 
-type ListActiveRequest struct {
+type ListActiveStationsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ListActiveRequest) Reset() {
-	*x = ListActiveRequest{}
+func (x *ListActiveStationsRequest) Reset() {
+	*x = ListActiveStationsRequest{}
 	mi := &file_station_v1_station_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ListActiveRequest) String() string {
+func (x *ListActiveStationsRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ListActiveRequest) ProtoMessage() {}
+func (*ListActiveStationsRequest) ProtoMessage() {}
 
-func (x *ListActiveRequest) ProtoReflect() protoreflect.Message {
+func (x *ListActiveStationsRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_station_v1_station_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -504,32 +504,32 @@ func (x *ListActiveRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ListActiveRequest.ProtoReflect.Descriptor instead.
-func (*ListActiveRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use ListActiveStationsRequest.ProtoReflect.Descriptor instead.
+func (*ListActiveStationsRequest) Descriptor() ([]byte, []int) {
 	return file_station_v1_station_proto_rawDescGZIP(), []int{6}
 }
 
-type ListActiveResponse struct {
+type ListActiveStationsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Stations      []*Station             `protobuf:"bytes,1,rep,name=stations,proto3" json:"stations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ListActiveResponse) Reset() {
-	*x = ListActiveResponse{}
+func (x *ListActiveStationsResponse) Reset() {
+	*x = ListActiveStationsResponse{}
 	mi := &file_station_v1_station_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ListActiveResponse) String() string {
+func (x *ListActiveStationsResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ListActiveResponse) ProtoMessage() {}
+func (*ListActiveStationsResponse) ProtoMessage() {}
 
-func (x *ListActiveResponse) ProtoReflect() protoreflect.Message {
+func (x *ListActiveStationsResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_station_v1_station_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -541,39 +541,39 @@ func (x *ListActiveResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ListActiveResponse.ProtoReflect.Descriptor instead.
-func (*ListActiveResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use ListActiveStationsResponse.ProtoReflect.Descriptor instead.
+func (*ListActiveStationsResponse) Descriptor() ([]byte, []int) {
 	return file_station_v1_station_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *ListActiveResponse) GetStations() []*Station {
+func (x *ListActiveStationsResponse) GetStations() []*Station {
 	if x != nil {
 		return x.Stations
 	}
 	return nil
 }
 
-type CountOwnedRequest struct {
+type CountStationsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *CountOwnedRequest) Reset() {
-	*x = CountOwnedRequest{}
+func (x *CountStationsRequest) Reset() {
+	*x = CountStationsRequest{}
 	mi := &file_station_v1_station_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *CountOwnedRequest) String() string {
+func (x *CountStationsRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*CountOwnedRequest) ProtoMessage() {}
+func (*CountStationsRequest) ProtoMessage() {}
 
-func (x *CountOwnedRequest) ProtoReflect() protoreflect.Message {
+func (x *CountStationsRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_station_v1_station_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -585,39 +585,39 @@ func (x *CountOwnedRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use CountOwnedRequest.ProtoReflect.Descriptor instead.
-func (*CountOwnedRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use CountStationsRequest.ProtoReflect.Descriptor instead.
+func (*CountStationsRequest) Descriptor() ([]byte, []int) {
 	return file_station_v1_station_proto_rawDescGZIP(), []int{8}
 }
 
-func (x *CountOwnedRequest) GetOperatorId() string {
+func (x *CountStationsRequest) GetOperatorId() string {
 	if x != nil {
 		return x.OperatorId
 	}
 	return ""
 }
 
-type CountOwnedResponse struct {
+type CountStationsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Stations      int64                  `protobuf:"varint,1,opt,name=stations,proto3" json:"stations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *CountOwnedResponse) Reset() {
-	*x = CountOwnedResponse{}
+func (x *CountStationsResponse) Reset() {
+	*x = CountStationsResponse{}
 	mi := &file_station_v1_station_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *CountOwnedResponse) String() string {
+func (x *CountStationsResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*CountOwnedResponse) ProtoMessage() {}
+func (*CountStationsResponse) ProtoMessage() {}
 
-func (x *CountOwnedResponse) ProtoReflect() protoreflect.Message {
+func (x *CountStationsResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_station_v1_station_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -629,12 +629,12 @@ func (x *CountOwnedResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use CountOwnedResponse.ProtoReflect.Descriptor instead.
-func (*CountOwnedResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use CountStationsResponse.ProtoReflect.Descriptor instead.
+func (*CountStationsResponse) Descriptor() ([]byte, []int) {
 	return file_station_v1_station_proto_rawDescGZIP(), []int{9}
 }
 
-func (x *CountOwnedResponse) GetStations() int64 {
+func (x *CountStationsResponse) GetStations() int64 {
 	if x != nil {
 		return x.Stations
 	}
@@ -683,37 +683,35 @@ const file_station_v1_station_proto_rawDesc = "" +
 	"\n" +
 	"_tapes_urlB\x10\n" +
 	"\x0e_operators_urlB\t\n" +
-	"\a_status\"\x83\x01\n" +
-	"\rCreateRequest\x12\x1f\n" +
+	"\a_status\"\x8a\x01\n" +
+	"\x14CreateStationRequest\x12\x1f\n" +
 	"\voperator_id\x18\x01 \x01(\tR\n" +
 	"operatorId\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x02 \x01(\tR\tmessageId\x122\n" +
-	"\x05draft\x18\x03 \x01(\v2\x1c.signalcast.station.v1.DraftR\x05draft\"\x10\n" +
-	"\x0eCreateResponse\"\x83\x01\n" +
-	"\rUpdateRequest\x12\x1f\n" +
+	"\x05draft\x18\x03 \x01(\v2\x1c.signalcast.station.v1.DraftR\x05draft\"\x17\n" +
+	"\x15CreateStationResponse\"\x8a\x01\n" +
+	"\x14UpdateStationRequest\x12\x1f\n" +
 	"\voperator_id\x18\x01 \x01(\tR\n" +
 	"operatorId\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x02 \x01(\tR\tmessageId\x122\n" +
-	"\x05draft\x18\x03 \x01(\v2\x1c.signalcast.station.v1.DraftR\x05draft\"\x10\n" +
-	"\x0eUpdateResponse\"\x13\n" +
-	"\x11ListActiveRequest\"P\n" +
-	"\x12ListActiveResponse\x12:\n" +
-	"\bstations\x18\x01 \x03(\v2\x1e.signalcast.station.v1.StationR\bstations\"4\n" +
-	"\x11CountOwnedRequest\x12\x1f\n" +
+	"\x05draft\x18\x03 \x01(\v2\x1c.signalcast.station.v1.DraftR\x05draft\"\x17\n" +
+	"\x15UpdateStationResponse\"\x1b\n" +
+	"\x19ListActiveStationsRequest\"X\n" +
+	"\x1aListActiveStationsResponse\x12:\n" +
+	"\bstations\x18\x01 \x03(\v2\x1e.signalcast.station.v1.StationR\bstations\"7\n" +
+	"\x14CountStationsRequest\x12\x1f\n" +
 	"\voperator_id\x18\x01 \x01(\tR\n" +
-	"operatorId\"0\n" +
-	"\x12CountOwnedResponse\x12\x1a\n" +
-	"\bstations\x18\x01 \x01(\x03R\bstations2\xbe\x01\n" +
-	"\x0eStationService\x12U\n" +
-	"\x06Create\x12$.signalcast.station.v1.CreateRequest\x1a%.signalcast.station.v1.CreateResponse\x12U\n" +
-	"\x06Update\x12$.signalcast.station.v1.UpdateRequest\x1a%.signalcast.station.v1.UpdateResponse2\xda\x01\n" +
-	"\x12StationReadService\x12a\n" +
-	"\n" +
-	"ListActive\x12(.signalcast.station.v1.ListActiveRequest\x1a).signalcast.station.v1.ListActiveResponse\x12a\n" +
-	"\n" +
-	"CountOwned\x12(.signalcast.station.v1.CountOwnedRequest\x1a).signalcast.station.v1.CountOwnedResponseB=Z;github.com/signalcast/signalcast/proto/station/v1;stationv1b\x06proto3"
+	"operatorId\"3\n" +
+	"\x15CountStationsResponse\x12\x1a\n" +
+	"\bstations\x18\x01 \x01(\x03R\bstations2\xe8\x01\n" +
+	"\x0eStationService\x12j\n" +
+	"\rCreateStation\x12+.signalcast.station.v1.CreateStationRequest\x1a,.signalcast.station.v1.CreateStationResponse\x12j\n" +
+	"\rUpdateStation\x12+.signalcast.station.v1.UpdateStationRequest\x1a,.signalcast.station.v1.UpdateStationResponse2\xfb\x01\n" +
+	"\x12StationReadService\x12y\n" +
+	"\x12ListActiveStations\x120.signalcast.station.v1.ListActiveStationsRequest\x1a1.signalcast.station.v1.ListActiveStationsResponse\x12j\n" +
+	"\rCountStations\x12+.signalcast.station.v1.CountStationsRequest\x1a,.signalcast.station.v1.CountStationsResponseB=Z;github.com/signalcast/signalcast/proto/station/v1;stationv1b\x06proto3"
 
 var (
 	file_station_v1_station_proto_rawDescOnce sync.Once
@@ -729,31 +727,31 @@ func file_station_v1_station_proto_rawDescGZIP() []byte {
 
 var file_station_v1_station_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_station_v1_station_proto_goTypes = []any{
-	(*Station)(nil),               // 0: signalcast.station.v1.Station
-	(*Draft)(nil),                 // 1: signalcast.station.v1.Draft
-	(*CreateRequest)(nil),         // 2: signalcast.station.v1.CreateRequest
-	(*CreateResponse)(nil),        // 3: signalcast.station.v1.CreateResponse
-	(*UpdateRequest)(nil),         // 4: signalcast.station.v1.UpdateRequest
-	(*UpdateResponse)(nil),        // 5: signalcast.station.v1.UpdateResponse
-	(*ListActiveRequest)(nil),     // 6: signalcast.station.v1.ListActiveRequest
-	(*ListActiveResponse)(nil),    // 7: signalcast.station.v1.ListActiveResponse
-	(*CountOwnedRequest)(nil),     // 8: signalcast.station.v1.CountOwnedRequest
-	(*CountOwnedResponse)(nil),    // 9: signalcast.station.v1.CountOwnedResponse
-	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
+	(*Station)(nil),                    // 0: signalcast.station.v1.Station
+	(*Draft)(nil),                      // 1: signalcast.station.v1.Draft
+	(*CreateStationRequest)(nil),       // 2: signalcast.station.v1.CreateStationRequest
+	(*CreateStationResponse)(nil),      // 3: signalcast.station.v1.CreateStationResponse
+	(*UpdateStationRequest)(nil),       // 4: signalcast.station.v1.UpdateStationRequest
+	(*UpdateStationResponse)(nil),      // 5: signalcast.station.v1.UpdateStationResponse
+	(*ListActiveStationsRequest)(nil),  // 6: signalcast.station.v1.ListActiveStationsRequest
+	(*ListActiveStationsResponse)(nil), // 7: signalcast.station.v1.ListActiveStationsResponse
+	(*CountStationsRequest)(nil),       // 8: signalcast.station.v1.CountStationsRequest
+	(*CountStationsResponse)(nil),      // 9: signalcast.station.v1.CountStationsResponse
+	(*timestamppb.Timestamp)(nil),      // 10: google.protobuf.Timestamp
 }
 var file_station_v1_station_proto_depIdxs = []int32{
 	10, // 0: signalcast.station.v1.Station.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 1: signalcast.station.v1.CreateRequest.draft:type_name -> signalcast.station.v1.Draft
-	1,  // 2: signalcast.station.v1.UpdateRequest.draft:type_name -> signalcast.station.v1.Draft
-	0,  // 3: signalcast.station.v1.ListActiveResponse.stations:type_name -> signalcast.station.v1.Station
-	2,  // 4: signalcast.station.v1.StationService.Create:input_type -> signalcast.station.v1.CreateRequest
-	4,  // 5: signalcast.station.v1.StationService.Update:input_type -> signalcast.station.v1.UpdateRequest
-	6,  // 6: signalcast.station.v1.StationReadService.ListActive:input_type -> signalcast.station.v1.ListActiveRequest
-	8,  // 7: signalcast.station.v1.StationReadService.CountOwned:input_type -> signalcast.station.v1.CountOwnedRequest
-	3,  // 8: signalcast.station.v1.StationService.Create:output_type -> signalcast.station.v1.CreateResponse
-	5,  // 9: signalcast.station.v1.StationService.Update:output_type -> signalcast.station.v1.UpdateResponse
-	7,  // 10: signalcast.station.v1.StationReadService.ListActive:output_type -> signalcast.station.v1.ListActiveResponse
-	9,  // 11: signalcast.station.v1.StationReadService.CountOwned:output_type -> signalcast.station.v1.CountOwnedResponse
+	1,  // 1: signalcast.station.v1.CreateStationRequest.draft:type_name -> signalcast.station.v1.Draft
+	1,  // 2: signalcast.station.v1.UpdateStationRequest.draft:type_name -> signalcast.station.v1.Draft
+	0,  // 3: signalcast.station.v1.ListActiveStationsResponse.stations:type_name -> signalcast.station.v1.Station
+	2,  // 4: signalcast.station.v1.StationService.CreateStation:input_type -> signalcast.station.v1.CreateStationRequest
+	4,  // 5: signalcast.station.v1.StationService.UpdateStation:input_type -> signalcast.station.v1.UpdateStationRequest
+	6,  // 6: signalcast.station.v1.StationReadService.ListActiveStations:input_type -> signalcast.station.v1.ListActiveStationsRequest
+	8,  // 7: signalcast.station.v1.StationReadService.CountStations:input_type -> signalcast.station.v1.CountStationsRequest
+	3,  // 8: signalcast.station.v1.StationService.CreateStation:output_type -> signalcast.station.v1.CreateStationResponse
+	5,  // 9: signalcast.station.v1.StationService.UpdateStation:output_type -> signalcast.station.v1.UpdateStationResponse
+	7,  // 10: signalcast.station.v1.StationReadService.ListActiveStations:output_type -> signalcast.station.v1.ListActiveStationsResponse
+	9,  // 11: signalcast.station.v1.StationReadService.CountStations:output_type -> signalcast.station.v1.CountStationsResponse
 	8,  // [8:12] is the sub-list for method output_type
 	4,  // [4:8] is the sub-list for method input_type
 	4,  // [4:4] is the sub-list for extension type_name

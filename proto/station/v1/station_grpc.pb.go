@@ -21,8 +21,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	StationService_Create_FullMethodName = "/signalcast.station.v1.StationService/Create"
-	StationService_Update_FullMethodName = "/signalcast.station.v1.StationService/Update"
+	StationService_CreateStation_FullMethodName = "/signalcast.station.v1.StationService/CreateStation"
+	StationService_UpdateStation_FullMethodName = "/signalcast.station.v1.StationService/UpdateStation"
 )
 
 // StationServiceClient is the client API for StationService service.
@@ -30,9 +30,9 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type StationServiceClient interface {
 	// Once for a message. Faults: forbidden, station_exists, limit_reached, invalid_*, db_unavailable.
-	Create(ctx context.Context, in *CreateRequest, opts ...grpc.CallOption) (*CreateResponse, error)
+	CreateStation(ctx context.Context, in *CreateStationRequest, opts ...grpc.CallOption) (*CreateStationResponse, error)
 	// Once for a message, by the owner. Faults: not_found, forbidden, not_approved, station_exists, invalid_*, db_unavailable.
-	Update(ctx context.Context, in *UpdateRequest, opts ...grpc.CallOption) (*UpdateResponse, error)
+	UpdateStation(ctx context.Context, in *UpdateStationRequest, opts ...grpc.CallOption) (*UpdateStationResponse, error)
 }
 
 type stationServiceClient struct {
@@ -43,20 +43,20 @@ func NewStationServiceClient(cc grpc.ClientConnInterface) StationServiceClient {
 	return &stationServiceClient{cc}
 }
 
-func (c *stationServiceClient) Create(ctx context.Context, in *CreateRequest, opts ...grpc.CallOption) (*CreateResponse, error) {
+func (c *stationServiceClient) CreateStation(ctx context.Context, in *CreateStationRequest, opts ...grpc.CallOption) (*CreateStationResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(CreateResponse)
-	err := c.cc.Invoke(ctx, StationService_Create_FullMethodName, in, out, cOpts...)
+	out := new(CreateStationResponse)
+	err := c.cc.Invoke(ctx, StationService_CreateStation_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (c *stationServiceClient) Update(ctx context.Context, in *UpdateRequest, opts ...grpc.CallOption) (*UpdateResponse, error) {
+func (c *stationServiceClient) UpdateStation(ctx context.Context, in *UpdateStationRequest, opts ...grpc.CallOption) (*UpdateStationResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(UpdateResponse)
-	err := c.cc.Invoke(ctx, StationService_Update_FullMethodName, in, out, cOpts...)
+	out := new(UpdateStationResponse)
+	err := c.cc.Invoke(ctx, StationService_UpdateStation_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +68,9 @@ func (c *stationServiceClient) Update(ctx context.Context, in *UpdateRequest, op
 // for forward compatibility.
 type StationServiceServer interface {
 	// Once for a message. Faults: forbidden, station_exists, limit_reached, invalid_*, db_unavailable.
-	Create(context.Context, *CreateRequest) (*CreateResponse, error)
+	CreateStation(context.Context, *CreateStationRequest) (*CreateStationResponse, error)
 	// Once for a message, by the owner. Faults: not_found, forbidden, not_approved, station_exists, invalid_*, db_unavailable.
-	Update(context.Context, *UpdateRequest) (*UpdateResponse, error)
+	UpdateStation(context.Context, *UpdateStationRequest) (*UpdateStationResponse, error)
 	mustEmbedUnimplementedStationServiceServer()
 }
 
@@ -81,11 +81,11 @@ type StationServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedStationServiceServer struct{}
 
-func (UnimplementedStationServiceServer) Create(context.Context, *CreateRequest) (*CreateResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Create not implemented")
+func (UnimplementedStationServiceServer) CreateStation(context.Context, *CreateStationRequest) (*CreateStationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CreateStation not implemented")
 }
-func (UnimplementedStationServiceServer) Update(context.Context, *UpdateRequest) (*UpdateResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Update not implemented")
+func (UnimplementedStationServiceServer) UpdateStation(context.Context, *UpdateStationRequest) (*UpdateStationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateStation not implemented")
 }
 func (UnimplementedStationServiceServer) mustEmbedUnimplementedStationServiceServer() {}
 func (UnimplementedStationServiceServer) testEmbeddedByValue()                        {}
@@ -108,38 +108,38 @@ func RegisterStationServiceServer(s grpc.ServiceRegistrar, srv StationServiceSer
 	s.RegisterService(&StationService_ServiceDesc, srv)
 }
 
-func _StationService_Create_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(CreateRequest)
+func _StationService_CreateStation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreateStationRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(StationServiceServer).Create(ctx, in)
+		return srv.(StationServiceServer).CreateStation(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: StationService_Create_FullMethodName,
+		FullMethod: StationService_CreateStation_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(StationServiceServer).Create(ctx, req.(*CreateRequest))
+		return srv.(StationServiceServer).CreateStation(ctx, req.(*CreateStationRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
 
-func _StationService_Update_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(UpdateRequest)
+func _StationService_UpdateStation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateStationRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(StationServiceServer).Update(ctx, in)
+		return srv.(StationServiceServer).UpdateStation(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: StationService_Update_FullMethodName,
+		FullMethod: StationService_UpdateStation_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(StationServiceServer).Update(ctx, req.(*UpdateRequest))
+		return srv.(StationServiceServer).UpdateStation(ctx, req.(*UpdateStationRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -152,12 +152,12 @@ var StationService_ServiceDesc = grpc.ServiceDesc{
 	HandlerType: (*StationServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
-			MethodName: "Create",
-			Handler:    _StationService_Create_Handler,
+			MethodName: "CreateStation",
+			Handler:    _StationService_CreateStation_Handler,
 		},
 		{
-			MethodName: "Update",
-			Handler:    _StationService_Update_Handler,
+			MethodName: "UpdateStation",
+			Handler:    _StationService_UpdateStation_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
@@ -165,8 +165,8 @@ var StationService_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	StationReadService_ListActive_FullMethodName = "/signalcast.station.v1.StationReadService/ListActive"
-	StationReadService_CountOwned_FullMethodName = "/signalcast.station.v1.StationReadService/CountOwned"
+	StationReadService_ListActiveStations_FullMethodName = "/signalcast.station.v1.StationReadService/ListActiveStations"
+	StationReadService_CountStations_FullMethodName      = "/signalcast.station.v1.StationReadService/CountStations"
 )
 
 // StationReadServiceClient is the client API for StationReadService service.
@@ -174,9 +174,9 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type StationReadServiceClient interface {
 	// All active stations, by id. Fault: db_unavailable.
-	ListActive(ctx context.Context, in *ListActiveRequest, opts ...grpc.CallOption) (*ListActiveResponse, error)
+	ListActiveStations(ctx context.Context, in *ListActiveStationsRequest, opts ...grpc.CallOption) (*ListActiveStationsResponse, error)
 	// How many stations somebody owns. Fault: db_unavailable.
-	CountOwned(ctx context.Context, in *CountOwnedRequest, opts ...grpc.CallOption) (*CountOwnedResponse, error)
+	CountStations(ctx context.Context, in *CountStationsRequest, opts ...grpc.CallOption) (*CountStationsResponse, error)
 }
 
 type stationReadServiceClient struct {
@@ -187,20 +187,20 @@ func NewStationReadServiceClient(cc grpc.ClientConnInterface) StationReadService
 	return &stationReadServiceClient{cc}
 }
 
-func (c *stationReadServiceClient) ListActive(ctx context.Context, in *ListActiveRequest, opts ...grpc.CallOption) (*ListActiveResponse, error) {
+func (c *stationReadServiceClient) ListActiveStations(ctx context.Context, in *ListActiveStationsRequest, opts ...grpc.CallOption) (*ListActiveStationsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListActiveResponse)
-	err := c.cc.Invoke(ctx, StationReadService_ListActive_FullMethodName, in, out, cOpts...)
+	out := new(ListActiveStationsResponse)
+	err := c.cc.Invoke(ctx, StationReadService_ListActiveStations_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (c *stationReadServiceClient) CountOwned(ctx context.Context, in *CountOwnedRequest, opts ...grpc.CallOption) (*CountOwnedResponse, error) {
+func (c *stationReadServiceClient) CountStations(ctx context.Context, in *CountStationsRequest, opts ...grpc.CallOption) (*CountStationsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(CountOwnedResponse)
-	err := c.cc.Invoke(ctx, StationReadService_CountOwned_FullMethodName, in, out, cOpts...)
+	out := new(CountStationsResponse)
+	err := c.cc.Invoke(ctx, StationReadService_CountStations_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -212,9 +212,9 @@ func (c *stationReadServiceClient) CountOwned(ctx context.Context, in *CountOwne
 // for forward compatibility.
 type StationReadServiceServer interface {
 	// All active stations, by id. Fault: db_unavailable.
-	ListActive(context.Context, *ListActiveRequest) (*ListActiveResponse, error)
+	ListActiveStations(context.Context, *ListActiveStationsRequest) (*ListActiveStationsResponse, error)
 	// How many stations somebody owns. Fault: db_unavailable.
-	CountOwned(context.Context, *CountOwnedRequest) (*CountOwnedResponse, error)
+	CountStations(context.Context, *CountStationsRequest) (*CountStationsResponse, error)
 	mustEmbedUnimplementedStationReadServiceServer()
 }
 
@@ -225,11 +225,11 @@ type StationReadServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedStationReadServiceServer struct{}
 
-func (UnimplementedStationReadServiceServer) ListActive(context.Context, *ListActiveRequest) (*ListActiveResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListActive not implemented")
+func (UnimplementedStationReadServiceServer) ListActiveStations(context.Context, *ListActiveStationsRequest) (*ListActiveStationsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListActiveStations not implemented")
 }
-func (UnimplementedStationReadServiceServer) CountOwned(context.Context, *CountOwnedRequest) (*CountOwnedResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method CountOwned not implemented")
+func (UnimplementedStationReadServiceServer) CountStations(context.Context, *CountStationsRequest) (*CountStationsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CountStations not implemented")
 }
 func (UnimplementedStationReadServiceServer) mustEmbedUnimplementedStationReadServiceServer() {}
 func (UnimplementedStationReadServiceServer) testEmbeddedByValue()                            {}
@@ -252,38 +252,38 @@ func RegisterStationReadServiceServer(s grpc.ServiceRegistrar, srv StationReadSe
 	s.RegisterService(&StationReadService_ServiceDesc, srv)
 }
 
-func _StationReadService_ListActive_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListActiveRequest)
+func _StationReadService_ListActiveStations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListActiveStationsRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(StationReadServiceServer).ListActive(ctx, in)
+		return srv.(StationReadServiceServer).ListActiveStations(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: StationReadService_ListActive_FullMethodName,
+		FullMethod: StationReadService_ListActiveStations_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(StationReadServiceServer).ListActive(ctx, req.(*ListActiveRequest))
+		return srv.(StationReadServiceServer).ListActiveStations(ctx, req.(*ListActiveStationsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
 
-func _StationReadService_CountOwned_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(CountOwnedRequest)
+func _StationReadService_CountStations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CountStationsRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(StationReadServiceServer).CountOwned(ctx, in)
+		return srv.(StationReadServiceServer).CountStations(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: StationReadService_CountOwned_FullMethodName,
+		FullMethod: StationReadService_CountStations_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(StationReadServiceServer).CountOwned(ctx, req.(*CountOwnedRequest))
+		return srv.(StationReadServiceServer).CountStations(ctx, req.(*CountStationsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -296,12 +296,12 @@ var StationReadService_ServiceDesc = grpc.ServiceDesc{
 	HandlerType: (*StationReadServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
-			MethodName: "ListActive",
-			Handler:    _StationReadService_ListActive_Handler,
+			MethodName: "ListActiveStations",
+			Handler:    _StationReadService_ListActiveStations_Handler,
 		},
 		{
-			MethodName: "CountOwned",
-			Handler:    _StationReadService_CountOwned_Handler,
+			MethodName: "CountStations",
+			Handler:    _StationReadService_CountStations_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -84,7 +84,10 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 
 // environment is ours without what would name somebody else's servers.
 func environment(own map[string]string) []string {
-	out := []string{"WEBHOOK_ALLOW_PRIVATE=false", "FEDERATION_ALLOW_PRIVATE=false"} // as in production
+	out := []string{
+		"WEBHOOK_ALLOW_PRIVATE=false",                          // as in production
+		"FEDERATION_ALLOW_PRIVATE=true", "FEDERATION_EVERY=2s", // partners are played on this machine
+	}
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
 		if _, replaced := own[name]; !replaced && name != "DATABASE_URL" && name != "REDIS_URL" && name != "TEETH" {

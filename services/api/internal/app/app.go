@@ -26,11 +26,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/history"
 	"github.com/signalcast/signalcast/services/api/internal/hook"
 	"github.com/signalcast/signalcast/services/api/internal/journal"
+	"github.com/signalcast/signalcast/services/api/internal/lane"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/oracle"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/search"
@@ -81,6 +83,7 @@ type App struct {
 	webhooks *webhook.Service
 	hooks    *hook.Worker
 	stations *station.Service
+	records  *record.Service
 
 	edge     *edge.Server
 	http     *web.Server
@@ -156,6 +159,7 @@ func (a *App) subjects() error {
 	a.resolves = resolve.NewService(a.store, a.now)
 	a.scanner = resolve.NewScanner(a.store, a.markets, a.resolves, providers(venues), a.cfg.Grace, a.now, a.log)
 	a.boards = board.NewService(a.store, a.now)
+	a.records = record.NewService(a.store, a.operators, a.now)
 	a.search = search.NewService(a.store, a.now)
 	a.oracle = oracle.NewService(a.store, a.now)
 	past := pastPrices{a.markets, a.primary}
@@ -192,6 +196,7 @@ func (a *App) faces() error {
 	a.edge = edge.New(edge.Config{Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL}, edge.Deps{
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Logins: logins{idp.NewVerifier(providers, a.now)}, Operators: a.operators,
 		History: a.store, Snapshots: snapshots{a.markets, a.store, a.ticker}, Webhooks: a.webhooks, Stations: a.stations, Hub: a.hub,
+		Calls: a.store, Lanes: lane.NewService(a.store, words{}, a.now), Records: readers{a.records, a.operators},
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Keys:      per("api-key", a.cfg.PerKey), Sessions: per("login", loginLimit),
 		Admin: edge.NewSecret(a.cfg.Admin.Reveal()), Failures: per("api-failed-secret", edge.MaxFailures),

@@ -28,7 +28,6 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
-	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/rpc"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
@@ -130,7 +129,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	stationv1.RegisterStationServiceServer(server, stations)
 	stationv1.RegisterStationReadServiceServer(server, stations)
 	boardv1.RegisterBoardReadServiceServer(server, rpc.NewBoards(a.boards, a.now))
-	recordv1.RegisterRecordServiceServer(server, rpc.NewRecords(record.NewService(a.store, a.operators, a.now), a.boards, a.now))
+	recordv1.RegisterRecordServiceServer(server, rpc.NewRecords(a.records, a.boards, a.now))
 	wirev1.RegisterWireReadServiceServer(server, rpc.NewWire(a.oracle))
 	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
 	feedv1.RegisterFeedServiceServer(server, rpc.NewFeed(a.store, a.news))

@@ -52,6 +52,11 @@ func (c *canned) Scores(_ context.Context, g board.Group, lane string, limit int
 	return c.rows, nil
 }
 
+func (c *canned) EdgeBoard(ctx context.Context, g board.Group, lane string, limit int) ([]board.Row, error) {
+	list, err := c.Scores(ctx, g, "edge "+lane, limit)
+	return list, err
+}
+
 // withCanned replaces the sources of the two reads and sets the time by hand.
 func withCanned(c *canned, clock *testkit.Clock) options {
 	return options{memory: 1, change: func(d *edge.Deps) { d.Feed, d.Boards, d.Now = c, c, clock.Now }}
@@ -198,7 +203,9 @@ func TestBoardShape(t *testing.T) {
 			Operator: operator.Operator{ProviderID: "did:idp:" + name, PublicID: "op_0000000000000001", Handle: name, DisplayName: "Mara K", Type: kind, Tier: tier},
 		}
 	}
-	c := &canned{rows: []board.Row{row(1, "mara_k", syntax.Human, syntax.Independent), row(2, "bot", syntax.AIAgent, syntax.Automated)}}
+	measured := row(1, "mara_k", syntax.Human, syntax.Independent)
+	measured.Edge = board.Edge{Calls: 18, EdgeBps: 260, LowBps: -140, HighBps: 655}
+	c := &canned{rows: []board.Row{measured, row(2, "bot", syntax.AIAgent, syntax.Automated)}}
 	clock := testkit.NewClock(noon)
 	b := setup(t, withCanned(c, clock))
 	a := b.get("/api/v1/signals/leaderboard?operators=all&limit=500&lane=science")
@@ -210,8 +217,10 @@ func TestBoardShape(t *testing.T) {
 		t.Errorf("headers %v", a.header)
 	}
 	b.get("/api/v1/signals/leaderboard?operators=robots&lane=moon")
-	if c.asked[1] != `human "" 50` {
-		t.Errorf("asked %q", c.asked[1])
+	b.get("/api/v1/signals/leaderboard?order=edge&operators=all&lane=crypto")
+	b.get("/api/v1/signals/leaderboard?order=EDGE&limit=7")
+	if got, want := c.asked[1:], []string{`human "" 50`, `all "edge CRYPTO" 50`, `human "" 7`}; !cmp.Equal(got, want) {
+		t.Errorf("asked %q", got)
 	}
 }
 

@@ -17,6 +17,7 @@ const (
 	cacheFeed     = "public, no-cache" // kept, but asked for each time
 	cacheAura     = "public, s-maxage=30"
 	cacheStations = "public, s-maxage=10"
+	cacheCalls    = "public, s-maxage=10"
 	cacheOne      = "public, s-maxage=30, stale-while-revalidate=60"
 )
 
@@ -43,6 +44,13 @@ func (s *server) routes() []web.Route {
 		{Method: get, Path: "/api/aura/score", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.score)},
 		{Method: get, Path: "/api/aura/top", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.top), Empty: s.emptyTop},
 		{Method: get, Path: "/api/aura/history", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.attentionHistory), EmptyFor: emptyHistory},
+		{Method: get, Path: "/api/v1/signals", Who: []string{public}, CORS: web.Open, Cache: cacheCalls, Handler: web.Anonymous(s.calls), Empty: emptyCalls},
+		{Method: get, Path: "/api/v1/signals/categories", Who: []string{public}, CORS: web.Open, Cache: cacheBoard, Handler: web.Anonymous(s.categories), Empty: s.emptyCategories},
+		{Method: post, Path: "/api/v1/signals/categorize", Who: []string{key}, Handler: s.categorise},
+		{Method: http.MethodPut, Path: "/api/v1/markets/:marketId/lane", Who: []string{admin}, Handler: s.ruleLane},
+		{Method: get, Path: "/api/v1/users/me", Who: []string{key}, Handler: s.userMe},
+		{Method: get, Path: "/api/v1/users/:handle/signals", Who: []string{key, admin}, Handler: s.userSignals},
+		{Method: get, Path: "/api/v1/users/:handle/stats", Who: []string{key, admin}, Handler: s.userStats},
 		{Method: post, Path: "/api/v1/agent/keys", Who: []string{login}, Handler: s.mintKey},
 		{Method: post, Path: "/api/v1/webhooks", Who: []string{key}, Handler: s.registerWebhook},
 		{Method: get, Path: "/api/v1/webhooks", Who: []string{key}, Handler: s.listWebhooks},

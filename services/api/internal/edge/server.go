@@ -12,11 +12,15 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/lane"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/record"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
@@ -28,7 +32,24 @@ type Feed interface {
 // Boards ranks operators and counts the network.
 type Boards interface {
 	Scores(ctx context.Context, g board.Group, lane string, limit int) ([]board.Row, error)
+	EdgeBoard(ctx context.Context, g board.Group, lane string, limit int) ([]board.Row, error)
 	Pulse(ctx context.Context) (board.Totals, error)
+}
+
+// Calls lists what was called.
+type Calls interface{ signal.Calls }
+
+// Lanes places markets; lane.Service says what each faults with.
+type Lanes interface {
+	Categorise(ctx context.Context, items []lane.Item) ([]lane.Place, error)
+	Counts(ctx context.Context) ([]lane.Count, error)
+	Rule(ctx context.Context, marketID string, to syntax.Lane, category string) (string, error)
+}
+
+// Records reads the record of one operator, by handle or, without one, by id. Fault: not_found.
+type Records interface {
+	Operator(ctx context.Context, handle, id string) (operator.Operator, error)
+	Record(ctx context.Context, handle, id string, recent, moments int) (record.Record, error)
 }
 
 // Logins verifies a token of an identity provider. Faults: unauthenticated,
@@ -75,6 +96,9 @@ type Deps struct {
 	Snapshots Snapshots
 	Webhooks  Webhooks
 	Stations  Stations
+	Calls     Calls
+	Lanes     Lanes
+	Records   Records
 	Hub       *live.Hub
 
 	Addresses *limit.Local // calls of one address

@@ -119,17 +119,18 @@ func (s *Store) RuleStation(ctx context.Context, id string, to station.Status, r
 		if err := updateStation(ctx, tx, st, now); err != nil {
 			return err
 		}
-		return auditStation(ctx, tx, now, "station.ruled", id, map[string]any{"from": from, "to": to, "reason": reason})
+		return audit(ctx, tx, now, "station.ruled", id, map[string]any{"from": from, "to": to, "reason": reason})
 	})
 }
 
-func auditStation(ctx context.Context, tx pgx.Tx, now time.Time, action, id string, data map[string]any) error {
+// audit notes an act of an admin beside the act itself.
+func audit(ctx context.Context, tx pgx.Tx, now time.Time, action, id string, data map[string]any) error {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, query("station_audit"), now, "admin", action, id, raw); err != nil {
-		return fmt.Errorf("audit station: %w", err)
+	if _, err := tx.Exec(ctx, query("audit"), now, "admin", action, id, raw); err != nil {
+		return fmt.Errorf("audit: %w", err)
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (s *Store) DropStation(ctx context.Context, id, ownerID string, now time.Ti
 		if ownerID != "" {
 			return nil
 		}
-		return auditStation(ctx, tx, now, "station.dropped", id, map[string]any{"owner": st.OwnerID})
+		return audit(ctx, tx, now, "station.dropped", id, map[string]any{"owner": st.OwnerID})
 	})
 }
 

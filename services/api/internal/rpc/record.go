@@ -26,8 +26,8 @@ func NewRecords(service *record.Service, boards *board.Service, now func() time.
 	return &Records{service: service, boards: boards, now: now}
 }
 
-// GetRecord reads one operator's record. Fault: not_found.
-func (f *Records) GetRecord(ctx context.Context, r *recordv1.GetRecordRequest) (*recordv1.GetRecordResponse, error) {
+// GetOperatorRecord reads one operator's record. Fault: not_found.
+func (f *Records) GetOperatorRecord(ctx context.Context, r *recordv1.GetOperatorRecordRequest) (*recordv1.GetOperatorRecordResponse, error) {
 	if r.GetHandle() == "" {
 		if err := uuids(r.GetId()); err != nil {
 			return nil, err
@@ -37,7 +37,7 @@ func (f *Records) GetRecord(ctx context.Context, r *recordv1.GetRecordRequest) (
 	if err != nil {
 		return nil, err
 	}
-	out := &recordv1.GetRecordResponse{
+	out := &recordv1.GetOperatorRecordResponse{
 		Operator: operatorTo(got.Operator), Stats: statsTo(got.Stats), Rank: got.Rank, Field: got.Field,
 		BroadcastScore: int32(got.Broadcast), Recent: recordsTo(got.Recent),
 	}

@@ -20,42 +20,42 @@ type Stations struct {
 // NewStations wires the face.
 func NewStations(service *station.Service) *Stations { return &Stations{service: service} }
 
-// Create does what a signed message says.
-func (f *Stations) Create(ctx context.Context, r *stationv1.CreateRequest) (*stationv1.CreateResponse, error) {
+// CreateStation does what a signed message says.
+func (f *Stations) CreateStation(ctx context.Context, r *stationv1.CreateStationRequest) (*stationv1.CreateStationResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	return &stationv1.CreateResponse{}, f.service.Create(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
+	return &stationv1.CreateStationResponse{}, f.service.Create(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
 }
 
-// Update does what a signed message says.
-func (f *Stations) Update(ctx context.Context, r *stationv1.UpdateRequest) (*stationv1.UpdateResponse, error) {
+// UpdateStation does what a signed message says.
+func (f *Stations) UpdateStation(ctx context.Context, r *stationv1.UpdateStationRequest) (*stationv1.UpdateStationResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	return &stationv1.UpdateResponse{}, f.service.Change(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
+	return &stationv1.UpdateStationResponse{}, f.service.Change(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
 }
 
-// ListActive lists the stations whose rows are shown.
-func (f *Stations) ListActive(ctx context.Context, _ *stationv1.ListActiveRequest) (*stationv1.ListActiveResponse, error) {
+// ListActiveStations lists the stations whose rows are shown.
+func (f *Stations) ListActiveStations(ctx context.Context, _ *stationv1.ListActiveStationsRequest) (*stationv1.ListActiveStationsResponse, error) {
 	list, err := f.service.Active(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := &stationv1.ListActiveResponse{}
+	out := &stationv1.ListActiveStationsResponse{}
 	for i := range list {
 		out.Stations = append(out.Stations, stationTo(&list[i]))
 	}
 	return out, nil
 }
 
-// CountOwned counts an operator's stations.
-func (f *Stations) CountOwned(ctx context.Context, r *stationv1.CountOwnedRequest) (*stationv1.CountOwnedResponse, error) {
+// CountStations counts an operator's stations.
+func (f *Stations) CountStations(ctx context.Context, r *stationv1.CountStationsRequest) (*stationv1.CountStationsResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
 	n, err := f.service.Owned(ctx, r.GetOperatorId())
-	return &stationv1.CountOwnedResponse{Stations: n}, err
+	return &stationv1.CountStationsResponse{Stations: n}, err
 }
 
 func stationDraft(p *stationv1.Draft) station.Draft {

@@ -30,7 +30,7 @@ func NewStations(cc grpc.ClientConnInterface) *Stations {
 func (s *Stations) ActiveStations(ctx context.Context) ([]program.Station, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	r, err := s.read.ListActive(ctx, &stationv1.ListActiveRequest{})
+	r, err := s.read.ListActiveStations(ctx, &stationv1.ListActiveStationsRequest{})
 	if err != nil {
 		return nil, err
 	}

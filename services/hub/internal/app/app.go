@@ -30,6 +30,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -58,6 +60,9 @@ type App struct {
 	messages  *message.Service
 	creations *creation.Service
 	facts     outbox.Sender
+	network   *network.Service
+	partners  *partner.Reader
+	puller    *network.Puller
 	edge      *edge.Server
 	http      *web.Server
 	internal  *web.Server // nil without METRICS_ADDR
@@ -138,6 +143,7 @@ func (a *App) faces() error {
 	}
 	a.facts = outbox.Sender{Store: store, Send: upstream.NewFeed(a.ledger).Publish, Log: a.log}
 	verifier := idp.NewVerifier(providers, a.now)
+	a.newNetwork(store)
 	d := a.deps(store, logins{verifier})
 	if d.Accounts, err = a.accounts(store, verifier); err != nil {
 		return err
@@ -191,8 +197,8 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		}),
 		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(signals, newID), Reads: signals,
 		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
-		Boards: upstream.NewBoards(a.ledger), Exports: upstream.NewExports(a.ledger), Links: store, Wire: upstream.NewWire(a.ledger), Clock: clock, Director: director, Audit: store,
-		Pins: store, Streams: store, Clips: store,
+		Boards: upstream.NewBoards(a.ledger), Exports: upstream.NewExports(a.ledger), Links: store, Records: upstream.NewRecords(a.ledger), Wire: upstream.NewWire(a.ledger), Clock: clock, Director: director, Audit: store,
+		Pins: store, Streams: store, Clips: store, Network: a.network, Owned: upstream.NewStations(a.ledger), Viewers: a.viewers(),
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,
 		Observe: a.metrics.ObserveHTTP, Count: a.metrics.CountPage, Degraded: a.metrics.Degraded, Trace: a.tracing.HTTP,
@@ -227,6 +233,7 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("grants", a.sweepGrants),
 		run.Loop("messages", a.sweepMessages),
 		run.Loop("facts", a.sendFacts),
+		run.Loop("partners", a.readPartners),
 		run.Of("http", a.http),
 	}
 	if a.internal != nil {
@@ -250,6 +257,9 @@ func (a *App) close() error {
 		if conn != nil {
 			errs = append(errs, conn.Close())
 		}
+	}
+	if a.partners != nil {
+		a.partners.Close()
 	}
 	if a.redis != nil {
 		errs = append(errs, a.redis.Close())

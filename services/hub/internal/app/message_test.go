@@ -30,7 +30,7 @@ func signerOf(t *testing.T, h *hub, key, denpaID string) ed25519.PrivateKey {
 	if err := json.Unmarshal([]byte(body), &c); err != nil || status != 200 {
 		t.Fatal(status, body)
 	}
-	d := message.SignerDraft{PublicKey: public, Scopes: []string{"signal:create", "station:create"}, Challenge: c.Challenge}
+	d := message.SignerDraft{PublicKey: public, Scopes: []string{"signal:create", "broadcast:create"}, Challenge: c.Challenge}
 	proof, err := message.SignerProof("http://hub.test"+protocol, message.Owner{DenpaID: denpaID}, d)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestMessageLimitOverTwoHubs(t *testing.T) {
 	kept := make([]string, 2*edge.MessageLimit)
 	turns := make(chan struct{}, 6) // a busy database answers 503, and a message that is sent again counts again
 	for i := range 2 * edge.MessageLimit {
-		raw := signed(t, private, mara, "station.create", fmt.Sprintf("nonce-of-the-limit-%d", i), map[string]any{"stationId": "abc", "name": "S", "url": "https://s.example"})
+		raw := signed(t, private, mara, "broadcast.create", fmt.Sprintf("nonce-of-the-limit-%d", i), map[string]any{"title": "abc"})
 		wg.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()

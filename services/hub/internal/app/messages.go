@@ -34,6 +34,7 @@ func (a *App) newMessages(store *postgres.Store) error {
 		Issuer: issuer, Now: a.now, NewID: newID, Keys: keys, Messages: store.Messages(), Signers: store.Signers(),
 		Effects: &creation.Effects{
 			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(a.ledger), Outcomes: outcomes,
+			Stations: upstream.NewStations(a.ledger),
 		},
 	})
 	a.creations = creation.NewService(creation.Config{

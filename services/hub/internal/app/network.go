@@ -1,9 +1,16 @@
 package app
 
 import (
+	"context"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/partner"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
 // NetworkConfig is how the rows of partner stations are read.
@@ -24,4 +31,51 @@ func (c *NetworkConfig) check(r *conf.Report) {
 	if c.Keep < c.Every || c.Keep > 24*time.Hour {
 		r.Fail("FEDERATION_KEEP", "must be from FEDERATION_EVERY to 24h")
 	}
+}
+
+// networkLease is the advisory lock of the one hub that reads the partners.
+const networkLease int64 = 7201023
+
+// newNetwork builds what reads the partners and what shows them.
+func (a *App) newNetwork(store *postgres.Store) {
+	a.network = network.NewService(network.Config{
+		Origin: a.cfg.origin(), People: a.cfg.base() + "/u/", Copies: store, Shelf: store, Links: store,
+		Field: upstream.NewField(a.ledger), Keep: a.cfg.Network.Keep, Now: a.now,
+	})
+	a.partners = partner.NewReader(partner.Options{
+		Private: a.cfg.Network.Private, Origin: a.cfg.origin(), Videos: a.cfg.Videos, Now: a.now,
+	})
+	a.puller = network.NewPuller(upstream.NewStations(a.ledger), a.partners, store, a.now)
+	failed := a.metrics.Counter("partner_failures_total", "Answers of partner stations that were none.", "origin")
+	a.puller.Failed = func(origin string, err error) {
+		failed.WithLabelValues(origin).Inc()
+		a.log.Warn("partner not read", "origin", origin, "error", err)
+	}
+}
+
+// readPartners reads all partners in turn while this hub holds the lease. What fails is
+// tried again at the next beat.
+func (a *App) readPartners(ctx context.Context) error {
+	pg.Leader(ctx, a.pool, networkLease, func(ctx context.Context) error {
+		t := time.NewTicker(a.cfg.Network.Every)
+		defer t.Stop()
+		for {
+			if err := a.puller.Round(ctx); err != nil && ctx.Err() == nil {
+				a.log.WarnContext(ctx, "partners not read", "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-t.C:
+			}
+		}
+	})
+	return ctx.Err()
+}
+
+// viewers counts one start of a tape for each address in an hour, over all hubs.
+func (a *App) viewers() *limit.Limiter {
+	return limit.New(a.redis, limit.Config{
+		Name: "tape-view", Limit: 1, Window: time.Hour, Replicas: 1, Now: a.now, OnFallback: a.fell("tape-view"),
+	})
 }

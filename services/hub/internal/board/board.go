@@ -19,6 +19,14 @@ type Row struct {
 	BroadcastScore         int32
 	Skill, Activity, Reach float64
 	Live                   bool
+	Edge                   *Edge // nil without a decided call
+}
+
+// Edge is how much better than the prices an operator has called, and between what the
+// true number lies, as it was measured last (docs/method.md).
+type Edge struct {
+	Calls          int64
+	Bps, Low, High int32
 }
 
 // Board is a ranked page.
@@ -33,7 +41,14 @@ type Query struct {
 	Operators string // independent, house, automated, human, all
 	Window    string // all, 28d
 	Lane      syntax.Lane
+	Order     string // score, edge
 }
+
+// The orders of a board: by broadcast score, or by the lower end of the edge.
+const (
+	ByScore = "score"
+	ByEdge  = "edge"
+)
 
 // Limits of a board.
 const (
@@ -42,11 +57,16 @@ const (
 )
 
 // ParseQuery reads the query parameters of a board; it never fails.
-func ParseQuery(operators, window, lane string) Query {
-	q := Query{Operators: "independent", Window: "all", Lane: syntax.LaneFilter(lane)}
+// The edge is measured over all of life.
+func ParseQuery(operators, window, lane, order string) Query {
+	q := Query{Operators: "independent", Window: "all", Lane: syntax.LaneFilter(lane), Order: ByScore}
 	switch operators {
 	case "house", "automated", "human", "all":
 		q.Operators = operators
+	}
+	if order == ByEdge {
+		q.Order = order
+		return q
 	}
 	if window == "28d" {
 		q.Window = window

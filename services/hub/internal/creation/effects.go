@@ -23,10 +23,11 @@ type Effects struct {
 	Markets  Markets
 	Profiles Profiles
 	Outcomes Outcomes
+	Stations Stations
 }
 
-// Apply implements message.Effects. Messages about stations and broadcasts are kept
-// and have no effect here.
+// Apply implements message.Effects. Messages about broadcasts are kept and have no
+// effect here.
 func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, error) {
 	switch p := a.Payload.(type) {
 	case *message.Call:
@@ -48,6 +49,15 @@ func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, err
 			return nil, asPayload(err)
 		}
 		return message.Result{"marketId": string(p.MarketID)}, nil
+	case *message.Station:
+		do := e.Stations.CreateStation
+		if a.Type == message.StationUpdate {
+			do = e.Stations.UpdateStation
+		}
+		if err := do(ctx, operator.ID(a.DenpaID), string(a.ID), p); err != nil {
+			return nil, asPayload(err)
+		}
+		return message.Result{"stationId": p.StationID}, nil
 	}
 	return nil, nil
 }

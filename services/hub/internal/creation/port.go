@@ -44,6 +44,12 @@ type Outcomes interface {
 	Outcome(ctx context.Context, id syntax.MarketID) (*resolution.Outcome, error)
 }
 
+// Stations registers partner stations, once for a message.
+type Stations interface {
+	CreateStation(ctx context.Context, owner operator.ID, messageID string, d *message.Station) error
+	UpdateStation(ctx context.Context, owner operator.ID, messageID string, d *message.Station) error
+}
+
 // Attester signs and keeps messages of the hub's own.
 type Attester interface {
 	Attest(ctx context.Context, a message.Attestation) (message.Record, error)

@@ -20,6 +20,7 @@ type boardJSON struct {
 	Count       int            `json:"count"`
 	Operators   string         `json:"operators"`
 	Window      string         `json:"window"`
+	Order       string         `json:"order"`
 	UpdatedAt   string         `json:"updatedAt"`
 }
 
@@ -43,6 +44,16 @@ type boardRowJSON struct {
 	Followers        int64          `json:"followers"`
 	Live             bool           `json:"live"`
 	Href             string         `json:"href"`
+	Edge             *edgeJSON      `json:"edge"`
+}
+
+// edgeJSON is how much better than the prices somebody has called; null without a
+// decided call.
+type edgeJSON struct {
+	Calls   int64 `json:"calls"`
+	EdgeBps int32 `json:"edgeBps"`
+	LowBps  int32 `json:"lowBps"`
+	HighBps int32 `json:"highBps"`
 }
 
 type componentsJSON struct {
@@ -57,15 +68,15 @@ type boardQuery struct {
 	limit int
 }
 
-var boardParams = params("operators", "window", "lane", "limit")
+var boardParams = params("operators", "window", "lane", "limit", "order")
 
 func readBoard(rawQuery string) boardQuery {
 	v := page.Query(rawQuery, boardParams)
-	return boardQuery{board.ParseQuery(v[0], v[1], v[2]), syntax.Limit(v[3], board.Default, board.Max)}
+	return boardQuery{board.ParseQuery(v[0], v[1], v[2], v[4]), syntax.Limit(v[3], board.Default, board.Max)}
 }
 
 func (q boardQuery) key() string {
-	return joinKey(q.Operators, q.Window, string(q.Lane), keyOf(q.limit))
+	return joinKey(q.Operators, q.Window, string(q.Lane), keyOf(q.limit), q.Order)
 }
 
 // board is GET /api/operator/leaderboard.
@@ -114,7 +125,7 @@ func (s *server) emptyBoard(c echo.Context) any {
 func (s *server) showBoard(q boardQuery, b board.Board, followers map[operator.ID]int64) boardJSON {
 	out := boardJSON{
 		Leaderboard: make([]boardRowJSON, 0, len(b.Rows)), Count: len(b.Rows),
-		Operators: q.Operators, Window: q.Window, UpdatedAt: syntax.Stamp(b.UpdatedAt),
+		Operators: q.Operators, Window: q.Window, Order: q.Order, UpdatedAt: syntax.Stamp(b.UpdatedAt),
 	}
 	for _, r := range b.Rows {
 		o := r.Operator
@@ -124,10 +135,17 @@ func (s *server) showBoard(q boardQuery, b board.Board, followers map[operator.I
 			BroadcastScore: r.BroadcastScore,
 			Components:     componentsJSON{Skill: hundredths(r.Skill), Activity: hundredths(r.Activity), Reach: hundredths(r.Reach)},
 			Score:          r.Score, Accuracy: r.Accuracy, Total: r.Total, Won: r.Won, Lost: r.Lost, Pending: r.Pending,
-			Followers: followers[o.ID], Live: r.Live, Href: s.hubURL + "/u/" + string(o.Handle),
+			Followers: followers[o.ID], Live: r.Live, Href: s.hubURL + "/u/" + string(o.Handle), Edge: showEdge(r.Edge),
 		})
 	}
 	return out
+}
+
+func showEdge(e *board.Edge) *edgeJSON {
+	if e == nil {
+		return nil
+	}
+	return &edgeJSON{Calls: e.Calls, EdgeBps: e.Bps, LowBps: e.Low, HighBps: e.High}
 }
 
 // hundredths rounds to two decimals; the score is made of the unrounded parts.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/web"
 )
@@ -31,6 +32,9 @@ const (
 	movingTTL   = 10 * time.Second
 	movingStale = 20 * time.Second
 
+	reelTTL   = 2 * time.Second // what partners show changes once a minute
+	reelStale = 8 * time.Second
+
 	wireLast = 10 * time.Minute
 	wireKeys = 128 // the lists are long, and few of them are asked for
 	airKeys  = 64
@@ -45,6 +49,17 @@ func (s *server) openBooks() {
 		TTL: quickTTL, Stale: quickStale, IfError: quickIfError, Timeout: quickTimeout, Now: s.now, Failed: failed,
 	}
 	s.feeds, s.boardPages = page.New(quick), page.New(quick)
+	named := func(o page.Options) *page.Book {
+		o.Failed = func(key string, err error) {
+			if fault.Of(err).Kind != fault.NotFound { // anybody may ask for nobody
+				failed(key, err)
+			}
+		}
+		return page.New(o)
+	}
+	s.records = named(quick)
+	s.skills = named(page.Options{TTL: skillTTL, Stale: skillTTL, Timeout: skillTimeout, MaxKeys: skillKeys, Now: s.now})
+	s.pulses = page.New(page.Options{TTL: pulseTTL, Timeout: pulseTimeout, Now: s.now, Failed: failed})
 	slow := func(keys int) page.Options {
 		return page.Options{
 			TTL: programTTL, Stale: programStale, Timeout: programTimeout, MaxKeys: keys, Now: s.now,
@@ -68,11 +83,12 @@ func (s *server) openBooks() {
 	s.moves = newCovered(moving(wireKeys), copies(wireKeys, wireLast), "")
 	s.situations = newCovered(moving(wireKeys), copies(wireKeys, wireLast), "")
 	s.airing = page.New(slow(airKeys))
+	s.reels = page.New(page.Options{TTL: reelTTL, Stale: reelStale, Timeout: programTimeout, MaxKeys: airKeys, Now: s.now, Failed: failed})
 }
 
 // closeBooks ends the builds of all books and waits for them.
 func (s *server) closeBooks() {
-	for _, book := range []*page.Book{s.feeds, s.boardPages, s.airing} {
+	for _, book := range []*page.Book{s.feeds, s.boardPages, s.airing, s.reels, s.records, s.skills, s.pulses} {
 		book.Close()
 	}
 	for _, book := range []covered{s.programs, s.tiles, s.moves, s.situations} {

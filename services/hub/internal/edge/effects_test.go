@@ -65,7 +65,7 @@ func TestEffectsOfMessages(t *testing.T) {
 	reason(t, b.submit(p.write("resolution.create", proposal)), 400, "invalid_request", message.ReasonPayload)
 }
 
-// Messages of stations and broadcasts are checked and kept; nothing else comes of
+// Messages of broadcasts are checked and kept; nothing else comes of
 // them here.
 func TestMessagesWithoutAnEffect(t *testing.T) {
 	t.Parallel()
@@ -73,8 +73,6 @@ func TestMessagesWithoutAnEffect(t *testing.T) {
 	p := b.keeper("of the app")
 	calls := len(b.ledger.Calls)
 	for kind, c := range map[string]struct{ good, bad map[string]any }{
-		"station.create":   {map[string]any{"stationId": "tide", "name": "Tide", "url": "https://t.example"}, map[string]any{"stationId": "T"}},
-		"station.update":   {map[string]any{"stationId": "tide", "status": "paused"}, map[string]any{"stationId": "tide", "status": "gone"}},
 		"broadcast.create": {map[string]any{"title": "Night desk"}, map[string]any{}},
 		"broadcast.goLive": {
 			map[string]any{"broadcastId": "0199f0a4-0000-7000-8000-000000000001", "url": "https://video.example/a.m3u8"},
@@ -90,6 +88,32 @@ func TestMessagesWithoutAnEffect(t *testing.T) {
 	}
 	if len(b.ledger.Calls) != calls {
 		t.Errorf("the ledger was asked: %v", b.ledger.Calls)
+	}
+}
+
+// A station is registered and changed by messages, each once.
+func TestEffectsOfStationMessages(t *testing.T) {
+	t.Parallel()
+	b, db := withMessages(t)
+	p := b.keeper("of the app")
+	raw := p.write("station.create", map[string]any{"stationId": "tide", "name": "Tide", "url": "https://t.example", "lanes": []string{"SCIENCE"}})
+	w := b.submit(raw)
+	if want(t, w, 201, ""); !strings.Contains(w.Body.String(), `"result":{"stationId":"tide"}`) || b.ledger.Stations["tide"].GetName() != "Tide" {
+		t.Errorf("%s", w.Body)
+	}
+	want(t, b.submit(raw), 200, "")
+	want(t, b.submit(p.write("station.create", map[string]any{"stationId": "tide", "name": "Ebb", "url": "https://e.example"})), 409, "station_exists")
+	want(t, b.submit(p.write("station.update", map[string]any{"stationId": "tide", "name": "Ebb"})), 201, "")
+	want(t, b.submit(p.write("station.update", map[string]any{"stationId": "nobody", "name": "Ebb"})), 404, "not_found")
+	b.ledger.Stations["tide"].Owner = "somebody else"
+	want(t, b.submit(p.write("station.update", map[string]any{"stationId": "tide", "name": "Mine"})), 403, "forbidden")
+	reason(t, b.submit(p.write("station.create", map[string]any{"stationId": "T"})), 400, "invalid_request", message.ReasonPayload)
+	reason(t, b.submit(p.write("station.update", map[string]any{"stationId": "tide", "status": "gone"})), 400, "invalid_request", message.ReasonPayload)
+	if name := b.ledger.Stations["tide"].GetName(); name != "Ebb" {
+		t.Errorf("the station is called %s", name)
+	}
+	if n := count(t, db, `SELECT count(*) FROM hub.messages`); n != 2 {
+		t.Errorf("%d messages are kept", n)
 	}
 }
 

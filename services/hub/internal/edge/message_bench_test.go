@@ -98,6 +98,7 @@ func wireMessages(t testing.TB, d *edge.Deps, conn grpc.ClientConnInterface) *me
 		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers,
 		Effects: &creation.Effects{
 			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(conn), Outcomes: outcomes,
+			Stations: upstream.NewStations(conn),
 		},
 	})
 	d.Creations = creation.NewService(creation.Config{

@@ -296,10 +296,10 @@ func TestRevokeRacesSubmit(t *testing.T) {
 	accepted := 0
 	for round := range 12 {
 		b.clock.Advance(time.Minute)
-		p := b.signer("racer "+string(rune('a'+round)), "station:create")
+		p := b.signer("racer "+string(rune('a'+round)), "broadcast:create")
 		raws := make([]string, 6)
 		for i := range raws {
-			raws[i] = p.write("station.create", map[string]any{"stationId": "abc", "name": "S", "url": "https://s.example"})
+			raws[i] = p.write("broadcast.create", map[string]any{"title": "abc"})
 		}
 		var wg sync.WaitGroup
 		var taken atomic.Int32
@@ -320,7 +320,7 @@ func TestRevokeRacesSubmit(t *testing.T) {
 		})
 		wg.Wait()
 		accepted += int(taken.Load())
-		reason(t, b.submit(p.write("station.create", map[string]any{"stationId": "abc", "name": "S", "url": "https://s.example"})), 401, "unauthenticated", message.ReasonRevoked)
+		reason(t, b.submit(p.write("broadcast.create", map[string]any{"title": "abc"})), 401, "unauthenticated", message.ReasonRevoked)
 	}
 	if n := count(t, db, `SELECT count(*) FROM hub.messages m JOIN hub.signers s USING (public_key) WHERE m.received_at >= s.revoked_at`); n != 0 {
 		t.Errorf("%d of %d messages were received after the revocation", n, accepted)
@@ -331,29 +331,29 @@ func TestRevokeRacesSubmit(t *testing.T) {
 func TestMessageLimit(t *testing.T) {
 	t.Parallel()
 	b, _ := withMessages(t)
-	p, q := b.signer("one", "station:create"), b.signer("two", "station:create")
-	station := map[string]any{"stationId": "abc", "name": "S", "url": "https://s.example"}
-	first := p.write("station.create", station)
+	p, q := b.signer("one", "broadcast:create"), b.signer("two", "broadcast:create")
+	desk := map[string]any{"title": "abc"}
+	first := p.write("broadcast.create", desk)
 	want(t, b.submit(first), 201, "")
 	for range edge.MessageLimit - 1 {
-		want(t, b.submit(p.write("station.create", station)), 201, "")
+		want(t, b.submit(p.write("broadcast.create", desk)), 201, "")
 	}
-	over := p.write("station.create", station)
+	over := p.write("broadcast.create", desk)
 	w := b.submit(over)
 	if want(t, w, 429, "rate_limited"); field(w, "limit") != "30" || field(w, "retryAfterMs") == "" || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%v %s", w.Header(), w.Body)
 	}
 	want(t, b.submit(over), 429, "rate_limited") // a refused one is not let in by repeating it
 	want(t, b.submit(first), 200, "")
-	want(t, b.submit(q.write("station.create", station)), 201, "")
+	want(t, b.submit(q.write("broadcast.create", desk)), 201, "")
 	// Others cannot use the limit up: what is not signed does not count.
 	for range edge.MessageLimit {
-		forged := strings.Replace(q.write("station.create", station), `"abc"`, `"abd"`, 1)
+		forged := strings.Replace(q.write("broadcast.create", desk), `"abc"`, `"abd"`, 1)
 		reason(t, b.submit(forged), 401, "unauthenticated", message.ReasonSignature)
 	}
-	want(t, b.submit(q.write("station.create", station)), 201, "")
+	want(t, b.submit(q.write("broadcast.create", desk)), 201, "")
 	b.clock.Advance(time.Minute)
-	want(t, b.submit(p.write("station.create", station)), 201, "")
+	want(t, b.submit(p.write("broadcast.create", desk)), 201, "")
 }
 
 // A ledger that is away leaves everything open.

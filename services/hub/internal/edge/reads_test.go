@@ -120,6 +120,7 @@ func board(b *bench) []*boardv1.Row {
 	return []*boardv1.Row{{
 		Rank: 1, Operator: op, Score: 48, Total: 24, Won: 12, Lost: 6, Pending: 5, Accuracy: 67,
 		BroadcastScore: 515, Skill: 0.53, Activity: 0.46, Reach: 0.55, Live: true,
+		EdgeCalls: 18, EdgeBps: 260, EdgeLowBps: -140, EdgeHighBps: 655,
 	}}
 }
 
@@ -258,6 +259,12 @@ func TestUnknownThings(t *testing.T) {
 		"/api/polymarket/market?id=701122%00":           "not_found",
 		"/api/polymarket/market?id=%ff":                 "not_found",
 		"/api/kalshi/markets":                           "not_found",
+		"/api/operator/nobody":                          "not_found",
+		"/api/operator/not-a-handle":                    "not_found",
+		"/api/operator/nobody/skill":                    "not_found",
+		"/api/operator/x%00/skill":                      "not_found",
+		"/api/network/field-record/nobody":              "not_found",
+		"/api/network/field-record/%ff":                 "not_found",
 		"/api/nothing":                                  "not_found",
 	} {
 		w := b.send("GET", target, "")

@@ -1,135 +1,222 @@
 package edge
 
 import (
-	"bytes"
+	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
-	"github.com/signalcast/signalcast/services/hub/internal/export"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// Bounds of records on their way out. A record has no limit of rows, so what is
-// bounded is how many leave at once, and how long a reader may take nothing.
-const (
-	mostRecords     = 64
-	recordsOfOne    = 4
-	recordPatience  = 30 * time.Second
-	recordRetry     = 2 * time.Second
-	recordFlushSize = 64 << 10
-)
-
-// writer is a form in which a record is written down.
-type writer interface {
-	head(b *bytes.Buffer, o export.Owner) error
-	call(b *bytes.Buffer, c *export.Call) error
-	end(b *bytes.Buffer, e export.End) error
+type atomJSON struct {
+	Handle           string        `json:"handle"`
+	OperatorPublicID string        `json:"operatorPublicId"`
+	DisplayName      string        `json:"displayName"`
+	AvatarURL        *string       `json:"avatarUrl"`
+	Rank             string        `json:"rank"` // a title
+	Manifesto        *string       `json:"manifesto"`
+	OperatorType     string        `json:"operatorType"`
+	IsAI             bool          `json:"isAi"`
+	Tier             string        `json:"tier"`
+	Stats            atomStatsJSON `json:"stats"`
+	Live             bool          `json:"live"`
+	LiveSignal       any           `json:"liveSignal"` // null: nobody is live before operators broadcast
+	RecentCalls      []callJSON    `json:"recentCalls"`
+	Moments          []momentJSON  `json:"moments"`
+	Meta             atomMetaJSON  `json:"_meta"`
 }
 
-// record is GET /api/operator/{handle}/record.
-func (s *server) record(c echo.Context) error {
+type atomStatsJSON struct {
+	TotalCalls     int64     `json:"totalCalls"`
+	ResolvedCalls  int64     `json:"resolvedCalls"`
+	Accuracy       int32     `json:"accuracy"`
+	Score          int64     `json:"score"`
+	Streak         int64     `json:"streak"`
+	AvgClvBps      *int32    `json:"avgClvBps"`
+	Followers      int64     `json:"followers"`
+	BroadcastScore int32     `json:"broadcastScore"`
+	BestCall       *bestJSON `json:"bestCall"`
+}
+
+type bestJSON struct {
+	OddsBps     int32  `json:"oddsBps"`
+	MarketID    string `json:"marketId"`
+	MarketTitle string `json:"marketTitle"`
+	SignalID    string `json:"signalId"`
+}
+
+type callJSON struct {
+	SignalID          string `json:"signalId"`
+	MarketID          string `json:"marketId"`
+	MarketTitle       string `json:"marketTitle"`
+	Direction         string `json:"direction"`
+	Status            string `json:"status"`
+	PriceAtPrediction int    `json:"priceAtPrediction"`
+	Score             *int32 `json:"score"`
+	CreatedAt         string `json:"createdAt"`
+	ReceiptURL        string `json:"receiptUrl"`
+}
+
+type momentJSON struct {
+	ID          string `json:"id"`
+	Tier        string `json:"tier"`
+	SignalID    string `json:"signalId"`
+	MarketID    string `json:"marketId"`
+	MarketTitle string `json:"marketTitle"`
+	Direction   string `json:"direction"`
+	OddsBps     int32  `json:"oddsBps"`
+	Score       int32  `json:"score"`
+	MintedAt    string `json:"mintedAt"`
+	ReceiptURL  string `json:"receiptUrl"`
+}
+
+type atomMetaJSON struct {
+	AtomVersion string `json:"atomVersion"`
+	EmbedURL    string `json:"embedUrl"`
+	AtomURL     string `json:"atomUrl"`
+}
+
+type fieldRecordJSON struct {
+	Handle     string     `json:"handle"`
+	Origin     string     `json:"origin"`
+	Rank       *int64     `json:"rank"`
+	Operators  int64      `json:"operators"`
+	Score      int64      `json:"score"`
+	Calls      int64      `json:"calls"`
+	Resolved   int64      `json:"resolved"`
+	Correct    int64      `json:"correct"`
+	Pending    int64      `json:"pending"`
+	Accuracy   int32      `json:"accuracy"`
+	Streak     int64      `json:"streak"`
+	AvgClvBps  *int32     `json:"avgClvBps"`
+	Recent     []callJSON `json:"recent"`
+	ProfileURL string     `json:"profileUrl"`
+}
+
+// What the atom and the field record show of their lists.
+const (
+	atomRecent  = 10
+	atomMoments = 20
+	fieldRecent = 5
+)
+
+const atomVersion = "1.0"
+
+// atom is GET /api/operator/{handle}.
+func (s *server) atom(c echo.Context) error {
 	handle, err := handleParam(c)
 	if err != nil {
 		return err
 	}
-	leave, err := s.leaving.enter(addressKey(c.RealIP()))
-	if err != nil {
-		return err
-	}
-	defer leave()
-	ctx := c.Request().Context()
-	out := &recordReader{c: c, name: string(handle)}
-	if c.QueryParam("format") == "csv" {
-		out.kind, out.form, out.ending = "text/csv; charset=utf-8; header=present", &csvRecord{}, ".csv"
-	} else {
-		out.kind, out.form, out.ending = "application/jsonl; charset=utf-8", newLines(s.hubURL), ".jsonl"
-	}
-	err = s.exports.Record(ctx, handle, out)
-	switch {
-	case errors.Is(err, errHeadOnly):
-		return nil
-	case err != nil && c.Response().Committed:
-		// What was written looks like a record and has no end: the connection is cut,
-		// so that nobody takes it for a whole one.
-		if ctx.Err() == nil {
-			s.log.Warn("record not finished", "handle", string(handle), "error", err)
+	err = s.records.Serve(c.Response(), c.Request(), joinKey("atom", string(handle)), func(ctx context.Context) ([]byte, error) {
+		r, err := s.ledgerRecords.Operator(ctx, record.Query{Handle: handle, Recent: atomRecent, Moments: atomMoments})
+		if err != nil {
+			return nil, err
 		}
-		panic(http.ErrAbortHandler)
-	}
-	return err
-}
-
-// errHeadOnly ends the reading for HEAD.
-var errHeadOnly = errors.New("the head is enough")
-
-// recordReader writes what comes to the caller. It returns when the caller has taken
-// it, and so the ledger waits for the caller.
-type recordReader struct {
-	c                  echo.Context
-	name, kind, ending string
-	form               writer
-	buf                bytes.Buffer
-}
-
-// Head implements export.Reader.
-func (r *recordReader) Head(o export.Owner) error {
-	h := r.c.Response().Header()
-	h.Set("Content-Type", r.kind)
-	h.Set("Content-Disposition", `attachment; filename="`+r.name+r.ending+`"`)
-	h.Set("X-Accel-Buffering", "no")
-	if r.c.Request().Method == http.MethodHead {
-		r.c.Response().WriteHeader(http.StatusOK)
-		return errHeadOnly
-	}
-	return r.form.head(&r.buf, o)
-}
-
-// Calls implements export.Reader.
-func (r *recordReader) Calls(list []export.Call) error {
-	for i := range list {
-		if err := r.form.call(&r.buf, &list[i]); err != nil {
-			return err
+		brief, cancel := context.WithTimeout(ctx, followTime)
+		defer cancel()
+		followers, away := s.accounts.Follows.Followers(brief, []operator.ID{r.Operator.ID})
+		body, err := web.Marshal(s.showAtom(&r, followers[r.Operator.ID]))
+		if err != nil || away == nil {
+			return body, err
 		}
-		if r.buf.Len() >= recordFlushSize {
-			if err := r.flush(); err != nil {
-				return err
-			}
-		}
-	}
-	return r.flush()
-}
-
-// End implements export.Reader.
-func (r *recordReader) End(e export.End) error {
-	if err := r.form.end(&r.buf, e); err != nil {
+		return nil, &passing{page: page.Make(body, s.now()), source: "follows"}
+	})
+	var part *passing
+	if !errors.As(err, &part) {
 		return err
 	}
-	return r.flush()
-}
-
-// flush hands on what is written. A caller that takes nothing for recordPatience has
-// left.
-func (r *recordReader) flush() error {
-	if r.buf.Len() == 0 {
-		return nil
-	}
-	w := r.c.Response()
-	if err := web.Patience(w, recordPatience); err != nil {
-		return err
-	}
-	if _, err := w.Write(r.buf.Bytes()); err != nil {
-		return err
-	}
-	r.buf.Reset()
-	if err := http.NewResponseController(w).Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
+	s.markDegraded(c, part.source)
+	part.page.WriteTo(c.Response(), c.Request())
 	return nil
 }
 
-// errManyRecords refuses one record more.
-var errManyRecords = limit.ErrLimited.With("limit", recordsOfOne).With("retryAfterMs", recordRetry.Milliseconds())
+// fieldRecord is GET /api/network/field-record/{handle}.
+func (s *server) fieldRecord(c echo.Context) error {
+	handle, err := handleParam(c)
+	if err != nil {
+		return err
+	}
+	return s.records.Serve(c.Response(), c.Request(), joinKey("field", string(handle)), func(ctx context.Context) ([]byte, error) {
+		r, err := s.ledgerRecords.Operator(ctx, record.Query{Handle: handle, Recent: fieldRecent})
+		if err != nil {
+			return nil, err
+		}
+		return web.Marshal(s.showFieldRecord(&r))
+	})
+}
+
+// ownFieldRecord is GET /api/network/field-record/me.
+func (s *server) ownFieldRecord(c echo.Context) error {
+	r, err := s.ledgerRecords.Operator(c.Request().Context(), record.Query{ID: callerOf(c).Operator.ID, Recent: fieldRecent})
+	if err != nil {
+		return err
+	}
+	return web.OK(c, s.showFieldRecord(&r))
+}
+
+func (s *server) showAtom(r *record.Record, followers int64) atomJSON {
+	o, st := r.Operator, &r.Stats
+	out := atomJSON{
+		Handle: string(o.Handle), OperatorPublicID: string(o.PublicID), DisplayName: o.DisplayName, AvatarURL: orNull(o.AvatarURL),
+		Rank: record.Title(st.Resolved()), Manifesto: orNull(o.Bio), OperatorType: string(o.Type), IsAI: o.IsAI(), Tier: string(o.Tier),
+		Stats: atomStatsJSON{
+			TotalCalls: st.Total, ResolvedCalls: st.Resolved(), Accuracy: st.Accuracy, Score: st.Score, Streak: st.Streak,
+			AvgClvBps: st.AvgClv, Followers: followers, BroadcastScore: r.BroadcastScore,
+		},
+		RecentCalls: s.showCalls(r.Recent), Moments: make([]momentJSON, 0, len(r.Moments)),
+		Meta: atomMetaJSON{
+			AtomVersion: atomVersion, EmbedURL: s.hubURL + "/operator/" + string(o.Handle) + "/embed", AtomURL: s.hubURL + "/api/operator/" + string(o.Handle),
+		},
+	}
+	if b := r.Best; b != nil {
+		out.Stats.BestCall = &bestJSON{OddsBps: b.Odds, MarketID: string(b.MarketID), MarketTitle: b.MarketTitle, SignalID: b.SignalID}
+	}
+	for _, m := range r.Moments {
+		out.Moments = append(out.Moments, momentJSON{
+			ID: m.ID, Tier: m.Tier, SignalID: m.SignalID, MarketID: string(m.MarketID), MarketTitle: m.MarketTitle, Direction: string(m.Direction),
+			OddsBps: m.Odds, Score: m.Score, MintedAt: syntax.Stamp(m.MintedAt), ReceiptURL: s.receiptURL(m.SignalID),
+		})
+	}
+	return out
+}
+
+func (s *server) showFieldRecord(r *record.Record) fieldRecordJSON {
+	st := &r.Stats
+	return fieldRecordJSON{
+		Handle: string(r.Operator.Handle), Origin: hubOrigin, Rank: r.Rank, Operators: r.Field, Score: st.Score, Calls: st.Total,
+		Resolved: st.Resolved(), Correct: st.Won, Pending: st.Pending(), Accuracy: st.Accuracy, Streak: st.Streak, AvgClvBps: st.AvgClv,
+		Recent: s.showCalls(r.Recent), ProfileURL: s.hubURL + "/u/" + string(r.Operator.Handle),
+	}
+}
+
+// receiptURL is the page of a call.
+func (s *server) receiptURL(id string) string { return s.hubURL + "/receipts/" + id }
+
+func (s *server) showCalls(list []signal.Signal) []callJSON {
+	out := make([]callJSON, 0, len(list))
+	for i := range list {
+		c := &list[i]
+		out = append(out, callJSON{
+			SignalID: c.ID, MarketID: string(c.MarketID), MarketTitle: c.MarketTitle, Direction: string(c.Direction), Status: string(c.Status),
+			PriceAtPrediction: int(c.Price), Score: c.Score, CreatedAt: syntax.Stamp(c.CreatedAt), ReceiptURL: s.receiptURL(c.ID),
+		})
+	}
+	return out
+}
+
+// Times of the books of skill and of the pulse.
+const (
+	skillTTL     = 30 * time.Second
+	skillTimeout = 5 * time.Second
+	skillKeys    = 512
+	pulseTTL     = 300 * time.Second
+	pulseTimeout = 10 * time.Second
+)

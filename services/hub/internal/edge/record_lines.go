@@ -155,7 +155,7 @@ func (l *lines) end(b *bytes.Buffer, e export.End) error {
 	t := &l.tally
 	out := recordEndJSON{
 		Type: "end", Complete: t.Total == e.Calls && t.Events == e.Events, Calls: t.Total, Events: t.Events,
-		SHA256: hex.EncodeToString(l.sum.Sum(nil)), Numbers: showNumbers(t), Edge: showEdge(t.Edge()), Checkpoint: orNull(e.Checkpoint),
+		SHA256: hex.EncodeToString(l.sum.Sum(nil)), Numbers: showNumbers(t), Edge: showEdgeLine(t.Edge()), Checkpoint: orNull(e.Checkpoint),
 	}
 	return l.line(b, out)
 }
@@ -204,7 +204,7 @@ func showNumbers(t *export.Tally) recordNumbersJSON {
 	return out
 }
 
-func showEdge(r *export.Edge) *recordEdgeJSON {
+func showEdgeLine(r *export.Edge) *recordEdgeJSON {
 	if r == nil {
 		return nil
 	}

@@ -19,7 +19,9 @@ const (
 	cacheShort   = "public, s-maxage=10"
 	cacheClaimed = "public, s-maxage=300"
 	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
+	cachePulse   = "public, s-maxage=300"
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
+	cacheTapes   = "public, max-age=0, s-maxage=60, stale-while-revalidate=300"
 	cacheWire    = "public, s-maxage=30"
 	cacheEmpty   = "public, s-maxage=1" // of a programme with nothing in it, which is soon filled
 	cacheCard    = "public, s-maxage=60"
@@ -102,6 +104,9 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/fashion/signals", who: public, cors: web.Open, cache: cacheShort, handler: s.fashion, empty: emptyFashion},
 
 		{method: get, path: "/api/network/market/:marketId", who: public, cors: web.Open, cache: cacheShort, handler: s.networkMarket},
+		{method: get, path: "/api/network/tapes", who: public, cors: web.Open, cache: cacheTapes, handler: s.networkTapes, empty: s.emptyTapes},
+		{method: post, path: "/api/network/tapes/:id/view", who: public, handler: s.viewTape},
+		{method: get, path: "/api/network/operators", who: public, cors: web.Open, cache: cacheBoard, handler: s.networkOperators, empty: s.emptyNetwork},
 		{method: get, path: "/api/network/crowd", who: public, cors: web.Open, cache: cacheShort, handler: s.gaps, empty: s.emptyGaps},
 
 		{method: get, path: venueA + "/featured", who: public, cors: web.Open, cache: cacheProgram, handler: s.featured},
@@ -126,6 +131,11 @@ func (s *server) routes() []route {
 
 		{method: get, path: "/api/operator/:handle/record", who: public, cors: web.Open, cache: cacheNever, handler: s.record, timeout: -1},
 		{method: get, path: "/api/operator/leaderboard", who: public, cache: cacheBoard, handler: s.board, empty: s.emptyBoard},
+		{method: get, path: "/api/operator/:handle", who: public, cache: cacheBoard, handler: s.atom},
+		{method: get, path: "/api/operator/:handle/skill", who: public, cors: web.Open, cache: cacheBoard, handler: s.skill, timeout: skillTimeout + time.Second},
+		{method: get, path: "/api/network/field-record/me", who: caller.TakeKey, cache: cacheNever, handler: s.ownFieldRecord},
+		{method: get, path: "/api/network/field-record/:handle", who: public, cors: web.Open, cache: cacheBoard, handler: s.fieldRecord},
+		{method: get, path: "/api/network/pulse", who: public, cors: web.Open, cache: cachePulse, handler: s.pulse, timeout: pulseTimeout + time.Second},
 
 		{method: get, path: "/api/broadcast/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.broadcastProgram},
 		{method: get, path: "/api/broadcast/preempt", who: admin, cache: cacheNever, handler: s.preempts},

@@ -48,6 +48,7 @@ func TestGoldensFitTheDescription(t *testing.T) {
 		"predictions/filed": "Filed", "events/appended": "AppendedEvent", "admin/forced": "Forced", "admin/scan*": "Scanned",
 		"admin/disputed": "Disputed", "admin/cleared": "Disputed", "admin/market_created": "NativeMarketCreated",
 		"admin/classified": "Classified", "rate_limited": "RateLimitError", "reads/receipt": "Receipt",
+		"record/atom*": "OperatorAtom", "record/field*": "FieldRecord", "record/skill*": "OperatorSkill", "record/pulse*": "Pulse",
 	} {
 		files, err := filepath.Glob("testdata/" + pattern + ".json")
 		if err != nil || len(files) == 0 {

@@ -20,8 +20,10 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -59,11 +61,15 @@ type Deps struct {
 	Resolutions resolution.Ledger
 	Boards      board.Ledger
 	Exports     export.Ledger
+	Records     record.Ledger
 	Links       share.Store
 	Wire        wire.Ledger
 	Pins        market.Pins
 	Streams     station.Streams
 	Clips       station.Clips
+	Network     *network.Service
+	Owned       Owned            // stations
+	Viewers     KeyLimiter       // player starts of one address and tape
 	Clock       program.Clock    // nil: there is none
 	Director    program.Director // nil: there is no clock
 	Audit       audit.Log
@@ -83,6 +89,11 @@ type Deps struct {
 	Trace func(http.Handler) http.Handler
 }
 
+// Owned counts the stations that somebody owns.
+type Owned interface {
+	StationsOf(ctx context.Context, owner operator.ID) (int64, error)
+}
+
 // server holds the handlers; edge.Server is what others see of it.
 type server struct {
 	hubURL, origin string
@@ -91,40 +102,45 @@ type server struct {
 	videos         []string
 	trusted        []netip.Prefix
 
-	callers     *caller.Service
-	sessions    *caller.Sessions
-	operators   operator.Ledger
-	directory   operator.Directory
-	grants      *grant.Service
-	messages    *message.Service
-	creations   *creation.Service
-	submissions *submissions
-	accounts    Accounts
-	signals     *signal.Service
-	reads       signal.Reader
-	markets     market.Ledger
-	catalogue   market.Catalogue
-	resolutions resolution.Ledger
-	boards      board.Ledger
-	exports     export.Ledger
-	leaving     recordRoom
-	links       share.Store
-	pictures    *pictures
-	wire        wire.Ledger
-	pins        market.Pins
-	streams     station.Streams
-	clips       station.Clips
-	clock       program.Clock
-	director    program.Director
-	audit       audit.Log
-	addresses   *limit.Local
-	log         *slog.Logger
-	now         func() time.Time
-	newID       func() string
-	carry       func(context.Context, string) context.Context
-	degraded    func(route, source string)
+	callers       *caller.Service
+	sessions      *caller.Sessions
+	operators     operator.Ledger
+	directory     operator.Directory
+	grants        *grant.Service
+	messages      *message.Service
+	creations     *creation.Service
+	submissions   *submissions
+	accounts      Accounts
+	signals       *signal.Service
+	reads         signal.Reader
+	markets       market.Ledger
+	catalogue     market.Catalogue
+	resolutions   resolution.Ledger
+	boards        board.Ledger
+	exports       export.Ledger
+	ledgerRecords record.Ledger
+	leaving       recordRoom
+	links         share.Store
+	pictures      *pictures
+	wire          wire.Ledger
+	pins          market.Pins
+	streams       station.Streams
+	clips         station.Clips
+	network       *network.Service
+	owned         Owned
+	viewers       KeyLimiter
+	clock         program.Clock
+	director      program.Director
+	audit         audit.Log
+	addresses     *limit.Local
+	log           *slog.Logger
+	now           func() time.Time
+	newID         func() string
+	carry         func(context.Context, string) context.Context
+	degraded      func(route, source string)
 
-	feeds, boardPages, airing          *page.Book
+	feeds, boardPages, airing, reels   *page.Book
+	records, skills, pulses            *page.Book
 	programs, tiles, moves, situations covered
 	stories                            *stories
 	description                        *page.Page
@@ -142,8 +158,8 @@ func New(cfg Config, d Deps) *Server {
 	s := &server{
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
-		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, links: d.Links, pictures: newPictures(), clock: d.Clock, director: d.Director, audit: d.Audit,
-		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips,
+		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, links: d.Links, pictures: newPictures(), ledgerRecords: d.Records, clock: d.Clock, director: d.Director, audit: d.Audit,
+		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips, network: d.Network, owned: d.Owned, viewers: d.Viewers,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),
 	}

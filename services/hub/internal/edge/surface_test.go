@@ -21,6 +21,8 @@ func TestCORS(t *testing.T) {
 		"/api/broadcast/program": true, "/api/network/program": true,
 		"/api/polymarket/markets": true, "/api/polymarket/market": true, "/api/polymarket/resolved": true,
 		"/api/network/market/:marketId": true, "/api/network/crowd": true,
+		"/api/operator/:handle/skill": true, "/api/network/field-record/:handle": true, "/api/network/pulse": true,
+		"/api/network/tapes": true, "/api/network/operators": true,
 		"/api/network/identity/:handle": true, "/api/network/payout/:handle": true,
 		"/api/operator/:handle/record": true, "/api/embed/operator/:handle": true, "/api/embed/market/:marketId": true, "/api/embed/signal/:id": true,
 		"/api/embed/oembed": true, "/api/card/:kind/:id": true, "/api/c/:code": true,

@@ -11,7 +11,7 @@ func (l *Ledger) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingSe
 	l.Lock()
 	l.Calls["Record"]++
 	before, cut := l.Before, l.Cut
-	parts, ok := l.Records[r.GetHandle()]
+	parts, ok := l.Exports[r.GetHandle()]
 	l.Unlock()
 	if before != nil {
 		if err := before(stream.Context(), "Record"); err != nil {

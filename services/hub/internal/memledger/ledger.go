@@ -17,8 +17,10 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -53,10 +55,13 @@ type Ledger struct {
 	resolutionv1.UnimplementedResolutionServiceServer
 	resolutionv1.UnimplementedResolutionReadServiceServer
 	boardv1.UnimplementedBoardReadServiceServer
+	recordv1.UnimplementedRecordServiceServer
 	programv1.UnimplementedProgramServiceServer
 	programv1.UnimplementedProgramReadServiceServer
 	wirev1.UnimplementedWireReadServiceServer
 	digestv1.UnimplementedDigestReadServiceServer
+	stationv1.UnimplementedStationServiceServer
+	stationv1.UnimplementedStationReadServiceServer
 	exportv1.UnimplementedExportServiceServer
 
 	sync.Mutex
@@ -68,8 +73,14 @@ type Ledger struct {
 	Signals   []*Filed // in order
 	Outcomes  map[string]*resolutionv1.Outcome
 	Board     []*boardv1.Row
+	LastBoard *boardv1.ListBroadcastRequest
+	Records   map[string]*recordv1.GetOperatorRecordResponse // by handle; all but the operator
+	Skills    map[string]*recordv1.GetSkillResponse          // by handle, lane and window
+	Ranked    []*recordv1.Ranked
+	Pulse     *recordv1.GetPulseResponse
 	Program   *programv1.Program
 	Preempts  []*programv1.Preempt // in order
+	Stations  map[string]*Stationed
 	ScanReply *resolutionv1.ScanResponse
 
 	// Before runs ahead of every call and may refuse it, wait or count.
@@ -77,7 +88,7 @@ type Ledger struct {
 	// After runs behind every call that was done; its error hides the answer.
 	After func(ctx context.Context, method string) error
 
-	Records map[string][]*exportv1.RecordResponse // by handle, as they are streamed
+	Exports map[string][]*exportv1.RecordResponse // by handle, as they are streamed
 	Cut     error                                 // ends every record where its end would be
 
 	Day     *digestv1.GetDayResponse
@@ -147,10 +158,13 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	resolutionv1.RegisterResolutionServiceServer(r, l)
 	resolutionv1.RegisterResolutionReadServiceServer(r, l)
 	boardv1.RegisterBoardReadServiceServer(r, l)
+	recordv1.RegisterRecordServiceServer(r, l)
 	programv1.RegisterProgramServiceServer(r, l)
 	programv1.RegisterProgramReadServiceServer(r, l)
 	wirev1.RegisterWireReadServiceServer(r, l)
 	digestv1.RegisterDigestReadServiceServer(r, l)
+	stationv1.RegisterStationServiceServer(r, l)
+	stationv1.RegisterStationReadServiceServer(r, l)
 	exportv1.RegisterExportServiceServer(r, l)
 }
 

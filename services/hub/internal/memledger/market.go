@@ -168,6 +168,7 @@ func (l *Ledger) ListNative(ctx context.Context, r *resolutionv1.ListNativeReque
 // ListBroadcast answers what the test put there.
 func (l *Ledger) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequest) (*boardv1.ListBroadcastResponse, error) {
 	return do(ctx, l, "ListBroadcast", func() (*boardv1.ListBroadcastResponse, error) {
+		l.LastBoard = r
 		rows := l.Board[:min(len(l.Board), int(r.GetLimit()))]
 		return &boardv1.ListBroadcastResponse{Rows: rows, UpdatedAt: l.stamp()}, nil
 	})

@@ -26,7 +26,7 @@ func (b *Boards) Broadcast(ctx context.Context, q board.Query, limit int) (board
 	ctx, cancel := brief(ctx)
 	defer cancel()
 	r, err := b.read.ListBroadcast(ctx, &boardv1.ListBroadcastRequest{
-		Operators: q.Operators, Lane: string(q.Lane), Window: q.Window, Limit: int32(limit),
+		Operators: q.Operators, Lane: string(q.Lane), Window: q.Window, Limit: int32(limit), Order: q.Order,
 	})
 	if err != nil {
 		return board.Board{}, err
@@ -38,10 +38,17 @@ func (b *Boards) Broadcast(ctx context.Context, q board.Query, limit int) (board
 			Total: row.GetTotal(), Won: row.GetWon(), Lost: row.GetLost(), Pending: row.GetPending(),
 			Accuracy: row.GetAccuracy(), BroadcastScore: row.GetBroadcastScore(),
 			Skill: row.GetSkill(), Activity: row.GetActivity(), Reach: row.GetReach(),
-			Live: row.GetLive(),
+			Live: row.GetLive(), Edge: edgeOf(row),
 		})
 	}
 	return board.Board{Rows: rows, UpdatedAt: at(r.GetUpdatedAt())}, nil
+}
+
+func edgeOf(row *boardv1.Row) *board.Edge {
+	if row.GetEdgeCalls() == 0 {
+		return nil
+	}
+	return &board.Edge{Calls: row.GetEdgeCalls(), Bps: row.GetEdgeBps(), Low: row.GetEdgeLowBps(), High: row.GetEdgeHighBps()}
 }
 
 // Record implements board.Ledger.

@@ -2,18 +2,14 @@
 -- the best call, of the run of wins, and of skill. All of it follows from signals and
 -- their results alone, and `api boards verify` works it out again.
 
--- Where a result stands in an operator's record: by its time, then by its call.
-CREATE TYPE result_key AS (at timestamptz, filed timestamptz, signal uuid);
-
--- price_sum: of the sides called, as they were scored, over won and lost. The streak
--- is the number of wins behind `lost`, the last loss; `last` is the last of both.
+-- price_sum: of the sides called, as they were scored, over won and lost. The streak is
+-- the run of wins that ends with the last of both, which was resolved at last_at.
 ALTER TABLE operator_scores
     ADD COLUMN price_sum   bigint NOT NULL DEFAULT 0,
     ADD COLUMN best_bps    integer,
     ADD COLUMN best_signal uuid,
     ADD COLUMN streak      bigint NOT NULL DEFAULT 0,
-    ADD COLUMN last        result_key,
-    ADD COLUMN lost_last   result_key;
+    ADD COLUMN last_at     timestamptz;
 ALTER TABLE operator_lane_scores ADD COLUMN price_sum bigint NOT NULL DEFAULT 0;
 
 -- A call at 0 or 10000 counts as one at 1 or 9999.
@@ -21,12 +17,20 @@ CREATE FUNCTION within_price(bps integer) RETURNS integer LANGUAGE sql IMMUTABLE
     SELECT least(greatest(bps, 1), 9999)
 $$;
 
--- The wins of an operator behind a result, for a loss that is scored after them.
-CREATE FUNCTION wins_behind(who uuid, k result_key) RETURNS bigint LANGUAGE sql STABLE SET enable_seqscan = off AS $$
-    SELECT count(*)
-    FROM signals s
-    CROSS JOIN LATERAL (SELECT status, resolved_at FROM signal_results WHERE signal_id = s.id LIMIT 1) r
-    WHERE s.user_id = who AND r.status = 'won' AND (r.resolved_at, s.created_at, s.id) > ((k).at, (k).filed, (k).signal)
+-- The streak of an operator with one result more, which was resolved no later than
+-- others that are scored: claims are made at one time and scored at another.
+CREATE FUNCTION streak_with(who uuid, one_status text, one_at timestamptz, one_filed timestamptz, one uuid) RETURNS bigint
+LANGUAGE sql STABLE SET enable_seqscan = off AS $$
+    SELECT count(*) FROM (
+        SELECT count(*) FILTER (WHERE status = 'lost') OVER (ORDER BY at DESC, filed DESC, id DESC) AS losses
+        FROM (
+            SELECT s.id, s.created_at AS filed, r.status, r.resolved_at AS at
+            FROM signals s
+            CROSS JOIN LATERAL (SELECT status, resolved_at FROM signal_results WHERE signal_id = s.id LIMIT 1) r
+            WHERE s.user_id = who AND r.status <> 'void'
+            UNION ALL SELECT one, one_filed, one_status, one_at
+        ) k
+    ) v WHERE losses = 0
 $$;
 
 CREATE FUNCTION moment_tier(odds integer) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -160,20 +164,18 @@ FROM signals s JOIN signal_results r ON r.signal_id = s.id
 WHERE r.status = 'won' AND s.price_verified AND s.score_basis_bps <= 5000;
 
 WITH result AS (
-    SELECT r.user_id, r.status, s.id, s.score_basis_bps AS basis, (r.resolved_at, s.created_at, s.id)::result_key AS key
+    SELECT r.user_id, r.status, r.resolved_at, s.id, s.score_basis_bps AS basis,
+        count(*) FILTER (WHERE r.status = 'lost') OVER (PARTITION BY r.user_id ORDER BY r.resolved_at DESC, s.created_at DESC, s.id DESC) AS losses
     FROM signal_results r JOIN signals s ON s.id = r.signal_id
-), ends AS (
-    SELECT user_id, coalesce(sum(within_price(basis)), 0) AS price_sum,
-        (array_agg(key ORDER BY key DESC))[1] AS last,
-        (array_agg(key ORDER BY key DESC) FILTER (WHERE status = 'lost'))[1] AS lost_last,
+    WHERE r.status <> 'void'
+), sums AS (
+    SELECT user_id, sum(within_price(basis)) AS price_sum, count(*) FILTER (WHERE losses = 0) AS streak, max(resolved_at) AS last_at,
         (array_agg(basis ORDER BY basis, id) FILTER (WHERE status = 'won'))[1] AS best_bps,
         (array_agg(id ORDER BY basis, id) FILTER (WHERE status = 'won'))[1] AS best_signal
-    FROM result WHERE status <> 'void' GROUP BY user_id
+    FROM result GROUP BY user_id
 )
-UPDATE operator_scores o SET price_sum = e.price_sum, last = e.last, lost_last = e.lost_last,
-    best_bps = e.best_bps, best_signal = e.best_signal,
-    streak = (SELECT count(*) FROM result r WHERE r.user_id = o.user_id AND r.status = 'won' AND (r.key > e.lost_last) IS NOT FALSE)
-FROM ends e WHERE e.user_id = o.user_id;
+UPDATE operator_scores o SET price_sum = e.price_sum, streak = e.streak, last_at = e.last_at, best_bps = e.best_bps, best_signal = e.best_signal
+FROM sums e WHERE e.user_id = o.user_id;
 
 WITH waiting AS (
     SELECT market_id, NULL::uuid AS after_user FROM outbox WHERE type = 'market.resolved'

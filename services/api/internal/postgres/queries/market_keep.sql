@@ -3,7 +3,7 @@
 -- mere prices. Claimed markets stay as they are. First sights of closed and
 -- provisional stay; the final word counts from when it was first seen, and
 -- another word, or none, starts it anew. What a short answer does not say stays
--- as an earlier answer said it. $1 now.
+-- as an earlier answer said it, and what an admin said of the lane stands. $1 now.
 WITH answer AS MATERIALIZED (
     SELECT i.*
     FROM unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
@@ -19,8 +19,8 @@ WITH answer AS MATERIALIZED (
         i.yes_index, i.volume_unit, string_to_array(i.labels, E'\x1f') AS outcome_labels,
         CASE WHEN i.short AND right(k.title, length(i.title)) = i.title THEN k.title ELSE i.title END AS title,
         CASE WHEN i.short AND i.description = '' THEN coalesce(k.description, '') ELSE i.description END AS description,
-        CASE WHEN i.guessed AND k.lane <> 'OTHER' THEN k.lane ELSE i.lane END AS lane,
-        CASE WHEN i.guessed AND k.lane <> 'OTHER' THEN k.category ELSE i.category END AS category,
+        CASE WHEN k.lane_ruled OR i.guessed AND k.lane <> 'OTHER' THEN k.lane ELSE i.lane END AS lane,
+        CASE WHEN k.lane_ruled OR i.guessed AND k.lane <> 'OTHER' THEN k.category ELSE i.category END AS category,
         CASE WHEN i.short AND i.slug = '' THEN coalesce(k.slug, '') ELSE i.slug END AS slug,
         CASE WHEN i.short AND i.event_key = '' THEN coalesce(k.event_key, '') ELSE i.event_key END AS event_key,
         CASE WHEN i.short AND i.event_title = '' THEN coalesce(k.event_title, '') ELSE i.event_title END AS event_title,
@@ -61,7 +61,8 @@ WITH answer AS MATERIALIZED (
         status = excluded.status, provisional = excluded.provisional, end_date = excluded.end_date,
         closed_at = excluded.closed_at, provisional_at = excluded.provisional_at,
         final_verdict = excluded.final_verdict, final_at = excluded.final_at, final_payout = excluded.final_payout,
-        lane = excluded.lane, category = excluded.category, slug = excluded.slug, event_key = excluded.event_key,
+        lane = CASE WHEN m.lane_ruled THEN m.lane ELSE excluded.lane END,
+        category = CASE WHEN m.lane_ruled THEN m.category ELSE excluded.category END, slug = excluded.slug, event_key = excluded.event_key,
         event_title = excluded.event_title, condition_id = excluded.condition_id, clob_token_id = excluded.clob_token_id,
         yes_index = excluded.yes_index, outcome_labels = excluded.outcome_labels, image_url = excluded.image_url,
         url = excluded.url, volume_unit = excluded.volume_unit, fetched_at = excluded.fetched_at, updated_at = excluded.updated_at

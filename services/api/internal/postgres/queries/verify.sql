@@ -3,7 +3,6 @@
 WITH result AS (
     SELECT s.id, s.user_id, s.market_id, s.score_basis_bps AS basis, s.price_verified AS verified, s.confidence, s.created_at,
         r.status, r.score, r.scoring_vertical AS lane, r.resolved_at,
-        row_number() OVER (PARTITION BY s.user_id, r.status = 'void' ORDER BY r.resolved_at DESC, s.created_at DESC, s.id DESC) AS n,
         count(*) FILTER (WHERE r.status = 'lost') OVER (PARTITION BY s.user_id, r.status = 'void'
             ORDER BY r.resolved_at DESC, s.created_at DESC, s.id DESC) AS losses
     FROM signals s JOIN signal_results r ON r.signal_id = s.id
@@ -14,10 +13,7 @@ WITH result AS (
     FROM result WHERE status = 'won' AND verified AND basis <= 5000
 ), record AS (
     SELECT user_id, count(*) FILTER (WHERE losses = 0) AS streak,
-        max(resolved_at) AS last_at, max(resolved_at) FILTER (WHERE status = 'lost') AS lost_at,
-        (array_agg(id) FILTER (WHERE n = 1))[1] AS last_signal,
-        (array_agg(id) FILTER (WHERE status = 'lost' AND losses = 1))[1] AS lost_signal,
-        min(basis) FILTER (WHERE status = 'won') AS best_bps,
+        max(resolved_at) AS last_at, min(basis) FILTER (WHERE status = 'won') AS best_bps,
         (array_agg(id ORDER BY basis, id) FILTER (WHERE status = 'won'))[1] AS best_signal
     FROM result WHERE status <> 'void' GROUP BY user_id
 ), tally AS (
@@ -43,11 +39,9 @@ WHERE (k.user_id, k.market_id, k.tier, k.odds_bps, k.score, k.minted_at) IS DIST
     OR k.id <> moment_id(k.signal_id, k.minted_at)
 UNION ALL
 SELECT 'records', coalesce(k.user_id, c.user_id)::text,
-    row(k.streak, (k.last).at, (k.last).signal, (k.lost_last).at, (k.lost_last).signal, k.best_bps, k.best_signal)::text,
-    row(c.streak, c.last_at, c.last_signal, c.lost_at, c.lost_signal, c.best_bps, c.best_signal)::text
+    row(k.streak, k.last_at, k.best_bps, k.best_signal)::text, row(c.streak, c.last_at, c.best_bps, c.best_signal)::text
 FROM operator_scores k FULL JOIN record c ON c.user_id = k.user_id
-WHERE (coalesce(k.streak, 0), (k.last).at, (k.last).signal, (k.lost_last).at, (k.lost_last).signal, k.best_bps, k.best_signal)
-    IS DISTINCT FROM (coalesce(c.streak, 0), c.last_at, c.last_signal, c.lost_at, c.lost_signal, c.best_bps, c.best_signal)
+WHERE (coalesce(k.streak, 0), k.last_at, k.best_bps, k.best_signal) IS DISTINCT FROM (coalesce(c.streak, 0), c.last_at, c.best_bps, c.best_signal)
 UNION ALL
 SELECT 'operator_tallies', concat_ws(' ', coalesce(k.user_id, c.user_id), coalesce(k.lane, c.lane), coalesce(k.price_bps, c.price_bps), coalesce(k.confidence, c.confidence)),
     row(k.calls, k.wins)::text, row(c.calls, c.wins)::text

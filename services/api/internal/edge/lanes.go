@@ -1,0 +1,140 @@
+package edge
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/lane"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+type categoriesJSON struct {
+	Categories []categoryJSON `json:"categories"`
+	UpdatedAt  string         `json:"updatedAt"`
+}
+
+type categoryJSON struct {
+	Lane        string `json:"lane"`
+	Signals     int64  `json:"signals"`
+	OpenSignals int64  `json:"openSignals"`
+	Markets     int64  `json:"markets"`
+	Filterable  *bool  `json:"filterable,omitempty"` // false where no list takes the lane
+}
+
+type categorisedJSON struct {
+	Items []placeJSON `json:"items"`
+}
+
+type placeJSON struct {
+	MarketID   *string `json:"marketId"`
+	Lane       string  `json:"lane"`
+	Category   string  `json:"category"`
+	Confidence int     `json:"confidence"`
+	Method     string  `json:"method"`
+}
+
+type ruledLaneJSON struct {
+	OK       bool   `json:"ok"`
+	MarketID string `json:"marketId"`
+	Lane     string `json:"lane"`
+	Category string `json:"category"`
+}
+
+// Lengths of what is to be placed.
+const (
+	maxQuestion = 500
+	maxMarketID = 128
+)
+
+// categories is GET /api/v1/signals/categories.
+func (s *server) categories(c echo.Context) error {
+	return s.ranks.Serve(c.Response(), c.Request(), "categories", func(ctx context.Context) ([]byte, error) {
+		counts, err := s.Lanes.Counts(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return web.Marshal(s.showCategories(counts))
+	})
+}
+
+func (s *server) emptyCategories() any { return s.showCategories(nil) }
+
+func (s *server) showCategories(counts []lane.Count) categoriesJSON {
+	out := categoriesJSON{Categories: make([]categoryJSON, 0, len(counts)), UpdatedAt: syntax.Stamp(s.Now())}
+	for _, n := range counts {
+		row := categoryJSON{Lane: string(n.Lane), Signals: n.Signals, OpenSignals: n.Open, Markets: n.Markets}
+		if !n.Lane.Filterable() {
+			row.Filterable = new(bool)
+		}
+		out.Categories = append(out.Categories, row)
+	}
+	return out
+}
+
+// categorise is POST /api/v1/signals/categorize.
+func (s *server) categorise(c echo.Context) error {
+	if _, err := s.holder(c, "read"); err != nil {
+		return err
+	}
+	body, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	var items []lane.Item
+	for _, o := range body.Objects("items", lane.MaxItems) {
+		it := lane.Item{}
+		if id := o.OptString("marketId", maxMarketID); id != nil {
+			parsed, err := syntax.ParseMarketID(*id)
+			if err != nil {
+				o.Invalid("marketId", "must be a market id")
+			}
+			it.MarketID = string(parsed)
+		}
+		it.Title = o.String("title", maxQuestion, it.MarketID == "")
+		items = append(items, it)
+	}
+	if err := body.Err(); err != nil {
+		return err
+	}
+	places, err := s.Lanes.Categorise(c.Request().Context(), items)
+	if err != nil {
+		return err
+	}
+	out := categorisedJSON{Items: make([]placeJSON, len(places))}
+	for i, p := range places {
+		out.Items[i] = placeJSON{orNull(p.MarketID), string(p.Lane), p.Category, p.Confidence, string(p.Method)}
+	}
+	return web.OK(c, out)
+}
+
+// ruleLane is PUT /api/v1/markets/{marketId}/lane, the act of an admin.
+func (s *server) ruleLane(c echo.Context) error {
+	if err := s.admin(c); err != nil {
+		return err
+	}
+	body, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(syntax.Lanes))
+	for i, l := range syntax.Lanes {
+		names[i] = string(l)
+	}
+	to := syntax.Lane(body.Enum("lane", names...))
+	category := body.OptEnum("category", lane.Categories...)
+	if err := body.Err(); err != nil {
+		return err
+	}
+	id, err := syntax.ParseMarketID(c.Param("marketId"))
+	if err != nil {
+		return market.ErrNotFound
+	}
+	if category, err = s.Lanes.Rule(c.Request().Context(), string(id), to, category); err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusOK, ruledLaneJSON{true, string(id), string(to), category})
+}

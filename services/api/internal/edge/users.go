@@ -1,0 +1,145 @@
+package edge
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/record"
+	"github.com/signalcast/signalcast/services/api/internal/score"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// userStatsJSON are the aggregates of contract 4.2.4.
+type userStatsJSON struct {
+	Handle           string          `json:"handle"`
+	OperatorPublicID string          `json:"operatorPublicId"`
+	Total            int64           `json:"total"`
+	Won              int64           `json:"won"`
+	Lost             int64           `json:"lost"`
+	Void             int64           `json:"void"`
+	Pending          int64           `json:"pending"`
+	Resolved         int64           `json:"resolved"`
+	Accuracy         int             `json:"accuracy"`
+	Score            int64           `json:"score"`
+	Streak           int64           `json:"streak"`
+	AvgClvBps        *int            `json:"avgClvBps"`
+	Rank             *int64          `json:"rank"`
+	Operators        int64           `json:"operators"`
+	Lanes            []laneStatsJSON `json:"lanes"`
+	UpdatedAt        string          `json:"updatedAt"`
+}
+
+// laneStatsJSON is what was decided in one lane.
+type laneStatsJSON struct {
+	Lane     string `json:"lane"`
+	Won      int64  `json:"won"`
+	Lost     int64  `json:"lost"`
+	Void     int64  `json:"void"`
+	Resolved int64  `json:"resolved"`
+	Accuracy int    `json:"accuracy"`
+	Score    int64  `json:"score"`
+}
+
+// userJSON is whoever asks.
+type userJSON struct {
+	Handle           string   `json:"handle"`
+	OperatorPublicID string   `json:"operatorPublicId"`
+	DisplayName      *string  `json:"displayName"`
+	OperatorType     string   `json:"operatorType"`
+	IsAI             bool     `json:"isAi"`
+	Tier             string   `json:"tier"`
+	Permissions      []string `json:"permissions"`
+}
+
+// subject is whose record is asked for: the holder's own by its key, anybody's by the
+// admin secret. Faults: unauthenticated, forbidden, not_found.
+func (s *server) subject(c echo.Context) (operator.Operator, error) {
+	ctx := c.Request().Context()
+	handle, bad := syntax.ParseHandle(c.Param("handle"))
+	if len(c.Request().Header[adminHeader]) > 0 {
+		if err := s.admin(c); err != nil {
+			return operator.Operator{}, err
+		}
+		if bad != nil {
+			return operator.Operator{}, operator.ErrNotFound
+		}
+		return s.Records.Operator(ctx, handle.String(), "")
+	}
+	me, err := s.holder(c, "read")
+	switch {
+	case err != nil:
+		return operator.Operator{}, err
+	case bad != nil || handle.String() != me.handle:
+		return operator.Operator{}, errForbidden
+	}
+	return s.Records.Operator(ctx, "", me.id)
+}
+
+// userSignals is GET /api/v1/users/{handle}/signals.
+func (s *server) userSignals(c echo.Context) error {
+	o, err := s.subject(c)
+	if err != nil {
+		return err
+	}
+	q := readCalls(c.Request().URL.RawQuery).CallQuery
+	q.Handle, q.MarketID, q.Lane = o.Handle, "", ""
+	p, err := s.Calls.ListCalls(c.Request().Context(), q)
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusOK, showCalls(p))
+}
+
+// userStats is GET /api/v1/users/{handle}/stats.
+func (s *server) userStats(c echo.Context) error {
+	o, err := s.subject(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	r, err := s.Records.Record(ctx, "", o.ID, 0, 0)
+	if err != nil {
+		return err
+	}
+	lanes, err := s.Calls.ListLaneStats(ctx, o.ID)
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusOK, s.showStats(&r, lanes))
+}
+
+func (s *server) showStats(r *record.Record, lanes []signal.LaneStats) userStatsJSON {
+	st := r.Stats
+	out := userStatsJSON{
+		Handle: r.Operator.Handle, OperatorPublicID: r.Operator.PublicID,
+		Total: st.Total, Won: st.Won, Lost: st.Lost, Void: st.Void, Pending: st.Total - st.Won - st.Lost - st.Void, Resolved: st.Won + st.Lost,
+		Accuracy: score.Accuracy(st.Won, st.Lost), Score: st.Score, Streak: st.Streak, AvgClvBps: st.AvgCLV, Rank: r.Rank, Operators: r.Field,
+		Lanes: make([]laneStatsJSON, 0, len(lanes)), UpdatedAt: syntax.Stamp(s.Now()),
+	}
+	for _, l := range lanes {
+		out.Lanes = append(out.Lanes, laneStatsJSON{
+			string(l.Lane), l.Won, l.Lost, l.Void, l.Won + l.Lost, score.Accuracy(l.Won, l.Lost), l.Score,
+		})
+	}
+	return out
+}
+
+// userMe is GET /api/v1/users/me.
+func (s *server) userMe(c echo.Context) error {
+	me, err := s.holder(c, "read")
+	if err != nil {
+		return err
+	}
+	o, err := s.Records.Operator(c.Request().Context(), "", me.id)
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusOK, userJSON{
+		Handle: o.Handle, OperatorPublicID: o.PublicID, DisplayName: orNull(o.DisplayName), OperatorType: string(o.Type),
+		IsAI: o.Type == syntax.AIAgent, Tier: string(o.Tier), Permissions: me.permissions,
+	})
+}

@@ -1,0 +1,157 @@
+package lane
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Item is a market or a question to be placed. With an id that is known, an empty
+// title is the market's own.
+type Item struct {
+	MarketID string
+	Title    string
+}
+
+// Method says what decided.
+type Method string
+
+// The methods of a Place.
+const (
+	Keyword  Method = "keyword"
+	Override Method = "override"
+	Fallback Method = "fallback"
+)
+
+// Place is where an item belongs. Confidence is 0 to 100; a fallback has 0.
+type Place struct {
+	MarketID   string
+	Lane       syntax.Lane
+	Category   string
+	Confidence int
+	Method     Method
+}
+
+// Known is what the ledger has of a market.
+type Known struct {
+	Title    string
+	Lane     syntax.Lane
+	Category string
+	Ruled    bool // by an admin
+}
+
+// Count is what was called in a lane.
+type Count struct {
+	Lane                   syntax.Lane
+	Signals, Open, Markets int64
+}
+
+// Store keeps lanes. Fault: db_unavailable.
+type Store interface {
+	// KnownLanes finds markets by id; those that are not known are left out.
+	KnownLanes(ctx context.Context, ids []string) (map[string]Known, error)
+	// RuleLane writes an admin's word, and where it came from in the audit log. place
+	// gives the category for a title. Fault: market_not_found.
+	RuleLane(ctx context.Context, marketID string, lane syntax.Lane, place func(title string) (category string), now time.Time) (category string, err error)
+	// LaneCounts counts calls by lane.
+	LaneCounts(ctx context.Context) ([]Count, error)
+}
+
+// Words decide by a title alone.
+type Words interface {
+	Classify(title string) Place
+	Category(lane syntax.Lane, title string) string
+}
+
+// MaxItems is how many items one question may have.
+const MaxItems = 100
+
+// venueConfidence is that of a lane which the venue's own tags gave.
+const venueConfidence = 95
+
+// Categories are those of the programme (contract 4.9.4) and other.
+var Categories = []string{
+	"sports", "music", "film", "tv", "fashion", "culture", "crypto", "politics", "news", "science", "tech", "economy", "other",
+}
+
+// ErrInvalid is a lane or a category that there is not.
+var ErrInvalid = fault.New(fault.Invalid, "invalid_request", "not a known value")
+
+// Service places markets.
+type Service struct {
+	store Store
+	words Words
+	now   func() time.Time
+}
+
+// NewService wires the subject.
+func NewService(store Store, words Words, now func() time.Time) *Service {
+	return &Service{store: store, words: words, now: now}
+}
+
+// Categorise places items, in their order.
+func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error) {
+	var ids []string
+	for _, it := range items {
+		if it.MarketID != "" {
+			ids = append(ids, it.MarketID)
+		}
+	}
+	known := map[string]Known{}
+	if len(ids) > 0 {
+		var err error
+		if known, err = s.store.KnownLanes(ctx, ids); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Place, len(items))
+	for i, it := range items {
+		k, ok := known[it.MarketID]
+		title := it.Title
+		if title == "" {
+			title = k.Title
+		}
+		p := s.words.Classify(title)
+		switch {
+		case ok && k.Ruled:
+			p = Place{Lane: k.Lane, Category: k.Category, Confidence: 100, Method: Override}
+		case ok && k.Lane != syntax.LaneOther && k.Lane != p.Lane: // its venue said more than the title
+			p = Place{Lane: k.Lane, Category: k.Category, Confidence: venueConfidence, Method: Keyword}
+		}
+		p.MarketID = it.MarketID
+		out[i] = p
+	}
+	return out, nil
+}
+
+// Rule writes an admin's word on a market; an empty category is the one of the lane.
+// Faults: market_not_found, db_unavailable.
+func (s *Service) Rule(ctx context.Context, marketID string, lane syntax.Lane, category string) (string, error) {
+	return s.store.RuleLane(ctx, marketID, lane, func(title string) string {
+		if category != "" {
+			return category
+		}
+		return s.words.Category(lane, title)
+	}, s.now().UTC())
+}
+
+// Counts counts calls in every lane; a lane without a call has zeros.
+func (s *Service) Counts(ctx context.Context) ([]Count, error) {
+	found, err := s.store.LaneCounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Count, 0, len(syntax.Lanes))
+	for _, l := range syntax.Lanes {
+		c := Count{Lane: l}
+		for _, f := range found {
+			if f.Lane == l {
+				c = f
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}

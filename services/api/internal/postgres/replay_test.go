@@ -1,0 +1,158 @@
+package postgres
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// question is a real one with the price of YES some time before it was decided.
+type question struct {
+	market   string
+	yes      syntax.Bps
+	won      bool
+	resolved string
+}
+
+// questions reads the resolved questions beside the root of the project, in the order in
+// which they were resolved; nil where they are not.
+func questions(t *testing.T) (list []question) {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "..", "..", "shared", "data", "resolved-questions.csv")
+	f, err := os.Open(path)
+	if err != nil {
+		t.Logf("no resolved questions at %s: nothing to replay", path)
+		return nil
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) < 2 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	column := map[string]int{}
+	for i, name := range rows[0] {
+		column[name] = i
+	}
+	for i, row := range rows[1:] {
+		yes, err := strconv.Atoi(row[column["yes_bps"]])
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, question{fmt.Sprint(10_000 + i), syntax.Bps(yes), row[column["outcome_yes"]] == "1", row[column["resolved_on"]]})
+	}
+	slices.SortStableFunc(list, func(a, b question) int { return strings.Compare(a.resolved, b.resolved) })
+	return list
+}
+
+// style is how somebody calls a question.
+type style func(rnd *rand.Rand, q question) syntax.Side
+
+func sideIf(yes bool) syntax.Side {
+	if yes {
+		return syntax.Yes
+	}
+	return syntax.No
+}
+
+var styles = map[string]style{
+	"favourite": func(_ *rand.Rand, q question) syntax.Side { return sideIf(q.yes >= 5000) },
+	"coin":      func(rnd *rand.Rand, _ question) syntax.Side { return sideIf(rnd.IntN(2) == 0) },
+	"longshot":  func(_ *rand.Rand, q question) syntax.Side { return sideIf(q.yes < 5000) },
+	// Knows what comes of every fourth question, and flips a coin for the others.
+	"informed": func(rnd *rand.Rand, q question) syntax.Side {
+		if rnd.IntN(4) == 0 {
+			return sideIf(q.won)
+		}
+		return sideIf(rnd.IntN(2) == 0)
+	},
+}
+
+const (
+	ofEachStyle = 6
+	callsOfEach = 200
+)
+
+// replay lets everybody call and every question come out, and folds all of it.
+func replay(t *testing.T, list []question) *ledger {
+	l := newLedger(t, 712, 0)
+	for i, q := range list {
+		l.venueMarket(q.market, int(q.yes))
+		l.exec(`UPDATE api.markets SET lane = $2, end_date = $3 WHERE market_id = $1`, q.market, boardLanes[i%3], l.clock.Now().AddDate(1, 0, 0))
+		l.markets = append(l.markets, q.market)
+	}
+	for name, call := range styles {
+		for i := range ofEachStyle {
+			handle := fmt.Sprint(name, i)
+			_, hash := l.operator(handle)
+			l.people, l.hashes = append(l.people, handle), append(l.hashes, hash)
+			rnd := rand.New(rand.NewPCG(uint64(i), uint64(len(name))))
+			for _, n := range rnd.Perm(len(list))[:callsOfEach] {
+				side := call(rnd, list[n])
+				d := newDraft(list[n].market, side, int(list[n].yes.Of(side)))
+				if i == 0 {
+					sure := 1 + rnd.IntN(100)
+					d.Confidence = &sure
+				}
+				if f := l.try(signal.Caller{KeyHash: hash}, d); f.Verdict != signal.VerdictFiled {
+					t.Fatalf("%s on %s: %+v", handle, list[n].market, f)
+				}
+			}
+		}
+	}
+	for _, q := range list {
+		l.clock.Advance(time.Minute)
+		verdict := syntax.VerdictNo
+		if q.won {
+			verdict = syntax.VerdictYes
+		}
+		l.claim(q.market, verdict)
+		for more := true; more; {
+			_, more, _ = l.DrainOnce(t.Context(), q.market)
+		}
+	}
+	l.settle()
+	return l
+}
+
+// The resolved questions are replayed, and every read model equals an independent
+// recomputation. On the board of the edge nobody without knowledge leads.
+func TestReplayOfRealQuestions(t *testing.T) {
+	t.Parallel()
+	list := questions(t)
+	if list == nil {
+		return
+	}
+	l := replay(t, list)
+	l.verify("replayed")
+	l.compare("replayed")
+	l.compareRecords("replayed")
+	l.compareEdges()
+	l.compareSkill()
+	l.comparePulse("replayed")
+	svc := board.NewService(l.Store, l.clock.Now)
+	rows := must(svc.EdgeBoard(t.Context(), board.All, "", 100))(t)
+	if len(rows) != len(styles)*ofEachStyle {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for i, r := range rows {
+		if informed := strings.HasPrefix(r.Operator.Handle, "informed"); r.Edge.Calls != callsOfEach || i < ofEachStyle/2 && !informed {
+			t.Errorf("place %d: %s with %+v", r.Rank, r.Operator.Handle, r.Edge)
+		}
+	}
+	// By the share of wins somebody who only calls favourites would.
+	byAccuracy := slices.MaxFunc(rows, func(a, b board.Row) int { return a.Accuracy - b.Accuracy })
+	if !strings.HasPrefix(byAccuracy.Operator.Handle, "favourite") {
+		t.Errorf("%s has %d %% right: the board of the edge shows nothing here", byAccuracy.Operator.Handle, byAccuracy.Accuracy)
+	}
+}

@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// walk reads every page of a question and gives the ids, and how many pages there were.
+func (b *bundle) walk(q signal.CallQuery) (ids []string, pages int) {
+	b.t.Helper()
+	for {
+		p, err := b.ListCalls(b.t.Context(), q)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if len(p.Signals) > q.Limit {
+			b.t.Fatalf("%d calls in a page of %d", len(p.Signals), q.Limit)
+		}
+		for _, r := range p.Signals {
+			ids = append(ids, r.ID)
+		}
+		pages++
+		if p.Next == "" {
+			return ids, pages
+		}
+		c, ok := syntax.DecodeCursor(p.Next, 1)
+		if !ok {
+			b.t.Fatalf("cursor %q", p.Next)
+		}
+		q.After = c
+	}
+}
+
+// plain is what a question finds, read in one piece.
+func (b *bundle) plain(q signal.CallQuery) []string {
+	b.t.Helper()
+	rows, err := b.admin.Query(b.t.Context(), `SELECT id::text FROM api.signal_records
+		WHERE ($1 = '' OR handle = $1) AND ($2 = '' OR market_id = $2) AND ($3 = '' OR lane = $3) AND ($4 = '' OR status = $4)
+		ORDER BY created_at DESC, id DESC`, q.Handle, q.MarketID, q.Lane, string(q.Status))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			b.t.Fatal(err)
+		}
+		out = append(out, id)
+	}
+	return out
+}
+
+// Every filter alone and with others finds what one plain statement finds, each call once
+// and in order, whatever the pages; and what is rare among thousands is found as well.
+func TestListCalls(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for id, lane := range map[string]syntax.Lane{"1": "SPORT", "2": "CRYPTO", "3": "OTHER", "4": "CRYPTO"} {
+		b.apply(false, b.answer(id, 3000, func(r *market.Record) { r.Lane = lane }))
+	}
+	b.seedSignals(t.Context(), "1", 4500) // of one moment, so that ids decide
+	hashes := b.operators(6)
+	for i, hash := range hashes {
+		for _, id := range []string{"1", "2", "3", "4"} {
+			b.clock.Advance(time.Duration(i%2) * time.Second)
+			b.file(hash, id, []syntax.Side{syntax.Yes, syntax.No}[i%2], 4000+i)
+		}
+	}
+	b.claim("2", syntax.VerdictYes)
+	b.claim("3", syntax.VerdictInvalid)
+	rare := b.text(`SELECT handle FROM api.users u JOIN api.signals s ON s.user_id = u.id AND s.market_id = '4' LIMIT 1`)
+	for _, handle := range []string{"", rare, "seed7", "nobody"} {
+		for _, id := range []string{"", "1", "2", "404"} {
+			for _, lane := range []string{"", "CRYPTO", "SCIENCE"} {
+				for _, status := range []syntax.SignalStatus{"", syntax.Pending, syntax.Won, syntax.Void} {
+					q := signal.CallQuery{Handle: handle, MarketID: id, Lane: lane, Status: status, Limit: 200}
+					got, pages := b.walk(q)
+					want := b.plain(q)
+					if !slices.Equal(got, want) {
+						t.Errorf("%+v: %d calls in %d pages, want %d", q, len(got), pages, len(want))
+					}
+				}
+			}
+		}
+	}
+	if got, pages := b.walk(signal.CallQuery{Handle: rare, Limit: 1}); len(got) != 4 || pages != 5 {
+		t.Errorf("one by one: %d calls in %d pages", len(got), pages)
+	}
+	// A page looks at so many calls and no more, and says that it goes on.
+	p, err := b.ListCalls(t.Context(), signal.CallQuery{Lane: "SCIENCE", Limit: 10})
+	if err != nil || len(p.Signals) != 0 || p.Next == "" {
+		t.Errorf("%d calls, next %q, %v", len(p.Signals), p.Next, err)
+	}
+	from, to := newestEdge, oldestEdge
+	for name, args := range map[string][]any{
+		"signal_list":        {from.at, from.id, to.at, to.id, 50, "", "", ""},
+		"signal_list_user":   {from.at, from.id, to.at, to.id, 50, "", "", rare},
+		"signal_list_market": {from.at, from.id, to.at, to.id, 50, "", "", "", "1"},
+	} {
+		if plan := b.explain(query(name), args...); strings.Contains(plan, "Seq Scan on signals") {
+			t.Errorf("%s reads all signals:\n%s", name, plan)
+		}
+	}
+}
+
+// What an admin said of a lane stands, whatever the venue answers, and is in the audit
+// log; the counts follow.
+func TestRuleLane(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(false, b.answer("1", 3000, func(r *market.Record) { r.Lane = "SPORT" }))
+	b.file(b.operators(1)[0], "1", syntax.Yes, 3000)
+	place := func(title string) string { return "film" }
+	if _, err := b.RuleLane(t.Context(), "404", syntax.LaneMusic, place, noon); !errors.Is(err, market.ErrNotFound) {
+		t.Errorf("an unknown market: %v", err)
+	}
+	if c, err := b.RuleLane(t.Context(), "1", syntax.LaneEntertainment, place, noon); err != nil || c != "film" {
+		t.Fatalf("%s, %v", c, err)
+	}
+	b.clock.Advance(time.Minute)
+	b.apply(false, b.answer("1", 3100, func(r *market.Record) { r.Lane, r.Title = "SPORT", "Another title?" }))
+	if m := b.market("1"); m.Lane != syntax.LaneEntertainment || m.Title != "Another title?" {
+		t.Errorf("%s, %s", m.Lane, m.Title)
+	}
+	known, err := b.KnownLanes(t.Context(), []string{"1", "404"})
+	if err != nil || len(known) != 1 || !known["1"].Ruled || known["1"].Category != "film" {
+		t.Errorf("%+v, %v", known, err)
+	}
+	counts, err := b.LaneCounts(t.Context())
+	if err != nil || fmt.Sprint(counts) != "[{ENTERTAINMENT 1 1 1}]" {
+		t.Errorf("%v, %v", counts, err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE action = 'market.lane' AND subject = '1' AND data->>'from' = 'SPORT'`); n != 1 {
+		t.Errorf("%d entries in the audit log", n)
+	}
+}

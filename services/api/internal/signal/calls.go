@@ -1,0 +1,41 @@
+package signal
+
+import (
+	"context"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// CallQuery picks calls, newest first. What is empty does not filter.
+type CallQuery struct {
+	Handle   string
+	MarketID string
+	Lane     string // of the market, today
+	Status   syntax.SignalStatus
+	Limit    int
+	After    syntax.Cursor
+}
+
+// CallPage is a page of calls. A filter that fits few of them gives a page with fewer
+// than were asked for, and with a Next that goes on: one read looks at MaxLook calls.
+type CallPage struct {
+	Signals []Record
+	Next    string // cursor, empty at the end
+}
+
+// MaxLook is how many calls one page is picked from.
+const MaxLook = 2000
+
+// LaneStats is what one operator has called in one lane and what was decided.
+type LaneStats struct {
+	Lane                   syntax.Lane
+	Won, Lost, Void, Score int64
+}
+
+// Calls lists what was called. Fault: db_unavailable.
+type Calls interface {
+	ListCalls(ctx context.Context, q CallQuery) (CallPage, error)
+	// ListLaneStats counts an operator's decided calls by lane, in the order of the
+	// names. A result is in it once it is in the feed.
+	ListLaneStats(ctx context.Context, userID string) ([]LaneStats, error)
+}

@@ -1,0 +1,135 @@
+package edge
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/export"
+)
+
+// Bounds of records on their way out. A record has no limit of rows, so what is
+// bounded is how many leave at once, and how long a reader may take nothing.
+const (
+	mostRecords     = 64
+	recordsOfOne    = 4
+	recordPatience  = 30 * time.Second
+	recordRetry     = 2 * time.Second
+	recordFlushSize = 64 << 10
+)
+
+// writer is a form in which a record is written down.
+type writer interface {
+	head(b *bytes.Buffer, o export.Owner) error
+	call(b *bytes.Buffer, c *export.Call) error
+	end(b *bytes.Buffer, e export.End) error
+}
+
+// record is GET /api/operator/{handle}/record.
+func (s *server) record(c echo.Context) error {
+	handle, err := handleParam(c)
+	if err != nil {
+		return err
+	}
+	leave, err := s.leaving.enter(addressKey(c.RealIP()))
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx := c.Request().Context()
+	out := &recordReader{c: c, name: string(handle)}
+	if c.QueryParam("format") == "csv" {
+		out.kind, out.form, out.ending = "text/csv; charset=utf-8; header=present", &csvRecord{}, ".csv"
+	} else {
+		out.kind, out.form, out.ending = "application/jsonl; charset=utf-8", newLines(s.hubURL), ".jsonl"
+	}
+	err = s.exports.Record(ctx, handle, out)
+	switch {
+	case errors.Is(err, errHeadOnly):
+		return nil
+	case err != nil && c.Response().Committed:
+		// What was written looks like a record and has no end: the connection is cut,
+		// so that nobody takes it for a whole one.
+		if ctx.Err() == nil {
+			s.log.Warn("record not finished", "handle", string(handle), "error", err)
+		}
+		panic(http.ErrAbortHandler)
+	}
+	return err
+}
+
+// errHeadOnly ends the reading for HEAD.
+var errHeadOnly = errors.New("the head is enough")
+
+// recordReader writes what comes to the caller. It returns when the caller has taken
+// it, and so the ledger waits for the caller.
+type recordReader struct {
+	c                  echo.Context
+	name, kind, ending string
+	form               writer
+	buf                bytes.Buffer
+}
+
+// Head implements export.Reader.
+func (r *recordReader) Head(o export.Owner) error {
+	h := r.c.Response().Header()
+	h.Set("Content-Type", r.kind)
+	h.Set("Content-Disposition", `attachment; filename="`+r.name+r.ending+`"`)
+	h.Set("X-Accel-Buffering", "no")
+	if r.c.Request().Method == http.MethodHead {
+		r.c.Response().WriteHeader(http.StatusOK)
+		return errHeadOnly
+	}
+	return r.form.head(&r.buf, o)
+}
+
+// Calls implements export.Reader.
+func (r *recordReader) Calls(list []export.Call) error {
+	for i := range list {
+		if err := r.form.call(&r.buf, &list[i]); err != nil {
+			return err
+		}
+		if r.buf.Len() >= recordFlushSize {
+			if err := r.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return r.flush()
+}
+
+// End implements export.Reader.
+func (r *recordReader) End(e export.End) error {
+	if err := r.form.end(&r.buf, e); err != nil {
+		return err
+	}
+	return r.flush()
+}
+
+// flush hands on what is written. A caller that takes nothing for recordPatience has
+// left.
+func (r *recordReader) flush() error {
+	if r.buf.Len() == 0 {
+		return nil
+	}
+	w := r.c.Response()
+	if err := web.Patience(w, recordPatience); err != nil {
+		return err
+	}
+	if _, err := w.Write(r.buf.Bytes()); err != nil {
+		return err
+	}
+	r.buf.Reset()
+	if err := http.NewResponseController(w).Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+// errManyRecords refuses one record more.
+var errManyRecords = limit.ErrLimited.With("limit", recordsOfOne).With("retryAfterMs", recordRetry.Milliseconds())

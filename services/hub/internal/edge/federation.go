@@ -1,0 +1,196 @@
+package edge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+type tapesJSON struct {
+	Tapes     []tapeJSON `json:"tapes"`
+	FetchedAt string     `json:"fetchedAt"`
+}
+
+type tapeJSON struct {
+	ID        string  `json:"id"`
+	Origin    string  `json:"origin"`
+	OriginURL string  `json:"originUrl"`
+	Handle    string  `json:"handle"`
+	URL       string  `json:"url"`
+	MarketID  string  `json:"marketId"`
+	Href      string  `json:"href"`
+	DurationS *int64  `json:"durationS"`
+	Views     int64   `json:"views"`
+	Stance    *string `json:"stance"`
+	CreatedAt string  `json:"createdAt"`
+	Boosted   bool    `json:"boosted"`
+}
+
+type networkOperatorsJSON struct {
+	Operators []networkOperatorJSON `json:"operators"`
+	FetchedAt string                `json:"fetchedAt"`
+}
+
+type networkOperatorJSON struct {
+	Origin       string   `json:"origin"`
+	OriginURL    string   `json:"originUrl"`
+	Handle       string   `json:"handle"`
+	DisplayName  string   `json:"displayName"`
+	AvatarURL    *string  `json:"avatarUrl"`
+	Score        int64    `json:"score"`
+	Accuracy     int64    `json:"accuracy"`
+	Total        int64    `json:"total"`
+	Won          int64    `json:"won"`
+	Lost         int64    `json:"lost"`
+	Pending      int64    `json:"pending"`
+	Followers    int64    `json:"followers"`
+	Href         string   `json:"href"`
+	Tier         string   `json:"tier"`
+	OperatorType string   `json:"operatorType"`
+	IsAI         bool     `json:"isAi"`
+	Resolved     int64    `json:"resolved"`
+	Streak       int64    `json:"streak"`
+	AvgClvBps    *int64   `json:"avgClvBps"`
+	AlsoOn       []string `json:"alsoOn,omitempty"`
+}
+
+type viewedJSON struct {
+	OK      bool `json:"ok"`
+	Counted bool `json:"counted"`
+}
+
+// reelQuery is the normal form of a question for what all stations show.
+type reelQuery struct {
+	without network.Exclude
+	limit   int
+}
+
+var reelParams = params("limit", "exclude")
+
+func readReel(rawQuery string, def, most int) reelQuery {
+	v := page.Query(rawQuery, reelParams)
+	return reelQuery{network.ParseExclude(v[1]), syntax.Limit(v[0], def, most)}
+}
+
+func (q reelQuery) key(kind string) string {
+	return joinKey(kind, keyOf(q.limit), strings.Join(slices.Sorted(maps.Keys(q.without)), ","))
+}
+
+// networkTapes is GET /api/network/tapes.
+func (s *server) networkTapes(c echo.Context) error {
+	q := readReel(c.Request().URL.RawQuery, network.DefaultTapes, network.MaxTapes)
+	return s.reels.Serve(c.Response(), c.Request(), q.key("tapes"), func(ctx context.Context) ([]byte, error) {
+		list, err := s.network.Tapes(ctx, q.without, q.limit)
+		if err != nil {
+			return nil, err
+		}
+		out := tapesJSON{Tapes: make([]tapeJSON, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
+		for i := range list {
+			out.Tapes = append(out.Tapes, showTape(&list[i]))
+		}
+		return web.Marshal(out)
+	})
+}
+
+func (s *server) emptyTapes(echo.Context) any {
+	return tapesJSON{Tapes: []tapeJSON{}, FetchedAt: syntax.Stamp(s.now())}
+}
+
+// networkOperators is GET /api/network/operators.
+func (s *server) networkOperators(c echo.Context) error {
+	q := readReel(c.Request().URL.RawQuery, network.MaxOperators, network.MaxOperators)
+	err := s.reels.Serve(c.Response(), c.Request(), q.key("operators"), func(ctx context.Context) ([]byte, error) {
+		list, err := s.network.Operators(ctx, q.without, q.limit)
+		if err != nil {
+			return nil, err
+		}
+		away := s.countFollowers(ctx, list)
+		out := networkOperatorsJSON{Operators: make([]networkOperatorJSON, 0, len(list)), FetchedAt: syntax.Stamp(s.now())}
+		for i := range list {
+			out.Operators = append(out.Operators, showNetworkOperator(&list[i]))
+		}
+		body, err := web.Marshal(out)
+		if err != nil || away == nil {
+			return body, err
+		}
+		return nil, &passing{page: page.Make(body, s.now()), source: "follows"}
+	})
+	var part *passing
+	if !errors.As(err, &part) {
+		return err
+	}
+	s.markDegraded(c, part.source)
+	part.page.WriteTo(c.Response(), c.Request())
+	return nil
+}
+
+// countFollowers adds the followers of our own operators.
+func (s *server) countFollowers(ctx context.Context, list []network.Operator) error {
+	var ids []operator.ID
+	for i := range list {
+		if list[i].ID != "" {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, followTime)
+	defer cancel()
+	counts, err := s.accounts.Follows.Followers(ctx, ids)
+	for i := range list {
+		if n, there := counts[list[i].ID]; there && list[i].ID != "" {
+			list[i].Followers = n
+		}
+	}
+	return err
+}
+
+func (s *server) emptyNetwork(echo.Context) any {
+	return networkOperatorsJSON{Operators: []networkOperatorJSON{}, FetchedAt: syntax.Stamp(s.now())}
+}
+
+// viewTape is POST /api/network/tapes/{id}/view: a player has started. An address counts
+// once an hour for a tape.
+func (s *server) viewTape(c echo.Context) error {
+	ctx, id := c.Request().Context(), c.Param("id")
+	t, err := s.network.Find(ctx, id)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(t.Origin + "\n" + id + "\n" + addressKey(c.RealIP()))) // Redis learns no address
+	if !s.viewers.Allow(ctx, hex.EncodeToString(sum[:16])).Allowed {
+		return web.OK(c, viewedJSON{OK: true})
+	}
+	if err := s.network.View(ctx, t); err != nil {
+		return err
+	}
+	return web.OK(c, viewedJSON{OK: true, Counted: true})
+}
+
+func showTape(t *network.Tape) tapeJSON {
+	return tapeJSON{
+		ID: t.ID, Origin: t.Origin, OriginURL: t.OriginURL, Handle: t.Handle, URL: t.URL, MarketID: t.MarketID, Href: t.Href,
+		DurationS: t.DurationS, Views: t.Views, Stance: t.Stance, CreatedAt: syntax.Stamp(t.CreatedAt), Boosted: t.Boosted,
+	}
+}
+
+func showNetworkOperator(o *network.Operator) networkOperatorJSON {
+	return networkOperatorJSON{
+		Origin: o.Origin, OriginURL: o.OriginURL, Handle: o.Handle, DisplayName: o.DisplayName, AvatarURL: o.AvatarURL, Score: o.Score,
+		Accuracy: o.Accuracy, Total: o.Total, Won: o.Won, Lost: o.Lost, Pending: o.Pending, Followers: o.Followers, Href: o.Href,
+		Tier: o.Tier, OperatorType: o.OperatorType, Resolved: o.Resolved, Streak: o.Streak, AvgClvBps: o.AvgClv, AlsoOn: o.AlsoOn,
+	}
+}

@@ -1,0 +1,114 @@
+package network_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/network"
+)
+
+// world is the register, the partners and the copies of one test.
+type world struct {
+	mu       sync.Mutex
+	partners []network.Partner
+	register error
+	store    error
+	kept     map[string]string
+	dropped  []string
+}
+
+func (w *world) Partners(context.Context) ([]network.Partner, error) { return w.partners, w.register }
+
+func (w *world) Tapes(_ context.Context, p network.Partner) ([]network.Tape, error) {
+	if strings.Contains(p.TapesURL, "broken") {
+		return nil, errors.New("no answer")
+	}
+	return []network.Tape{{ID: "t", Origin: p.Origin}}, nil
+}
+
+func (w *world) Operators(_ context.Context, p network.Partner) ([]network.Operator, error) {
+	return []network.Operator{{Handle: "o", Origin: p.Origin}}, nil
+}
+
+func (w *world) keep(key, what string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept[key] = what
+	return w.store
+}
+
+func (w *world) KeepTapes(_ context.Context, origin string, list []network.Tape, _ time.Time) error {
+	return w.keep(origin+" tapes", list[0].Origin)
+}
+
+func (w *world) KeepOperators(_ context.Context, origin string, list []network.Operator, _ time.Time) error {
+	return w.keep(origin+" operators", list[0].Origin)
+}
+
+func (w *world) DropOthers(_ context.Context, origins []string) error {
+	w.dropped = origins
+	return w.store
+}
+
+func (*world) CopiedTapes(context.Context, time.Time) ([]network.Tape, error) { return nil, nil }
+
+func (*world) CopiedOperators(context.Context, time.Time) ([]network.Operator, error) {
+	return nil, nil
+}
+
+// A round reads what partners have; one that fails is told of, and costs the others
+// nothing.
+func TestRound(t *testing.T) {
+	t.Parallel()
+	w := &world{kept: map[string]string{}}
+	for i := range 20 {
+		p := network.Partner{Origin: fmt.Sprintf("p%02d", i), TapesURL: "x", OperatorsURL: "x"}
+		switch i {
+		case 3:
+			p.TapesURL = "broken"
+		case 4:
+			p.TapesURL, p.OperatorsURL = "", ""
+		}
+		w.partners = append(w.partners, p)
+	}
+	p := network.NewPuller(w, w, w, time.Now)
+	var mu sync.Mutex
+	var failed []string
+	p.Failed = func(origin string, _ error) { mu.Lock(); defer mu.Unlock(); failed = append(failed, origin) }
+	if err := p.Round(t.Context()); err != nil || len(w.kept) != 37 || !slices.Equal(failed, []string{"p03"}) || len(w.dropped) != 20 {
+		t.Errorf("%v: %d kept, %v failed, %v", err, len(w.kept), failed, w.dropped)
+	}
+	for key, origin := range w.kept {
+		if !strings.HasPrefix(key, origin+" ") {
+			t.Errorf("%s of %s", key, origin)
+		}
+	}
+	// Without the register nobody is forgotten, and nobody is read.
+	w.dropped, w.kept, w.register = nil, map[string]string{}, errors.New("away")
+	if err := p.Round(t.Context()); err == nil || w.dropped != nil || len(w.kept) != 0 {
+		t.Errorf("%v %v", err, w.kept)
+	}
+	w.register, w.store = nil, errors.New("away")
+	if err := p.Round(t.Context()); err == nil {
+		t.Error("what could not be kept is no mistake")
+	}
+}
+
+func TestOriginOf(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"https://River.example:443/x?y#z": "https://river.example", "http://river.example:80": "http://river.example", "https://river.example.:8443": "https://river.example:8443",
+		"https://[2001:DB8::1]/": "https://[2001:db8::1]", "https://u@river.example": "", "ftp://river.example": "", "//river.example": "", "river.example": "", "": "", "https://": "",
+		"javascript:alert(1)": "", "https://river.example%00.evil.example": "", "http://river.example:443": "http://river.example:443",
+	} {
+		if got := network.OriginOf(raw); got != want {
+			t.Errorf("%s: %q, want %q", raw, got, want)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package partner
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/safedial"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
+)
+
+// Bounds of one answer.
+const (
+	Within   = 3 * time.Second
+	MaxBytes = 1 << 20 // as it comes, and again when it is unpacked
+)
+
+// Options say how partners are read.
+type Options struct {
+	Private bool     // http and private addresses, for development
+	Origin  string   // our own address: rows of ours are not wanted back
+	Videos  []string // hosts that playlists may be on; empty: any
+	Now     func() time.Time
+}
+
+// Reader implements network.Reader.
+type Reader struct {
+	client *http.Client
+	o      Options
+}
+
+// NewReader makes a Reader.
+func NewReader(o Options) *Reader {
+	return &Reader{client: safedial.Client(safedial.Options{Private: o.Private, Timeout: Within}), o: o}
+}
+
+// Close ends idle connections.
+func (r *Reader) Close() { r.client.CloseIdleConnections() }
+
+// Tapes implements network.Reader.
+func (r *Reader) Tapes(ctx context.Context, p network.Partner) ([]network.Tape, error) {
+	rules, seen := r.rules(), map[string]bool{}
+	var out []network.Tape
+	err := r.each(ctx, p.TapesURL, "tapes", network.MaxTapes, func(raw []byte) {
+		t, ok := readTape(raw)
+		if !ok || len(out) == network.MaxRows {
+			return
+		}
+		if t, err := rules.TakeTape(p, t); err == nil && !seen[t.ID] {
+			seen[t.ID] = true
+			out = append(out, t)
+		}
+	})
+	return out, err
+}
+
+// Operators implements network.Reader.
+func (r *Reader) Operators(ctx context.Context, p network.Partner) ([]network.Operator, error) {
+	rules, seen := r.rules(), map[string]bool{}
+	var out []network.Operator
+	err := r.each(ctx, p.OperatorsURL, "operators", network.MaxOperators, func(raw []byte) {
+		o, ok := readOperator(raw)
+		if !ok || len(out) == network.MaxRows {
+			return
+		}
+		if o, err := rules.TakeOperator(p, o); err == nil && !seen[o.Handle] {
+			seen[o.Handle] = true
+			out = append(out, o)
+		}
+	})
+	return out, err
+}
+
+func (r *Reader) rules() network.Rules {
+	return network.Rules{Now: r.o.Now(), Videos: r.o.Videos, Plain: r.o.Private}
+}
+
+var errLarge = errors.New("the answer is over one megabyte")
+
+// room is where answers lie while they are read: what reads a megabyte each minute
+// leaves none behind.
+var room = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// each gets one answer and hands its rows on, one by one; none is kept.
+func (r *Reader) each(ctx context.Context, address, member string, limit int, take func(raw []byte)) error {
+	ctx, cancel := context.WithTimeout(ctx, Within)
+	defer cancel()
+	resp, err := r.get(ctx, address, limit)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, ok := room.Get().(*bytes.Buffer)
+	if !ok {
+		b = new(bytes.Buffer)
+	}
+	defer room.Put(b)
+	b.Reset()
+	if err := unpack(b, resp); err != nil {
+		return err
+	}
+	rows, err := elements(b.Bytes(), member)
+	for _, raw := range rows {
+		take(raw)
+	}
+	return err
+}
+
+// get asks a partner. The caller closes the body.
+func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Response, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && !r.o.Private {
+		return nil, errors.New("the address is not https")
+	}
+	q := u.Query()
+	q.Set("exclude", r.o.Origin)
+	q.Set("limit", strconv.Itoa(limit))
+	u.RawQuery = q.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set("User-Agent", "signalcast-federation")
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("no answer: %w", errors.Unwrap(err)) // without the address: it may hold a secret of theirs
+	}
+	if resp.StatusCode != http.StatusOK {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("the answer is %d", resp.StatusCode)
+	}
+	return resp, nil
+}
+
+// unpack reads a body, of which no more than MaxBytes come to lie in memory.
+func unpack(into *bytes.Buffer, resp *http.Response) error {
+	var from io.Reader = io.LimitReader(resp.Body, MaxBytes+1)
+	switch resp.Header.Get("Content-Encoding") {
+	case "", "identity":
+	case "gzip":
+		z, err := gzip.NewReader(from)
+		if err != nil {
+			return fmt.Errorf("unpack: %w", err)
+		}
+		from = io.LimitReader(z, MaxBytes+1)
+	default:
+		return errors.New("the answer is packed in a way that was not asked for")
+	}
+	if _, err := into.ReadFrom(from); err != nil {
+		return fmt.Errorf("read: %w", err)
+	}
+	if into.Len() > MaxBytes {
+		return errLarge
+	}
+	return nil
+}
