@@ -242,7 +242,7 @@ const (
 	scanLease      int64 = 7201011
 	sweepLease     int64 = 7201012
 	movementLease  int64 = 7201013
-	journalLease   int64 = 7201022
+	journalLease   int64 = 7201016
 	pulseLease     int64 = 7201015
 )
 

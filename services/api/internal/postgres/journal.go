@@ -60,7 +60,9 @@ func (s *Store) JournalOld(ctx context.Context, n int) ([]journal.Leaf, error) {
 }
 
 func (s *Store) leaves(ctx context.Context, read *int64, name string, args ...any) ([]journal.Leaf, error) {
-	rows, err := s.pool.Query(ctx, query(name), args...)
+	// Planned anew each time: a plan that was kept from when the tables were small walks
+	// through all of them for each event.
+	rows, err := s.pool.Query(ctx, query(name), append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
 	}

@@ -25,7 +25,7 @@ var a11 = frame.Row{
 	Fault: frame.Fault{What: "scores are not sealed"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		w, err := sealedRecord(ctx, env, env.Of(8, 40, 40), env.Of(10, 30, 30))
+		w, err := journalledRecord(ctx, env, "a11", env.Of(8, 40, 40), env.Of(10, 30, 30))
 		if err != nil {
 			return nil, err
 		}
@@ -69,6 +69,8 @@ type journalled struct {
 	rand  *rand.Rand
 	rows  []sealedRow
 	known []string // what other rows have planted behind the journal's back
+
+	settings map[string]string // of the running api, which may be down when fsck runs
 }
 
 // tamperings are the ways to edit a row, by table. Each leaves what the database itself
@@ -95,15 +97,19 @@ var tamperings = map[string][]string{
 	},
 }
 
-// sealedRecord has operators call on markets, half of which are decided, and waits for
+// journalledRecord has operators call on markets, half of which are decided, and waits for
 // the journal.
-func sealedRecord(ctx context.Context, env *frame.Env, nMarkets, nOps int) (*journalled, error) {
+func journalledRecord(ctx context.Context, env *frame.Env, prefix string, nMarkets, nOps int) (*journalled, error) {
 	w := &journalled{env: env, rand: env.Rand("A11")}
+	var err error
+	if w.settings, err = stack.Environment(env.Stack.PID("api")); err != nil {
+		return nil, err
+	}
 	ids, err := markets(ctx, env, "A11", nMarkets)
 	if err != nil {
 		return nil, err
 	}
-	ops, err := pool(ctx, env, "a11", nOps, 2)
+	ops, err := pool(ctx, env, prefix, nOps, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -161,12 +167,8 @@ func (w *journalled) list(ctx context.Context, ids []string) error {
 
 // fsck runs the command and gives the lines of what it found.
 func (w *journalled) fsck(ctx context.Context) (lines []string, took time.Duration, err error) {
-	settings, err := stack.Environment(w.env.Stack.PID("api"))
-	if err != nil {
-		return nil, 0, err
-	}
 	cmd := exec.CommandContext(ctx, filepath.Join(w.env.Stack.Bin(), "api"), "fsck")
-	for name, value := range settings {
+	for name, value := range w.settings {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	began := time.Now()

@@ -71,6 +71,7 @@ type visits struct {
 var openPrefixes = []string{
 	"/api/polymarket/", "/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/", "/api/c/", "/api/fashion/signals",
 	"/api/network/", "/api/situations",
+	"/api/operator/{handle}/record", "/api/operator/{handle}/skill", // they say nothing that the receipts do not
 	"/api/channel", "/.well-known/",
 }
 

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestLeasesDiffer: all services share one space of advisory locks, so two parts with
+// one number would keep each other from working.
+func TestLeasesDiffer(t *testing.T) {
+	t.Parallel()
+	lease := regexp.MustCompile(`(?m)^.*\bint64 = (7201\d{3})\b`)
+	seen := map[string]string{}
+	err := filepath.WalkDir("../../services", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range lease.FindAllSubmatch(text, -1) {
+			n := string(m[1])
+			if other, twice := seen[n]; twice {
+				t.Errorf("lease %s is that of %s and of %s", n, other, path)
+			}
+			seen[n] = path
+		}
+		return err
+	})
+	if err != nil || len(seen) < 8 {
+		t.Errorf("%d leases, %v", len(seen), err)
+	}
+}
