@@ -27,7 +27,8 @@ var accepted = map[string]func(op *described.Operation) bool{
 	"appCredentials": func(op *described.Operation) bool { return strings.HasPrefix(op.Path, protocolPath+"/oauth/") },
 	"adminSecret": func(op *described.Operation) bool {
 		return strings.HasPrefix(op.Path, "/api/admin/") || strings.HasPrefix(op.Path, "/api/resolution/") && op.Method == "POST" ||
-			op.Path == "/api/broadcast/preempt" || strings.HasPrefix(op.Path, stationsPath+"/{stationId}")
+			op.Path == "/api/broadcast/preempt" || strings.HasPrefix(op.Path, stationsPath+"/{stationId}") ||
+			op.Path == "/api/v1/markets/{marketId}/lane" || strings.HasPrefix(op.Path, "/api/v1/users/{handle}/")
 	},
 	"cronSecret": func(op *described.Operation) bool {
 		return op.Path == "/api/admin/resolve-signals" || op.Path == "/api/admin/daily-digest" && op.Method == "POST"
@@ -80,6 +81,11 @@ DELETE /api/v1/webhooks/{id}                     key
 POST   /api/v1/webhooks/{id}/test                key
 POST   /api/v1/webhooks/{id}/secret              key
 GET    /api/v1/webhooks/{id}/deliveries          key
+POST   /api/v1/signals/categorize                key
+PUT    /api/v1/markets/{marketId}/lane           admin
+GET    /api/v1/users/me                          key
+GET    /api/v1/users/{handle}/signals            key admin
+GET    /api/v1/users/{handle}/stats              key admin
 POST   /api/v1/stations                          key
 PUT    /api/v1/stations/{stationId}              key
 DELETE /api/v1/stations/{stationId}              key admin

@@ -125,6 +125,10 @@ var needs = map[string]need{
 	"POST hub" + protocolPath + "/predictions":           {"prediction:create", "signal"},
 	"POST hub" + protocolPath + "/signals":               {"signal:create", "signal"},
 
+	"POST api/api/v1/signals/categorize":                 {"", "read"},
+	"GET api/api/v1/users/me":                            {"", "read"},
+	"GET api/api/v1/users/{handle}/signals":              {"", "read"},
+	"GET api/api/v1/users/{handle}/stats":                {"", "read"},
 	"POST api" + stationsPath:                            {"", "broadcast"},
 	"PUT api" + stationsPath + "/{stationId}":            {"", "broadcast"},
 	"DELETE api" + stationsPath + "/{stationId}":         {"", "broadcast"},
