@@ -88,13 +88,13 @@ func (l *line) lost(ctx context.Context, p *place, e *Event) error {
 	return l.give(ctx, e)
 }
 
-// gap hands on that a stretch is gone. What is newer than this connection is not.
+// gap hands on that a stretch is gone. What is kept behind it follows.
 func (l *line) gap(ctx context.Context, f frame) error {
 	p := l.places[f.Channel]
 	if p == nil {
 		return nil
 	}
-	p.from(number(l.head), l.head != nil)
+	p.from(f.Oldest-1, true)
 	return l.give(ctx, &Gap{Channel: f.Channel, From: f.From, Oldest: f.Oldest})
 }
 

@@ -32,7 +32,7 @@ type Snapshot struct {
 }
 
 // Gap tells that events of a channel cannot be had any more: those behind From and
-// before Oldest. Read the routes again; newer events follow.
+// before Oldest. What is kept follows; for what is gone read the routes again.
 type Gap struct {
 	Channel string
 	From    int64

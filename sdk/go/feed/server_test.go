@@ -147,7 +147,7 @@ func (s *server) replay(p *peer, name string, since int64, resumes bool) {
 		return
 	case since < s.oldest-1:
 		s.say(p, map[string]any{"op": "gap", "channel": name, "from": since, "oldest": s.oldest})
-		return
+		since = s.oldest - 1 // what is kept follows
 	}
 	for _, e := range s.log {
 		if e["channel"] == name && e["seq"].(int64) > since && !(s.forget && e["lost"] == true) {

@@ -17,7 +17,7 @@ export interface Snapshot {
     at: string;
     data: any;
 }
-/** Events behind `from` and before `oldest` cannot be had any more: read the routes again; newer events follow. */
+/** Events behind `from` and before `oldest` cannot be had any more. What is kept follows; for what is gone read the routes again. */
 export interface Gap {
     op: 'gap';
     channel: string;

@@ -29,7 +29,7 @@ export interface Snapshot {
   data: any;
 }
 
-/** Events behind `from` and before `oldest` cannot be had any more: read the routes again; newer events follow. */
+/** Events behind `from` and before `oldest` cannot be had any more. What is kept follows; for what is gone read the routes again. */
 export interface Gap {
   op: 'gap';
   channel: string;
@@ -345,7 +345,7 @@ export class FeedClient implements AsyncIterable<Message> {
         return this.event(f);
       case 'gap':
         if (!this.places.has(f.channel)) return;
-        this.places.set(f.channel, place(this.head)); // what is newer than this connection is not gone
+        this.places.set(f.channel, place(f.oldest - 1)); // what is kept follows
         return this.give(f);
       case 'beat':
         return this.beat(f);

@@ -165,6 +165,7 @@ test('what is older than the feed keeps is told, and the newer is not lost', asy
     s.oldest = 5;
   });
   assert.deepEqual(await next(), { op: 'gap', channel: 'signals', from: 2, oldest: 5 });
+  await want(5, 6, 7, 8, 9);
   server.cut(1006);
   server.file('signals');
   await want(10);

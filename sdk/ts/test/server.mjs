@@ -82,7 +82,10 @@ export class Server {
     if (channel === 'live') c.hear({ op: 'snapshot', channel, seq: this.seq, data: { live: [] } });
     if (since === undefined) return;
     if (since > this.seq) return c.hear({ op: 'error', error: 'future_cursor', channel });
-    if (since < this.oldest - 1) return c.hear({ op: 'gap', channel, from: since, oldest: this.oldest });
+    if (since < this.oldest - 1) {
+      c.hear({ op: 'gap', channel, from: since, oldest: this.oldest });
+      since = this.oldest - 1; // what is kept follows
+    }
     for (const { lost, ...e } of this.log) {
       if (e.channel === channel && e.seq > since && !(this.forget && lost)) c.hear(e);
     }

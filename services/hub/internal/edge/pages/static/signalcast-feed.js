@@ -242,7 +242,7 @@ export class FeedClient {
             case 'gap':
                 if (!this.places.has(f.channel))
                     return;
-                this.places.set(f.channel, place(this.head)); // what is newer than this connection is not gone
+                this.places.set(f.channel, place(f.oldest - 1)); // what is kept follows
                 return this.give(f);
             case 'beat':
                 return this.beat(f);
