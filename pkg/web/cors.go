@@ -1,6 +1,10 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/signalcast/signalcast/pkg/teeth"
+)
 
 // CORS is the class of a route for browsers of other origins.
 type CORS uint8
@@ -59,7 +63,7 @@ func (p *path) cors(method string) CORS {
 	if p.proto {
 		return Protocol
 	}
-	if method == http.MethodOptions {
+	if method == http.MethodOptions || teeth.Bites("H1") {
 		return p.class[http.MethodGet]
 	}
 	return None

@@ -39,6 +39,9 @@ var corsOpen = []string{
 	"/.well-known/oauth-", "/api/c/", "/api/fashion/signals", "/api/network/", "/api/situations", "/api/channels", "/api/channel/",
 }
 
+// protocol is what apps of others call with tokens, from anywhere.
+const protocol = "/api/protocol/v1"
+
 // inbox is the director's, under a prefix that is open.
 const inbox = "/api/broadcast/preempt"
 
@@ -99,9 +102,12 @@ func takesJSON(op operation) bool {
 	return content["application/json"] != nil
 }
 
-// wantsCORS is the rule of the protocol: the listed prefixes on the hub, and
-// every public read of the other two hosts.
+// wantsCORS is the rule of the protocol: what is delegated, the listed prefixes on the
+// hub, and every public read of the other two hosts.
 func wantsCORS(op operation) bool {
+	if strings.HasPrefix(op.path, protocol) {
+		return true
+	}
 	if op.method != "get" || op.path == "/ws" || op.path == "/healthz" || op.path == "/readyz" || op.path == inbox {
 		return false
 	}

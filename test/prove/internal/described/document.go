@@ -125,6 +125,9 @@ func (o *Operation) Knows(status int) bool { return o.op.Responses.Status(status
 // Gone tells whether it is described as one of an older age.
 func (o *Operation) Gone() bool { return o.Knows(http.StatusGone) && !o.Knows(http.StatusOK) }
 
+// Open tells whether pages of any site may ask it, by its own word.
+func (o *Operation) Open() bool { return o.op.Extensions["x-signalcast-cors-open"] == true }
+
 // Takes tells whether one of the ways to be let in is this one alone.
 func (o *Operation) Takes(scheme string) bool {
 	if o.op.Security == nil {
