@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,23 @@ func (r *ring) knock(ctx context.Context, env *frame.Env, op *described.Operatio
 	}
 	q.As = plain
 	return patiently(ctx, env, q)
+}
+
+// consentFirst puts the page that asks before all others: it needs a session that is
+// let in, and each knock at another door takes one of the requests of its minute.
+func consentFirst(ops []*described.Operation) []*described.Operation {
+	ops = slices.Clone(ops)
+	slices.SortStableFunc(ops, func(a, b *described.Operation) int {
+		return boolean(b.Path == "/protocol/authorize") - boolean(a.Path == "/protocol/authorize")
+	})
+	return ops
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // patiently asks again while the answer is that the database is busy: it says nothing

@@ -33,7 +33,7 @@ var g7 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		ops := doc.Operations
+		ops := consentFirst(doc.Operations)
 		if env.Size == frame.Small {
 			ops = nil
 			for _, op := range doc.Operations {

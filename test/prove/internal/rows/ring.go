@@ -23,6 +23,7 @@ var everyScope = []string{"profile:read", "signer:create", "signal:create", "pre
 // ring holds one pass of every kind, and all that the requests name.
 type ring struct {
 	person
+	name                              string // what its people are called: each has limits of its own
 	passes                            []pass
 	open, own                         app                       // a public app, and one that proves itself
 	identity                          string                    // the identity token
@@ -33,7 +34,7 @@ type ring struct {
 
 // mintRing makes all the credentials that there are.
 func mintRing(ctx context.Context, env *frame.Env, name string) (*ring, error) {
-	r := &ring{sessions: map[string]client.Session{}}
+	r := &ring{name: name, sessions: map[string]client.Session{}}
 	var err error
 	if r.person, err = signUp(ctx, env, name, 1); err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (r *ring) people(ctx context.Context, env *frame.Env) error {
 		Token         string `json:"token"`
 		IdentityToken string `json:"identityToken"`
 	}
-	err := env.Client.Do(ctx, client.Request{URL: env.Stack.IDP + "/mint", Body: map[string]any{"user": "ring-second"}}).Into(http.StatusOK, &minted)
+	err := env.Client.Do(ctx, client.Request{URL: env.Stack.IDP + "/mint", Body: map[string]any{"user": r.name + "-second"}}).Into(http.StatusOK, &minted)
 	if err != nil {
 		return fmt.Errorf("log in: %w", err)
 	}
@@ -212,7 +213,7 @@ func (r *ring) brokenPasses(ctx context.Context, env *frame.Env) error {
 	line("the same key twice", "Bearer "+key, "Bearer "+key)
 	line("two keys in a line", "Bearer "+key+", Bearer "+key)
 	line("three words with dots", "Bearer a.b.c")
-	a := env.Client.Do(ctx, client.Request{URL: env.Stack.IDP + "/mint", Body: map[string]any{"user": "ring-late", "ttl": -3600}})
+	a := env.Client.Do(ctx, client.Request{URL: env.Stack.IDP + "/mint", Body: map[string]any{"user": r.name + "-late", "ttl": -3600}})
 	if err := a.Into(http.StatusOK, nil); err != nil {
 		return err
 	}
@@ -230,7 +231,7 @@ func (r *ring) brokenPasses(ctx context.Context, env *frame.Env) error {
 
 // pairs bring two credentials at once.
 func (r *ring) pairs(ctx context.Context, env *frame.Env) error {
-	other, err := signUp(ctx, env, "ring-other", 2)
+	other, err := signUp(ctx, env, r.name+"-other", 2)
 	if err != nil {
 		return err
 	}

@@ -183,9 +183,7 @@ func (s *site) shown(h echo.HandlerFunc) echo.HandlerFunc {
 		header.Set("X-Frame-Options", "DENY")
 		header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
 		header.Add("Vary", "Accept")
-		if !wantsJSON(c.Request()) {
-			s.headed(c)
-		}
+		s.headed(c)
 		err := h(c)
 		if err == nil || wantsJSON(c.Request()) {
 			return err
