@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -26,6 +27,8 @@ func fuzz(ctx context.Context, env *frame.Env, seen *frame.Seen) (runs, targets 
 	if times == 0 {
 		return 0, 0, nil
 	}
+	type target struct{ dir, name string }
+	var list []target
 	err = filepath.WalkDir(env.Root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -36,27 +39,28 @@ func fuzz(ctx context.Context, env *frame.Env, seen *frame.Seen) (runs, targets 
 			return nil
 		}
 		source, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
 		for _, m := range fuzzTarget.FindAllSubmatch(source, -1) {
-			n, err := fuzzOne(ctx, seen, filepath.Dir(path), string(m[1]), times)
-			if err != nil {
-				return err
-			}
-			runs, targets = runs+n, targets+1
+			list = append(list, target{filepath.Dir(path), string(m[1])})
 		}
-		return nil
+		return err
 	})
-	seen.Check(err != nil || targets > 0, "there are no fuzz targets")
-	return runs, targets, err
+	if err != nil {
+		return 0, 0, err
+	}
+	seen.Check(len(list) > 0, "there are no fuzz targets")
+	done, errs := make([]int, len(list)), make([]error, len(list))
+	frame.Each(len(list), 2, func(i int) { done[i], errs[i] = fuzzOne(ctx, seen, list[i].dir, list[i].name, times) })
+	for _, n := range done {
+		runs += n
+	}
+	return runs, len(list), errors.Join(errs...)
 }
 
 // fuzzOne executes one fuzz target so many times and gives how many it were. A number of
 // seconds in its place can turn a good target red: the end of the time races with the
 // workers in Go 1.26 and before (go.dev/issue/75804).
 func fuzzOne(ctx context.Context, seen *frame.Seen, dir, name string, times int) (runs int, err error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+name+"$", fmt.Sprintf("-fuzztime=%dx", times), "-parallel=2", ".")
+	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+name+"$", fmt.Sprintf("-fuzztime=%dx", times), "-parallel=1", ".")
 	cmd.Dir = dir
 	out, failed := cmd.CombinedOutput()
 	seen.Check(failed == nil, "%s: %s", name, lastLines(string(out), 6))
