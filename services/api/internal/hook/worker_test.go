@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -288,6 +289,8 @@ func TestChangedUnderWay(t *testing.T) {
 	for _, status := range []int{200, 500} {
 		b, r := setup(t, 64), newReceiver(t)
 		arrived, goOn := make(chan struct{}, 9), make(chan struct{})
+		release := sync.OnceFunc(func() { close(goOn) })
+		t.Cleanup(release)
 		r.answer = func(w http.ResponseWriter, _ *http.Request) {
 			arrived <- struct{}{}
 			<-goOn
@@ -303,7 +306,7 @@ func TestChangedUnderWay(t *testing.T) {
 		r.mu.Lock()
 		r.answer = nil
 		r.mu.Unlock()
-		close(goOn)
+		release()
 		log := b.attempts(h.ID, 2)
 		first, second := log[len(log)-1], log[len(log)-2]
 		if first.Status != status || first.Attempt != 1 || first.Events != 2 || second.Status != 200 || second.Attempt != 1 || second.ID == first.ID || second.First != 1 {
