@@ -1636,7 +1636,7 @@ type Feed struct {
 		Oldest int `json:"oldest"`
 	} `json:"gap,omitempty"`
 
-	// Head With `after`: the newest number. An `after` above it is no number of this feed.
+	// Head With `after`: the newest number. An `after` above it is no number of this feed. Not there in a degraded answer, nor for a handle that nobody can have.
 	Head       *int       `json:"head,omitempty"`
 	Items      []FeedItem `json:"items"`
 	NextCursor *string    `json:"next_cursor"`
@@ -3414,10 +3414,15 @@ type Webhook struct {
 
 // WebhookChange defines model for WebhookChange.
 type WebhookChange struct {
-	Active      *bool     `json:"active,omitempty"`
-	Channels    *[]string `json:"channels,omitempty"`
+	Active   *bool     `json:"active,omitempty"`
+	Channels *[]string `json:"channels,omitempty"`
+
+	// Description Null clears it.
 	Description *string   `json:"description,omitempty"`
 	Types       *[]string `json:"types,omitempty"`
+
+	// URL Its own or none.
+	URL *string `json:"url,omitempty"`
 }
 
 // WebhookDeliveries defines model for WebhookDeliveries.
@@ -5594,6 +5599,7 @@ type ClientInterface interface {
 	// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
 	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
 	// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
+	// A degraded answer is empty and has neither: ask again behind the same number.
 	//
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5669,7 +5675,8 @@ type ClientInterface interface {
 
 	// ChangeWebhookWithBody Change a webhook
 	//
-	// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 	// and `active: true` end the delivery under way; what it held comes in a new one.
 	//
 	// Takes any type of body and a specified content type.
@@ -5679,7 +5686,8 @@ type ClientInterface interface {
 
 	// ChangeWebhook Change a webhook
 	//
-	// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 	// and `active: true` end the delivery under way; what it held comes in a new one.
 	//
 	// Takes a body of the `application/json` content type.
@@ -5689,14 +5697,16 @@ type ClientInterface interface {
 
 	// ListWebhookDeliveries The log of a webhook
 	//
-	// One line for each attempt of the last seven days, newest first.
+	// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
+	// not there; it is made again.
 	//
 	// Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveries(ctx context.Context, id openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RenewWebhookSecret Renew the secret
 	//
-	// The secret before it signs beside the new one for 24 hours.
+	// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
+	// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RenewWebhookSecret` operationId).
 	RenewWebhookSecret(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8032,6 +8042,7 @@ func (c *Client) MintAgentKey(ctx context.Context, body MintAgentKeyJSONRequestB
 // Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
 // and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
 // an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
+// A degraded answer is empty and has neither: ask again behind the same number.
 //
 // Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 func (c *Client) ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8207,7 +8218,8 @@ func (c *Client) GetWebhook(ctx context.Context, id openapi_types.UUID, reqEdito
 
 // ChangeWebhookWithBody Change a webhook
 //
-// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 // and `active: true` end the delivery under way; what it held comes in a new one.
 //
 // Takes any type of body and a specified content type.
@@ -8227,7 +8239,8 @@ func (c *Client) ChangeWebhookWithBody(ctx context.Context, id openapi_types.UUI
 
 // ChangeWebhook Change a webhook
 //
-// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 // and `active: true` end the delivery under way; what it held comes in a new one.
 //
 // Takes a body of the `application/json` content type.
@@ -8247,7 +8260,8 @@ func (c *Client) ChangeWebhook(ctx context.Context, id openapi_types.UUID, body 
 
 // ListWebhookDeliveries The log of a webhook
 //
-// One line for each attempt of the last seven days, newest first.
+// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
+// not there; it is made again.
 //
 // Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 func (c *Client) ListWebhookDeliveries(ctx context.Context, id openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8264,7 +8278,8 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, id openapi_types.UUI
 
 // RenewWebhookSecret Renew the secret
 //
-// The secret before it signs beside the new one for 24 hours.
+// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
+// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RenewWebhookSecret` operationId).
 func (c *Client) RenewWebhookSecret(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15416,6 +15431,7 @@ type ClientWithResponsesInterface interface {
 	// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
 	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
 	// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
+	// A degraded answer is empty and has neither: ask again behind the same number.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15507,7 +15523,8 @@ type ClientWithResponsesInterface interface {
 
 	// ChangeWebhookWithBodyWithResponse Change a webhook
 	//
-	// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 	// and `active: true` end the delivery under way; what it held comes in a new one.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -15517,7 +15534,8 @@ type ClientWithResponsesInterface interface {
 
 	// ChangeWebhookWithResponse Change a webhook
 	//
-	// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 	// and `active: true` end the delivery under way; what it held comes in a new one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -15527,7 +15545,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListWebhookDeliveriesWithResponse The log of a webhook
 	//
-	// One line for each attempt of the last seven days, newest first.
+	// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
+	// not there; it is made again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15536,7 +15555,8 @@ type ClientWithResponsesInterface interface {
 
 	// RenewWebhookSecretWithResponse Renew the secret
 	//
-	// The secret before it signs beside the new one for 24 hours.
+	// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
+	// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -23228,6 +23248,7 @@ func (c *ClientWithResponses) MintAgentKeyWithResponse(ctx context.Context, body
 // Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
 // and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
 // an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
+// A degraded answer is empty and has neither: ask again behind the same number.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -23379,7 +23400,8 @@ func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id ope
 
 // ChangeWebhookWithBodyWithResponse Change a webhook
 //
-// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 // and `active: true` end the delivery under way; what it held comes in a new one.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -23395,7 +23417,8 @@ func (c *ClientWithResponses) ChangeWebhookWithBodyWithResponse(ctx context.Cont
 
 // ChangeWebhookWithResponse Change a webhook
 //
-// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 // and `active: true` end the delivery under way; what it held comes in a new one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -23411,7 +23434,8 @@ func (c *ClientWithResponses) ChangeWebhookWithResponse(ctx context.Context, id 
 
 // ListWebhookDeliveriesWithResponse The log of a webhook
 //
-// One line for each attempt of the last seven days, newest first.
+// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
+// not there; it is made again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -23426,7 +23450,8 @@ func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Cont
 
 // RenewWebhookSecretWithResponse Renew the secret
 //
-// The secret before it signs beside the new one for 24 hours.
+// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
+// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
 //
 // Returns a wrapper object for the known response body format(s).
 //

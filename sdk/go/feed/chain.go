@@ -105,9 +105,10 @@ func (l *line) refused(ctx context.Context, f frame) error {
 		switch f.Error {
 		case "future_cursor": // the number was of another feed
 			p.from(number(l.head), l.head != nil)
-		case "unknown_channel", "unauthenticated", "limit_reached":
-			delete(l.places, f.Channel)
-			l.alive()
+		case "unknown_channel", "invalid_since": // its number is of no use to another run
+			l.forget(f.Channel, true)
+		case "unauthenticated", "limit_reached":
+			l.forget(f.Channel, false)
 		}
 	}
 	return l.give(ctx, &ServerError{Code: f.Error, Message: f.Message, Channel: f.Channel})
