@@ -258,6 +258,9 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("%s: %d %s, told %q", name, a.status, a.raw, told)
 		}
 	}
+	if a := b.do("GET", "/ws", "", "Connection", "Upgrade", "Upgrade", "websocket", "Authorization", "Bearer dk_short"); a.status != 401 {
+		t.Errorf("a wrong handshake with a wrong key: %d %s", a.status, a.raw)
+	}
 	var open []*client
 	for i := range 5 {
 		c, _, err := b.dial(fmt.Sprintf("127.0.1.%d", i+1), bearer(key))

@@ -28,11 +28,11 @@ func (s *sockets) open(c echo.Context) error {
 		c.Response().Header().Set("Upgrade", "websocket")
 		return web.JSON(c, http.StatusUpgradeRequired, errorJSON{Error: "upgrade_required", Message: "this route is a websocket"})
 	}
-	if err := checkHandshake(c); err != nil {
-		return err
-	}
 	me, err := s.identify(c)
 	if err != nil {
+		return err
+	}
+	if err := checkHandshake(c); err != nil {
 		return err
 	}
 	if !s.Hub.Ready() {
