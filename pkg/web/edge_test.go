@@ -81,6 +81,8 @@ func setup(t *testing.T, extra ...web.Route) *bundle {
 				return errors.New("boom")
 			case "panic":
 				panic("ouch")
+			case "slow":
+				return errDB.Wrap(context.DeadlineExceeded)
 			case "late":
 				return context.DeadlineExceeded
 			case "source":
@@ -216,14 +218,14 @@ func TestCORSMatrix(t *testing.T) {
 func TestGracefulEmpty(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for how, source := range map[string]string{"db": "db", "boom": "internal", "panic": "internal", "late": "timeout", "source": "venue"} {
+	for how, source := range map[string]string{"db": "db", "boom": "internal", "panic": "internal", "late": "timeout", "slow": "db", "source": "venue"} {
 		w := b.do("GET", "/api/list?how="+how)
 		if w.Code != 200 || w.Body.String() != `{"markets":[]}` || w.Header().Get("X-Degraded") != source ||
 			w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("%s: %d %s %v", how, w.Code, w.Body, w.Header())
 		}
 	}
-	if len(b.degraded) != 5 || strings.Count(b.log.String(), "answered empty") != 5 {
+	if len(b.degraded) != 6 || strings.Count(b.log.String(), "answered empty") != 6 {
 		t.Errorf("degraded %v", b.degraded)
 	}
 	if w := b.do("GET", "/api/list?how=invalid"); w.Code != 400 {

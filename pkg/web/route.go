@@ -221,15 +221,18 @@ func (e *Edge) degrade(c echo.Context, rt Route, err error) error {
 }
 
 // sourceOf names what failed: the extra `source`, or the code without its
-// ending, so db_unavailable is db.
+// ending, so db_unavailable is db, also when it was too slow. Where the time of the
+// route was over before anything could be blamed it is timeout.
 func sourceOf(f *fault.Fault, err error) string {
 	if s, ok := f.Extra["source"].(string); ok && s != "" {
 		return s
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	var blamed *fault.Fault
+	named := errors.As(err, &blamed) && blamed.Kind == fault.Unavailable
+	switch {
+	case !named && errors.Is(err, context.DeadlineExceeded):
 		return "timeout"
-	}
-	if f.Kind == fault.Internal {
+	case f.Kind == fault.Internal:
 		return "internal"
 	}
 	return strings.TrimSuffix(f.Code, "_unavailable")

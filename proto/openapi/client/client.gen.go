@@ -2355,7 +2355,7 @@ type Feed struct {
 		Oldest int `json:"oldest"`
 	} `json:"gap,omitempty"`
 
-	// Head With `after`: the newest number. An `after` above it is no number of this feed.
+	// Head With `after`: the newest number. An `after` above it is no number of this feed. Not there in a degraded answer, nor for a handle that nobody can have.
 	Head       *int       `json:"head,omitempty"`
 	Items      []FeedItem `json:"items"`
 	NextCursor *string    `json:"next_cursor"`
@@ -4690,10 +4690,15 @@ type Webhook struct {
 
 // WebhookChange defines model for WebhookChange.
 type WebhookChange struct {
-	Active      *bool     `json:"active,omitempty"`
-	Channels    *[]string `json:"channels,omitempty"`
+	Active   *bool     `json:"active,omitempty"`
+	Channels *[]string `json:"channels,omitempty"`
+
+	// Description Null clears it.
 	Description *string   `json:"description,omitempty"`
 	Types       *[]string `json:"types,omitempty"`
+
+	// URL Its own or none.
+	URL *string `json:"url,omitempty"`
 }
 
 // WebhookDeliveries defines model for WebhookDeliveries.
@@ -7070,6 +7075,7 @@ type ClientInterface interface {
 	// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
 	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
 	// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
+	// A degraded answer is empty and has neither: ask again behind the same number.
 	//
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7308,7 +7314,8 @@ type ClientInterface interface {
 
 	// ChangeWebhookWithBody Change a webhook
 	//
-	// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 	// and `active: true` end the delivery under way; what it held comes in a new one.
 	//
 	// Takes any type of body and a specified content type.
@@ -7318,7 +7325,8 @@ type ClientInterface interface {
 
 	// ChangeWebhook Change a webhook
 	//
-	// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 	// and `active: true` end the delivery under way; what it held comes in a new one.
 	//
 	// Takes a body of the `application/json` content type.
@@ -7328,14 +7336,16 @@ type ClientInterface interface {
 
 	// ListWebhookDeliveries The log of a webhook
 	//
-	// One line for each attempt of the last seven days, newest first.
+	// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
+	// not there; it is made again.
 	//
 	// Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveries(ctx context.Context, id openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RenewWebhookSecret Renew the secret
 	//
-	// The secret before it signs beside the new one for 24 hours.
+	// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
+	// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RenewWebhookSecret` operationId).
 	RenewWebhookSecret(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9914,6 +9924,7 @@ func (c *Client) MintAgentKey(ctx context.Context, body MintAgentKeyJSONRequestB
 // Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
 // and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
 // an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
+// A degraded answer is empty and has neither: ask again behind the same number.
 //
 // Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 func (c *Client) ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10452,7 +10463,8 @@ func (c *Client) GetWebhook(ctx context.Context, id openapi_types.UUID, reqEdito
 
 // ChangeWebhookWithBody Change a webhook
 //
-// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 // and `active: true` end the delivery under way; what it held comes in a new one.
 //
 // Takes any type of body and a specified content type.
@@ -10472,7 +10484,8 @@ func (c *Client) ChangeWebhookWithBody(ctx context.Context, id openapi_types.UUI
 
 // ChangeWebhook Change a webhook
 //
-// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 // and `active: true` end the delivery under way; what it held comes in a new one.
 //
 // Takes a body of the `application/json` content type.
@@ -10492,7 +10505,8 @@ func (c *Client) ChangeWebhook(ctx context.Context, id openapi_types.UUID, body 
 
 // ListWebhookDeliveries The log of a webhook
 //
-// One line for each attempt of the last seven days, newest first.
+// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
+// not there; it is made again.
 //
 // Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 func (c *Client) ListWebhookDeliveries(ctx context.Context, id openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10509,7 +10523,8 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, id openapi_types.UUI
 
 // RenewWebhookSecret Renew the secret
 //
-// The secret before it signs beside the new one for 24 hours.
+// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
+// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RenewWebhookSecret` operationId).
 func (c *Client) RenewWebhookSecret(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -19254,6 +19269,7 @@ type ClientWithResponsesInterface interface {
 	// Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
 	// and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
 	// an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
+	// A degraded answer is empty and has neither: ask again behind the same number.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19528,7 +19544,8 @@ type ClientWithResponsesInterface interface {
 
 	// ChangeWebhookWithBodyWithResponse Change a webhook
 	//
-	// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 	// and `active: true` end the delivery under way; what it held comes in a new one.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -19538,7 +19555,8 @@ type ClientWithResponsesInterface interface {
 
 	// ChangeWebhookWithResponse Change a webhook
 	//
-	// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+	// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+	// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 	// and `active: true` end the delivery under way; what it held comes in a new one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -19548,7 +19566,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListWebhookDeliveriesWithResponse The log of a webhook
 	//
-	// One line for each attempt of the last seven days, newest first.
+	// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
+	// not there; it is made again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19557,7 +19576,8 @@ type ClientWithResponsesInterface interface {
 
 	// RenewWebhookSecretWithResponse Renew the secret
 	//
-	// The secret before it signs beside the new one for 24 hours.
+	// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
+	// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -28909,6 +28929,7 @@ func (c *ClientWithResponses) MintAgentKeyWithResponse(ctx context.Context, body
 // Newest first and paged with `cursor`; with `after` forward in order from that number. The numbers have no gaps
 // and follow the order of the commits, so a reader that saw 41 asks `after=41` and misses nothing. 90 days are kept:
 // an answer to an older `after` carries `gap`, and one to a number above the newest is empty, with the newest as `head`.
+// A degraded answer is empty and has neither: ask again behind the same number.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -29363,7 +29384,8 @@ func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id ope
 
 // ChangeWebhookWithBodyWithResponse Change a webhook
 //
-// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 // and `active: true` end the delivery under way; what it held comes in a new one.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -29379,7 +29401,8 @@ func (c *ClientWithResponses) ChangeWebhookWithBodyWithResponse(ctx context.Cont
 
 // ChangeWebhookWithResponse Change a webhook
 //
-// Members that are left out stay. `active: true` goes on where the webhook stopped, at once. New channels, new types
+// Members that are left out or null stay, but `description: null` clears it. The address stays: another `url` is
+// refused, and so is `since`. `active: true` goes on where the webhook stopped, at once. New channels, new types
 // and `active: true` end the delivery under way; what it held comes in a new one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -29395,7 +29418,8 @@ func (c *ClientWithResponses) ChangeWebhookWithResponse(ctx context.Context, id 
 
 // ListWebhookDeliveriesWithResponse The log of a webhook
 //
-// One line for each attempt of the last seven days, newest first.
+// One line for each attempt of the last seven days that came to an end, newest first. One that our own end cut off is
+// not there; it is made again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -29410,7 +29434,8 @@ func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Cont
 
 // RenewWebhookSecretWithResponse Renew the secret
 //
-// The secret before it signs beside the new one for 24 hours.
+// The secret before it signs beside the new one for 24 hours, and so does the oldest of those before that one until
+// its own 24 hours are over: at most three signatures. After an answer that was lost, ask again.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -88,13 +88,13 @@ func (l *line) lost(ctx context.Context, p *place, e *Event) error {
 	return l.give(ctx, e)
 }
 
-// gap hands on that a stretch is gone. What is newer than this connection is not.
+// gap hands on that a stretch is gone. What is kept behind it follows.
 func (l *line) gap(ctx context.Context, f frame) error {
 	p := l.places[f.Channel]
 	if p == nil {
 		return nil
 	}
-	p.from(number(l.head), l.head != nil)
+	p.from(f.Oldest-1, true)
 	return l.give(ctx, &Gap{Channel: f.Channel, From: f.From, Oldest: f.Oldest})
 }
 
@@ -105,9 +105,10 @@ func (l *line) refused(ctx context.Context, f frame) error {
 		switch f.Error {
 		case "future_cursor": // the number was of another feed
 			p.from(number(l.head), l.head != nil)
-		case "unknown_channel", "unauthenticated", "limit_reached":
-			delete(l.places, f.Channel)
-			l.alive()
+		case "unknown_channel", "invalid_since": // its number is of no use to another run
+			l.forget(f.Channel, true)
+		case "unauthenticated", "limit_reached":
+			l.forget(f.Channel, false)
 		}
 	}
 	return l.give(ctx, &ServerError{Code: f.Error, Message: f.Message, Channel: f.Channel})

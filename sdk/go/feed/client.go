@@ -24,6 +24,9 @@ type Client struct {
 	mu    sync.Mutex
 	stats Stats
 	last  map[string]int64 // what was handed on
+	reads map[string]bool  // the channels, but for those that were refused
+	line  *line            // the connection once it has asked for them; nil: none
+	asks  int              // for snapshots, which names their frames
 
 	places   map[string]*place // the reading goroutine's own
 	refusals int               // in a row
@@ -41,10 +44,11 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &Client{
 		Options: o, cancel: cancel, out: make(chan Message, ahead), done: make(chan struct{}),
-		last: map[string]int64{}, places: map[string]*place{},
+		last: map[string]int64{}, reads: map[string]bool{}, places: map[string]*place{},
 	}
 	for _, name := range o.Channels {
 		p := &place{}
+		c.reads[name] = true
 		if since, ok := o.Since[name]; ok {
 			p.known, p.at = true, since
 			c.last[name] = since
@@ -92,7 +96,8 @@ func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 }
 
 // Last is, by channel, the number up to which everything was handed on: what
-// Options.Since takes to go on from here.
+// Options.Since takes to go on from here. Names are those of the server, and a channel
+// that does not exist is not among them.
 func (c *Client) Last() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

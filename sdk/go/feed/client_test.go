@@ -320,6 +320,7 @@ func TestGap(t *testing.T) {
 	if g, ok := r.next().(*Gap); !ok || g.From != 2 || g.Oldest != 5 {
 		t.Fatalf("%+v", g)
 	}
+	r.want(5, 6, 7, 8, 9)
 	s.close(0)
 	s.file("signals", 1, nil)
 	r.want(10)

@@ -66,6 +66,7 @@ func (c *Client) connect(ctx context.Context) error {
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(frameLimit)
 	l := &line{Client: c, conn: conn, silent: c.pace.handshake, open: map[string]bool{}}
+	defer c.leads(nil)
 	for {
 		f, err := l.read(ctx)
 		if err == nil {
@@ -191,6 +192,8 @@ func (l *line) hello(ctx context.Context, f frame) error {
 			return err
 		}
 	}
+	l.leads(l)
+	l.alive() // every channel may have been refused before
 	return nil
 }
 
@@ -204,19 +207,24 @@ func (l *line) begins(name string, at int64) {
 // ask subscribes and gives the id of the frame.
 func (l *line) ask(ctx context.Context, names []string) (string, error) {
 	l.frames++
-	s := subscribe{Op: "subscribe", ID: "s" + strconv.Itoa(l.frames), Channels: names, Since: map[string]int64{}}
+	s := request{Op: "subscribe", ID: "s" + strconv.Itoa(l.frames), Channels: names, Since: map[string]int64{}}
 	for _, name := range names {
 		if p := l.places[name]; p.known {
 			s.Since[name] = p.at
 		}
 	}
-	raw, err := json.Marshal(s)
+	return s.ID, l.say(ctx, s)
+}
+
+// say sends a frame; any goroutine may.
+func (l *line) say(ctx context.Context, r request) error {
+	raw, err := json.Marshal(r)
 	if err != nil {
-		return "", err
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.pace.ack)
 	defer cancel()
-	return s.ID, l.conn.Write(ctx, websocket.MessageText, raw)
+	return l.conn.Write(ctx, websocket.MessageText, raw)
 }
 
 // acked notes what is subscribed. The server answers with its own spelling of a name.
@@ -269,6 +277,8 @@ func (l *line) rename(name string) {
 		delete(l.places, mine)
 		l.places[name] = p
 		l.mu.Lock()
+		delete(l.reads, mine)
+		l.reads[name] = true
 		if n, ok := l.last[mine]; ok {
 			delete(l.last, mine)
 			l.last[name] = n

@@ -49,7 +49,14 @@ func TestClose(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	t.Parallel()
-	for _, o := range []Options{{URL: "ws://h/ws"}, {URL: "ftp://h", Channels: []string{"x"}}, {URL: "ws:///ws", Channels: []string{"x"}}, {URL: "://", Channels: []string{"x"}}} {
+	for _, o := range []Options{
+		{URL: "ws://h/ws"},
+		{URL: "ftp://h", Channels: []string{"x"}},
+		{URL: "ws:///ws", Channels: []string{"x"}},
+		{URL: "://", Channels: []string{"x"}},
+		{URL: "ws://h/ws", Channels: []string{"x"}, Since: map[string]int64{"x": -1}},
+		{URL: "ws://h/ws", Channels: []string{"x"}, Since: map[string]int64{"y": 1 << 53}},
+	} {
 		if _, err := Open(t.Context(), o); err == nil {
 			t.Errorf("%+v is taken", o)
 		}

@@ -32,7 +32,7 @@ type Snapshot struct {
 }
 
 // Gap tells that events of a channel cannot be had any more: those behind From and
-// before Oldest. Read the routes again; newer events follow.
+// before Oldest. What is kept follows; for what is gone read the routes again.
 type Gap struct {
 	Channel string
 	From    int64
@@ -46,7 +46,8 @@ type Beat struct {
 }
 
 // ServerError is what the server refuses or cannot do right now. The connection
-// stays; a channel that does not exist is not asked for again.
+// stays; a channel that does not exist is not asked for again. With db_unavailable a
+// snapshot is late: it comes when the server can read it, or by Client.Refresh.
 type ServerError struct {
 	Code    string
 	Message string
@@ -92,8 +93,8 @@ func number(n *int64) int64 {
 	return *n
 }
 
-// subscribe is the frame that asks for channels.
-type subscribe struct {
+// request is a frame of ours.
+type request struct {
 	Op       string           `json:"op"`
 	ID       string           `json:"id"`
 	Channels []string         `json:"channels"`

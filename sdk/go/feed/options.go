@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -18,10 +18,12 @@ type Options struct {
 	URL string
 	// Key is sent as a header and is needed for the channel `me` alone.
 	Key string
-	// Channels to read; at most what the server allows on one connection.
+	// Channels to read; at most what the server allows on one connection. Handles are
+	// read in lower case, here and in Since, as the server spells them.
 	Channels []string
-	// Since is the last number seen of a channel, from Client.Last of an earlier run.
-	// A channel without one begins with the newest.
+	// Since is the last number seen of a channel, from Client.Last of an earlier run;
+	// never below 0. A channel without one begins with the newest, and numbers of
+	// channels that are not read are left out.
 	Since map[string]int64
 	// OnState hears of every change, one at a time. It must not wait for the client.
 	OnState func(State)
@@ -37,6 +39,8 @@ type Options struct {
 var (
 	// ErrUnauthenticated: the key is unknown or revoked. The client does not come back.
 	ErrUnauthenticated = errors.New("feed: the key is unknown or revoked")
+	// ErrNotRead: the channel was not asked for, or the server refused it.
+	ErrNotRead = errors.New("feed: the channel is not read")
 	// ErrClosed: Close was called.
 	ErrClosed = errors.New("feed: closed")
 )
@@ -64,6 +68,28 @@ func (p pace) wait(refusals int) time.Duration {
 	return p.least + rand.N(min(most, p.refused)-p.least+1)
 }
 
+// mostSeq is the largest number that every reader of JSON has exactly.
+const mostSeq = 1<<53 - 1
+
+// fold spells a channel as the server does: handles are of lower case, everything else
+// is exact.
+func fold(name string) string {
+	for _, kind := range [...]string{"operator:", "overlay:"} {
+		if strings.HasPrefix(name, kind) {
+			return strings.Map(lower, name)
+		}
+	}
+	return name
+}
+
+// lower leaves other letters than ours as they are: they are of no handle.
+func lower(r rune) rune {
+	if r >= 'A' && r <= 'Z' {
+		r += 'a' - 'A'
+	}
+	return r
+}
+
 // settle checks the options and gives a copy of its own.
 func (o Options) settle() (Options, error) {
 	u, err := url.Parse(o.URL)
@@ -76,10 +102,24 @@ func (o Options) settle() (Options, error) {
 	if len(o.Channels) == 0 {
 		return o, errors.New("feed: no channels")
 	}
-	o.Channels = slices.Clone(o.Channels)
-	slices.Sort(o.Channels)
-	o.Channels = slices.Compact(o.Channels)
-	o.Since = maps.Clone(o.Since)
+	channels := make([]string, len(o.Channels))
+	for i, name := range o.Channels {
+		channels[i] = fold(name)
+	}
+	slices.Sort(channels)
+	o.Channels = slices.Compact(channels)
+	since := make(map[string]int64, len(o.Since))
+	for name, n := range o.Since {
+		if n < 0 || n > mostSeq {
+			return o, fmt.Errorf("feed: since %d of %q is no number of an event", n, name)
+		}
+		name = fold(name)
+		if other, twice := since[name]; twice {
+			n = min(n, other) // the one that loses nothing
+		}
+		since[name] = n
+	}
+	o.Since = since
 	if o.OnState == nil {
 		o.OnState = func(State) {}
 	}

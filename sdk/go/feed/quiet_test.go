@@ -63,7 +63,7 @@ func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	var f subscribe
+	var f request
 	if json.Unmarshal(raw, &f) != nil {
 		return
 	}

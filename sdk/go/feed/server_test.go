@@ -34,6 +34,7 @@ type server struct {
 	mute    bool  // no beats, no events
 	deaf    bool  // no acks
 	old     bool  // no head in hello
+	sick    bool  // no snapshots
 }
 
 type peer struct {
@@ -106,7 +107,7 @@ func (s *server) take(p *peer, raw []byte) {
 		Channels []string
 		Since    map[string]int64
 	}
-	if err := json.Unmarshal(raw, &f); err != nil || f.Op != "subscribe" || len(raw) > 8192 {
+	if err := json.Unmarshal(raw, &f); err != nil || f.Op != "subscribe" && f.Op != "unsubscribe" || len(raw) > 8192 {
 		s.t.Errorf("a client frame: %s %v", raw, err)
 		return
 	}
@@ -124,6 +125,13 @@ func (s *server) take(p *peer, raw []byte) {
 	if s.deaf {
 		return
 	}
+	if f.Op == "unsubscribe" {
+		s.say(p, map[string]any{"op": "ack", "id": f.ID, "channels": acked})
+		for _, name := range acked {
+			delete(p.subs, name)
+		}
+		return
+	}
 	s.say(p, map[string]any{"op": "ack", "id": f.ID, "channels": acked})
 	for _, name := range f.Channels {
 		since, resumes := f.Since[name]
@@ -136,7 +144,9 @@ func (s *server) replay(p *peer, name string, since int64, resumes bool) {
 		return
 	}
 	p.subs[name] = true
-	if name == "live" {
+	if name == "live" && s.sick {
+		s.say(p, map[string]any{"op": "error", "id": "s", "error": "db_unavailable", "message": "try again", "channel": name})
+	} else if name == "live" {
 		s.say(p, map[string]any{"op": "snapshot", "channel": name, "seq": s.seq, "data": map[string]any{"live": []any{}}})
 	}
 	switch {
@@ -147,7 +157,7 @@ func (s *server) replay(p *peer, name string, since int64, resumes bool) {
 		return
 	case since < s.oldest-1:
 		s.say(p, map[string]any{"op": "gap", "channel": name, "from": since, "oldest": s.oldest})
-		return
+		since = s.oldest - 1 // what is kept follows
 	}
 	for _, e := range s.log {
 		if e["channel"] == name && e["seq"].(int64) > since && !(s.forget && e["lost"] == true) {

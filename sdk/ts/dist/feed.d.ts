@@ -17,7 +17,7 @@ export interface Snapshot {
     at: string;
     data: any;
 }
-/** Events behind `from` and before `oldest` cannot be had any more: read the routes again; newer events follow. */
+/** Events behind `from` and before `oldest` cannot be had any more. What is kept follows; for what is gone read the routes again. */
 export interface Gap {
     op: 'gap';
     channel: string;
@@ -30,7 +30,7 @@ export interface Beat {
     head: number;
     at: string;
 }
-/** What the server refuses or cannot do right now. The connection stays; a channel that does not exist is not asked for again. */
+/** What the server refuses or cannot do right now. The connection stays; a channel that does not exist is not asked for again. With db_unavailable a snapshot is late: it comes when the server can read it, or by refresh(). */
 export interface ServerError {
     op: 'error';
     error: string;
@@ -65,23 +65,24 @@ export interface Stats {
     clock: number;
 }
 export interface Options {
-    /** Of the websocket, such as wss://api.example/ws. */
+    /** Of the websocket, such as wss://api.example/ws; http and https are taken too. */
     url: string;
     /** Is sent in a frame; needed for the channel `me` alone. */
     key?: string;
+    /** Handles are read in lower case, here and in `since`, as the server spells them. */
     channels: string[];
-    /** The last number seen of a channel, from last() of an earlier run. A channel without one begins with the newest. */
+    /** The last number seen of a channel, from last() of an earlier run. A channel without one begins with the newest, and numbers of channels that are not read are left out. */
     since?: Record<string, number>;
     onState?: (state: State) => void;
-    /** Where there is no global WebSocket. */
+    /** Where there is no global WebSocket, as in Node before 22. */
     WebSocket?: new (url: string, protocols: string[]) => WebSocket;
     /** Times in milliseconds, for tests. */
     pace?: Partial<typeof usual>;
 }
-/** The client ended for good: its key is refused, or close was called. */
+/** The client ended for good: its key is refused, close was called, or no WebSocket can be made of its address. */
 export declare class FeedError extends Error {
-    readonly code: 'unauthenticated' | 'closed';
-    constructor(code: 'unauthenticated' | 'closed', message: string);
+    readonly code: 'unauthenticated' | 'closed' | 'unusable';
+    constructor(code: 'unauthenticated' | 'closed' | 'unusable', message: string);
 }
 declare const usual: {
     least: number;
@@ -97,12 +98,14 @@ export declare function waitFor(refusals: number, pace?: {
     most: number;
     refused: number;
 }, chance?: number): number;
-/** Opens a client. It does not wait for the connection; a server that is away is no fault. */
+/** Opens a client. It does not wait for the connection; a server that is away is no fault. Throws a TypeError for options of which no client can be made: an address that is none, no channels, a bad number, no WebSocket. */
 export declare function open(options: Options): FeedClient;
 /** Reads channels of the feed until it is closed or its key is refused. */
 export declare class FeedClient implements AsyncIterable<Message> {
     private readonly options;
     private readonly pace;
+    private readonly url;
+    private readonly Socket;
     private readonly places;
     private readonly handed;
     private readonly counts;
@@ -126,9 +129,11 @@ export declare class FeedClient implements AsyncIterable<Message> {
     next(): Promise<Message>;
     /** One message after the other; ends when the client is closed, fails when its key is refused. */
     [Symbol.asyncIterator](): AsyncGenerator<Message>;
-    /** By channel, the number up to which everything was handed on: what `since` takes to go on from here. */
+    /** By channel, the number up to which everything was handed on: what `since` takes to go on from here. Names are those of the server, and a channel that does not exist is not among them. */
     last(): Record<string, number>;
     stats(): Stats;
+    /** Asks for the snapshot of a channel again, as after an error that named it. Its events go on, each once. While the client is away nothing is sent: every connection begins with the snapshots. The server counts both frames against its limit. Throws for a channel that is not read. */
+    refresh(channel: string): void;
     /** Ends the connection. What was read and not taken can still be taken. */
     close(): void;
     private tell;

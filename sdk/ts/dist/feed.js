@@ -7,7 +7,7 @@
 //     if (m.op === 'event') handle(m);
 //     if (m.op === 'gap') reread(m.channel); // older than what the feed keeps
 //   }
-/** The client ended for good: its key is refused, or close was called. */
+/** The client ended for good: its key is refused, close was called, or no WebSocket can be made of its address. */
 export class FeedError extends Error {
     code;
     constructor(code, message) {
@@ -40,7 +40,37 @@ export function waitFor(refusals, pace = usual, chance = Math.random()) {
     const most = Math.min(pace.refused, pace.most * 2 ** Math.max(0, refusals - 1));
     return pace.least + chance * (most - pace.least);
 }
-/** Opens a client. It does not wait for the connection; a server that is away is no fault. */
+/** A channel as the server spells it: handles are of lower case, everything else is exact. */
+function fold(name) {
+    return /^(operator|overlay):/.test(name) ? name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : name;
+}
+/** The address of a websocket, of which one can be made here. */
+function address(url) {
+    let u;
+    try {
+        u = new URL(url, globalThis.location?.href);
+    }
+    catch {
+        throw new TypeError(`${JSON.stringify(url)} is no address of a websocket`);
+    }
+    u.protocol = u.protocol.replace(/^http/, 'ws');
+    if (u.protocol !== 'ws:' && u.protocol !== 'wss:')
+        throw new TypeError(`${JSON.stringify(url)} is no address of a websocket`);
+    u.hash = '';
+    return u.href;
+}
+/** Places by channel, as numbers that may be asked for. */
+function places(since) {
+    const out = new Map();
+    for (const [key, n] of Object.entries(since)) {
+        if (!Number.isSafeInteger(n) || n < 0)
+            throw new TypeError(`since ${n} of ${JSON.stringify(key)} is no number of an event`);
+        const name = fold(key);
+        out.set(name, Math.min(n, out.get(name) ?? n)); // of two the one that loses nothing
+    }
+    return out;
+}
+/** Opens a client. It does not wait for the connection; a server that is away is no fault. Throws a TypeError for options of which no client can be made: an address that is none, no channels, a bad number, no WebSocket. */
 export function open(options) {
     return new FeedClient(options);
 }
@@ -48,6 +78,8 @@ export function open(options) {
 export class FeedClient {
     options;
     pace;
+    url;
+    Socket;
     places = new Map();
     handed = new Map();
     counts = { connections: 0, holes: 0, repaired: 0, lost: 0, repeats: 0, head: 0, clock: 0 };
@@ -69,11 +101,17 @@ export class FeedClient {
     asked = 0;
     constructor(options) {
         this.options = options;
-        if (options.channels.length === 0)
+        this.url = address(options.url);
+        if (!Array.isArray(options.channels) || options.channels.length === 0)
             throw new TypeError('no channels');
+        const Socket = options.WebSocket ?? globalThis.WebSocket;
+        if (typeof Socket !== 'function')
+            throw new TypeError('there is no WebSocket here: give one with the option WebSocket');
+        this.Socket = Socket;
         this.pace = { ...usual, ...options.pace };
-        for (const name of options.channels) {
-            const since = options.since?.[name];
+        const from = places(options.since ?? {});
+        for (const name of options.channels.map(fold)) {
+            const since = from.get(name);
             this.places.set(name, place(since ?? null));
             if (since !== undefined)
                 this.handed.set(name, since);
@@ -110,12 +148,22 @@ export class FeedClient {
             yield m;
         }
     }
-    /** By channel, the number up to which everything was handed on: what `since` takes to go on from here. */
+    /** By channel, the number up to which everything was handed on: what `since` takes to go on from here. Names are those of the server, and a channel that does not exist is not among them. */
     last() {
         return Object.fromEntries(this.handed);
     }
     stats() {
         return { ...this.counts };
+    }
+    /** Asks for the snapshot of a channel again, as after an error that named it. Its events go on, each once. While the client is away nothing is sent: every connection begins with the snapshots. The server counts both frames against its limit. Throws for a channel that is not read. */
+    refresh(channel) {
+        const name = fold(channel);
+        if (!this.places.has(name))
+            throw new TypeError(`the channel ${JSON.stringify(channel)} is not read`);
+        if (!this.open.has(name))
+            return; // it is asked for already, or will be
+        this.say({ op: 'unsubscribe', id: `u${this.frames}`, channels: [name] });
+        this.ask([name]);
     }
     /** Ends the connection. What was read and not taken can still be taken. */
     close() {
@@ -157,6 +205,7 @@ export class FeedClient {
         clearTimeout(this.silence);
         const socket = this.socket;
         this.socket = null;
+        this.open.clear();
         if (!socket)
             return;
         socket.onopen = socket.onmessage = socket.onclose = null;
@@ -177,8 +226,16 @@ export class FeedClient {
         this.live = false;
         this.beats = this.asked = 0;
         this.silent = this.pace.handshake;
-        const Socket = this.options.WebSocket ?? WebSocket;
-        const socket = new Socket(this.options.url, ['signal.v1']);
+        let socket;
+        try {
+            socket = new this.Socket(this.url, ['signal.v1']);
+        }
+        catch (err) {
+            // A server that is away is told later: what throws here is refused by this place,
+            // such as ws: on a page of https, and stays so.
+            this.finish(new FeedError('unusable', `no WebSocket can be made: ${err instanceof Error ? err.message : String(err)}`));
+            return;
+        }
         this.socket = socket;
         socket.onmessage = (e) => {
             if (this.socket === socket)
@@ -242,7 +299,7 @@ export class FeedClient {
             case 'gap':
                 if (!this.places.has(f.channel))
                     return;
-                this.places.set(f.channel, place(this.head)); // what is newer than this connection is not gone
+                this.places.set(f.channel, place(f.oldest - 1)); // what is kept follows
                 return this.give(f);
             case 'beat':
                 return this.beat(f);
@@ -274,6 +331,7 @@ export class FeedClient {
         const names = [...this.places.keys()];
         for (let i = 0; i < names.length; i += together)
             this.ask(names.slice(i, i + together));
+        this.alive(); // every channel may have been refused before
     }
     say(frame) {
         this.socket?.send(JSON.stringify(frame));
@@ -387,8 +445,10 @@ export class FeedClient {
             if (f.error === 'future_cursor') {
                 this.places.set(name, place(this.head)); // the number was of another feed
             }
-            else if (['unknown_channel', 'unauthenticated', 'limit_reached'].includes(f.error)) {
+            else if (['unknown_channel', 'invalid_since', 'unauthenticated', 'limit_reached'].includes(f.error)) {
                 this.places.delete(name);
+                if (f.error === 'unknown_channel' || f.error === 'invalid_since')
+                    this.handed.delete(name); // of no use to another run
                 this.alive();
             }
         }

@@ -29,7 +29,7 @@ export interface Snapshot {
   data: any;
 }
 
-/** Events behind `from` and before `oldest` cannot be had any more: read the routes again; newer events follow. */
+/** Events behind `from` and before `oldest` cannot be had any more. What is kept follows; for what is gone read the routes again. */
 export interface Gap {
   op: 'gap';
   channel: string;
@@ -44,7 +44,7 @@ export interface Beat {
   at: string;
 }
 
-/** What the server refuses or cannot do right now. The connection stays; a channel that does not exist is not asked for again. */
+/** What the server refuses or cannot do right now. The connection stays; a channel that does not exist is not asked for again. With db_unavailable a snapshot is late: it comes when the server can read it, or by refresh(). */
 export interface ServerError {
   op: 'error';
   error: string;
@@ -84,24 +84,25 @@ export interface Stats {
 }
 
 export interface Options {
-  /** Of the websocket, such as wss://api.example/ws. */
+  /** Of the websocket, such as wss://api.example/ws; http and https are taken too. */
   url: string;
   /** Is sent in a frame; needed for the channel `me` alone. */
   key?: string;
+  /** Handles are read in lower case, here and in `since`, as the server spells them. */
   channels: string[];
-  /** The last number seen of a channel, from last() of an earlier run. A channel without one begins with the newest. */
+  /** The last number seen of a channel, from last() of an earlier run. A channel without one begins with the newest, and numbers of channels that are not read are left out. */
   since?: Record<string, number>;
   onState?: (state: State) => void;
-  /** Where there is no global WebSocket. */
+  /** Where there is no global WebSocket, as in Node before 22. */
   WebSocket?: new (url: string, protocols: string[]) => WebSocket;
   /** Times in milliseconds, for tests. */
   pace?: Partial<typeof usual>;
 }
 
-/** The client ended for good: its key is refused, or close was called. */
+/** The client ended for good: its key is refused, close was called, or no WebSocket can be made of its address. */
 export class FeedError extends Error {
   constructor(
-    readonly code: 'unauthenticated' | 'closed',
+    readonly code: 'unauthenticated' | 'closed' | 'unusable',
     message: string,
   ) {
     super(message);
@@ -146,7 +147,37 @@ export function waitFor(refusals: number, pace: { least: number; most: number; r
   return pace.least + chance * (most - pace.least);
 }
 
-/** Opens a client. It does not wait for the connection; a server that is away is no fault. */
+/** A channel as the server spells it: handles are of lower case, everything else is exact. */
+function fold(name: string): string {
+  return /^(operator|overlay):/.test(name) ? name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : name;
+}
+
+/** The address of a websocket, of which one can be made here. */
+function address(url: string): string {
+  let u: URL;
+  try {
+    u = new URL(url, globalThis.location?.href);
+  } catch {
+    throw new TypeError(`${JSON.stringify(url)} is no address of a websocket`);
+  }
+  u.protocol = u.protocol.replace(/^http/, 'ws');
+  if (u.protocol !== 'ws:' && u.protocol !== 'wss:') throw new TypeError(`${JSON.stringify(url)} is no address of a websocket`);
+  u.hash = '';
+  return u.href;
+}
+
+/** Places by channel, as numbers that may be asked for. */
+function places(since: Record<string, number>): Map<string, number> {
+  const out = new Map<string, number>();
+  for (const [key, n] of Object.entries(since)) {
+    if (!Number.isSafeInteger(n) || n < 0) throw new TypeError(`since ${n} of ${JSON.stringify(key)} is no number of an event`);
+    const name = fold(key);
+    out.set(name, Math.min(n, out.get(name) ?? n)); // of two the one that loses nothing
+  }
+  return out;
+}
+
+/** Opens a client. It does not wait for the connection; a server that is away is no fault. Throws a TypeError for options of which no client can be made: an address that is none, no channels, a bad number, no WebSocket. */
 export function open(options: Options): FeedClient {
   return new FeedClient(options);
 }
@@ -154,6 +185,8 @@ export function open(options: Options): FeedClient {
 /** Reads channels of the feed until it is closed or its key is refused. */
 export class FeedClient implements AsyncIterable<Message> {
   private readonly pace: typeof usual;
+  private readonly url: string;
+  private readonly Socket: NonNullable<Options['WebSocket']>;
   private readonly places = new Map<string, Place>();
   private readonly handed = new Map<string, number>();
   private readonly counts: Stats = { connections: 0, holes: 0, repaired: 0, lost: 0, repeats: 0, head: 0, clock: 0 };
@@ -176,10 +209,15 @@ export class FeedClient implements AsyncIterable<Message> {
   private asked = 0;
 
   constructor(private readonly options: Options) {
-    if (options.channels.length === 0) throw new TypeError('no channels');
+    this.url = address(options.url);
+    if (!Array.isArray(options.channels) || options.channels.length === 0) throw new TypeError('no channels');
+    const Socket = options.WebSocket ?? globalThis.WebSocket;
+    if (typeof Socket !== 'function') throw new TypeError('there is no WebSocket here: give one with the option WebSocket');
+    this.Socket = Socket;
     this.pace = { ...usual, ...options.pace };
-    for (const name of options.channels) {
-      const since = options.since?.[name];
+    const from = places(options.since ?? {});
+    for (const name of options.channels.map(fold)) {
+      const since = from.get(name);
       this.places.set(name, place(since ?? null));
       if (since !== undefined) this.handed.set(name, since);
     }
@@ -214,13 +252,22 @@ export class FeedClient implements AsyncIterable<Message> {
     }
   }
 
-  /** By channel, the number up to which everything was handed on: what `since` takes to go on from here. */
+  /** By channel, the number up to which everything was handed on: what `since` takes to go on from here. Names are those of the server, and a channel that does not exist is not among them. */
   last(): Record<string, number> {
     return Object.fromEntries(this.handed);
   }
 
   stats(): Stats {
     return { ...this.counts };
+  }
+
+  /** Asks for the snapshot of a channel again, as after an error that named it. Its events go on, each once. While the client is away nothing is sent: every connection begins with the snapshots. The server counts both frames against its limit. Throws for a channel that is not read. */
+  refresh(channel: string): void {
+    const name = fold(channel);
+    if (!this.places.has(name)) throw new TypeError(`the channel ${JSON.stringify(channel)} is not read`);
+    if (!this.open.has(name)) return; // it is asked for already, or will be
+    this.say({ op: 'unsubscribe', id: `u${this.frames}`, channels: [name] });
+    this.ask([name]);
   }
 
   /** Ends the connection. What was read and not taken can still be taken. */
@@ -265,6 +312,7 @@ export class FeedClient implements AsyncIterable<Message> {
     clearTimeout(this.silence);
     const socket = this.socket;
     this.socket = null;
+    this.open.clear();
     if (!socket) return;
     socket.onopen = socket.onmessage = socket.onclose = null;
     socket.onerror = () => {}; // of a connection that nobody waits for
@@ -285,8 +333,15 @@ export class FeedClient implements AsyncIterable<Message> {
     this.live = false;
     this.beats = this.asked = 0;
     this.silent = this.pace.handshake;
-    const Socket = this.options.WebSocket ?? WebSocket;
-    const socket = new Socket(this.options.url, ['signal.v1']);
+    let socket: WebSocket;
+    try {
+      socket = new this.Socket(this.url, ['signal.v1']);
+    } catch (err) {
+      // A server that is away is told later: what throws here is refused by this place,
+      // such as ws: on a page of https, and stays so.
+      this.finish(new FeedError('unusable', `no WebSocket can be made: ${err instanceof Error ? err.message : String(err)}`));
+      return;
+    }
     this.socket = socket;
     socket.onmessage = (e: MessageEvent) => {
       if (this.socket === socket) this.read(String(e.data));
@@ -345,7 +400,7 @@ export class FeedClient implements AsyncIterable<Message> {
         return this.event(f);
       case 'gap':
         if (!this.places.has(f.channel)) return;
-        this.places.set(f.channel, place(this.head)); // what is newer than this connection is not gone
+        this.places.set(f.channel, place(f.oldest - 1)); // what is kept follows
         return this.give(f);
       case 'beat':
         return this.beat(f);
@@ -374,6 +429,7 @@ export class FeedClient implements AsyncIterable<Message> {
     if (this.options.key) this.say({ op: 'auth', id: 'a', token: this.options.key });
     const names = [...this.places.keys()];
     for (let i = 0; i < names.length; i += together) this.ask(names.slice(i, i + together));
+    this.alive(); // every channel may have been refused before
   }
 
   private say(frame: unknown): void {
@@ -484,8 +540,9 @@ export class FeedClient implements AsyncIterable<Message> {
     if (name !== undefined && this.places.has(name)) {
       if (f.error === 'future_cursor') {
         this.places.set(name, place(this.head)); // the number was of another feed
-      } else if (['unknown_channel', 'unauthenticated', 'limit_reached'].includes(f.error)) {
+      } else if (['unknown_channel', 'invalid_since', 'unauthenticated', 'limit_reached'].includes(f.error)) {
         this.places.delete(name);
+        if (f.error === 'unknown_channel' || f.error === 'invalid_since') this.handed.delete(name); // of no use to another run
         this.alive();
       }
     }

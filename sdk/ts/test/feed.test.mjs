@@ -165,6 +165,7 @@ test('what is older than the feed keeps is told, and the newer is not lost', asy
     s.oldest = 5;
   });
   assert.deepEqual(await next(), { op: 'gap', channel: 'signals', from: 2, oldest: 5 });
+  await want(5, 6, 7, 8, 9);
   server.cut(1006);
   server.file('signals');
   await want(10);
@@ -186,6 +187,80 @@ test('snapshots, spelling and channels that do not exist', async (t) => {
   await want(1);
   assert.equal(client.last()['operator:mara_k'], 1);
   assert.equal(client.last()['operator:Mara_K'], undefined);
+});
+
+test('a place is found again however the handle is written', async (t) => {
+  const { server, client, want, live } = begin(t, { channels: ['operator:UP25144', 'operator:up25144'] }, (s) => s.file('operator:up25144', 2));
+  await live();
+  server.file('operator:up25144');
+  await want(3);
+  assert.deepEqual(client.last(), { 'operator:up25144': 3 });
+  for (const [name, since] of [
+    ['operator:UP25144', client.last()],
+    ['operator:Up25144', { 'operator:UP25144': 3, 'overlay:other': 9 }],
+    ['operator:up25144', { 'operator:UP25144': 3, 'operator:up25144': 4 }],
+  ]) {
+    const again = begin(t, { channels: [name], since }, (s) => s.file('operator:up25144', 5));
+    await again.want(4, 5);
+    assert.deepEqual(again.client.last(), { 'operator:up25144': 5 });
+  }
+});
+
+test('a channel that does not exist is forgotten, and the client stays connected', async (t) => {
+  const { server, client, by, next, live, until } = begin(t, { channels: ['nowhere'], since: { nowhere: 3 } });
+  assert.equal((await next()).error, 'unknown_channel');
+  await live();
+  server.cut(1006);
+  await until(() => by.live === 2);
+  assert.deepEqual(client.last(), {});
+  assert.throws(() => client.refresh('nowhere'), /not read/);
+});
+
+test('a snapshot comes late, and again when it is asked for', async (t) => {
+  const { server, client, next, want, live } = begin(t, { channels: ['live', 'signals'] }, (s) => (s.sick = true));
+  assert.equal((await next()).error, 'db_unavailable');
+  await live();
+  server.file('live', 2);
+  await want(1, 2);
+  server.sick = false;
+  server.all({ op: 'snapshot', channel: 'live', seq: 2, data: { live: [] } });
+  assert.equal((await next()).op, 'snapshot');
+  client.refresh('live');
+  assert.equal((await next()).op, 'snapshot');
+  server.file('live');
+  await want(3);
+  assert.deepEqual([client.stats().connections, client.stats().holes], [1, 0]);
+  client.close();
+  client.refresh('live'); // of no use, and no fault
+});
+
+test('options of which no client can be made are refused by open', (t) => {
+  const good = { url: 'ws://feed.example/ws', channels: ['signals'], WebSocket: class {} };
+  for (const bad of [
+    { url: 'nonsense' }, { url: undefined }, { url: '' }, { url: 'ftp://feed.example/ws' }, { url: 'ws://' }, { channels: [] }, { channels: undefined },
+    { since: { signals: -1 } }, { since: { signals: 1.5 } }, { since: { signals: NaN } }, { since: { signals: '7' } }, { since: { x: 2 ** 53 } }, { WebSocket: 7 },
+  ]) assert.throws(() => open({ ...good, ...bad }), TypeError, JSON.stringify(bad));
+  const own = globalThis.WebSocket;
+  t.after(() => (globalThis.WebSocket = own));
+  globalThis.WebSocket = undefined;
+  assert.throws(() => open({ ...good, WebSocket: undefined }), /option WebSocket/);
+});
+
+test('a WebSocket that cannot be made ends the client, and whoever waits hears of it', async () => {
+  const told = [];
+  const urls = [];
+  class Refuses {
+    constructor(url) {
+      urls.push(url);
+      throw new Error('not on this page');
+    }
+  }
+  const client = open({ url: 'https://feed.example/ws#x', channels: ['signals'], WebSocket: Refuses, onState: (s) => told.push(s) });
+  await assert.rejects(client.next(), { code: 'unusable', message: /not on this page/ });
+  await assert.rejects(client[Symbol.asyncIterator]().next(), { code: 'unusable' });
+  assert.deepEqual(told.map((s) => s.phase), ['connecting', 'closed']);
+  assert.match(told[1].reason, /not on this page/);
+  assert.deepEqual(urls, ['wss://feed.example/ws']);
 });
 
 test('an older server, without the number in hello', async (t) => {

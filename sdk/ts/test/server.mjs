@@ -15,6 +15,7 @@ export class Server {
   mute = false; // nothing comes
   deaf = false; // no acks
   old = false; // no head in hello
+  sick = false; // no snapshots
 
   constructor({ every = 20, heartbeatS = 4 } = {}) {
     this.heartbeatS = heartbeatS;
@@ -74,15 +75,20 @@ export class Server {
     }
     if (this.deaf) return;
     c.hear({ op: 'ack', id: f.id, channels: acked });
+    if (f.op === 'unsubscribe') return acked.forEach((name) => c.subs.delete(name));
     for (const name of f.channels) if (name !== 'nowhere') this.replay(c, name.toLowerCase(), f.since?.[name]);
   }
 
   replay(c, channel, since) {
     c.subs.add(channel);
-    if (channel === 'live') c.hear({ op: 'snapshot', channel, seq: this.seq, data: { live: [] } });
+    if (channel === 'live' && this.sick) c.hear({ op: 'error', id: 's', error: 'db_unavailable', channel });
+    else if (channel === 'live') c.hear({ op: 'snapshot', channel, seq: this.seq, data: { live: [] } });
     if (since === undefined) return;
     if (since > this.seq) return c.hear({ op: 'error', error: 'future_cursor', channel });
-    if (since < this.oldest - 1) return c.hear({ op: 'gap', channel, from: since, oldest: this.oldest });
+    if (since < this.oldest - 1) {
+      c.hear({ op: 'gap', channel, from: since, oldest: this.oldest });
+      since = this.oldest - 1; // what is kept follows
+    }
     for (const { lost, ...e } of this.log) {
       if (e.channel === channel && e.seq > since && !(this.forget && lost)) c.hear(e);
     }

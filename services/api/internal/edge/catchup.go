@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/teeth"
@@ -18,6 +19,9 @@ const (
 	// database is slow for a moment. A book gives a failure again for a second.
 	stateTries = 3
 	stateWait  = 1200 * time.Millisecond
+	// A state that could not be read at all is looked for again, less and less often.
+	lateLeast = time.Second
+	lateMost  = 15 * time.Second
 	// aheadWait is the pause while this process is behind the reader.
 	aheadWait = 5 * time.Millisecond
 )
@@ -27,9 +31,8 @@ type catchUp struct {
 	channel feed.Channel
 	id      string // of the client's frame
 	since   int64
-	resumes bool  // since was given
-	unseen  bool  // since is ahead of what this process has seen
-	shown   int64 // number of the snapshot that was sent
+	resumes bool // since was given
+	unseen  bool // since is ahead of what this process has seen
 	sub     *live.Subscription
 }
 
@@ -76,7 +79,7 @@ func (k *socket) catch(ctx context.Context) {
 		k.behind = k.behind[1:]
 		stands := k.subs[p.channel] == p.sub
 		k.mu.Unlock()
-		if stands && (k.show(ctx, &p) != nil || k.follow(ctx, p) != nil) {
+		if stands && (k.show(ctx, p) != nil || k.follow(ctx, p) != nil) {
 			return // the socket has ended
 		}
 	}
@@ -84,7 +87,7 @@ func (k *socket) catch(ctx context.Context) {
 
 // show sends the snapshot; without since, the reader then gets every event
 // behind the number of the snapshot.
-func (k *socket) show(ctx context.Context, p *catchUp) error {
+func (k *socket) show(ctx context.Context, p catchUp) error {
 	if !hasSnapshot(p.channel) {
 		return nil
 	}
@@ -99,13 +102,43 @@ func (k *socket) show(ctx context.Context, p *catchUp) error {
 		return ctx.Err()
 	case err != nil: // the events come all the same
 		k.refuse(p.id, p.channel.Shown(), err)
+		k.showLater(p)
 		return nil
 	}
 	if !p.resumes {
 		p.sub.Start(seq)
 	}
-	p.shown = seq
 	return k.offer(ctx, live.Text(frame))
+}
+
+// showLater sends the snapshot once its channel can be read again.
+func (k *socket) showLater(p catchUp) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.left {
+		return
+	}
+	if k.late == nil {
+		k.late, k.endLate = context.WithCancel(context.Background())
+	}
+	ctx := k.late
+	k.work.Go(func() {
+		for wait := lateLeast; pause(ctx, wait/2+rand.N(wait)) == nil; wait = min(2*wait, lateMost) {
+			k.mu.Lock()
+			stands := k.subs[p.channel] == p.sub
+			k.mu.Unlock()
+			if !stands || k.reader.Closed() {
+				return
+			}
+			asking, cancel := context.WithTimeout(ctx, askTime)
+			frame, _, err := k.snapshot(asking, p.channel)
+			cancel()
+			if err == nil {
+				_ = k.offer(ctx, live.Text(frame)) // or the socket has ended
+				return
+			}
+		}
+	})
 }
 
 // follow replays what the reader missed and makes the subscription live.
@@ -163,9 +196,8 @@ type replay struct {
 	at      int64
 }
 
-// read offers the events of a stretch. What is older than the feed keeps is told
-// as a gap, and the reader is live from here, or from behind the snapshot where that
-// is newer than what this process has handed out.
+// read offers the events of a stretch. What is older than the feed keeps is told as a
+// gap, and then everything that it does keep follows.
 func (r *replay) read(ctx context.Context, from, upTo int64) error {
 	if !r.started || r.at != from {
 		var oldest int64
@@ -184,7 +216,7 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 			if err := r.offer(ctx, live.Text(live.GapFrame(r.channel, from, oldest))); err != nil {
 				return err
 			}
-			r.sub.Caught(max(upTo, r.shown))
+			r.sub.Caught(oldest - 1)
 			return nil
 		}
 		r.started, r.at = true, from

@@ -65,7 +65,10 @@ func TestMe(t *testing.T) {
 
 	// Somebody else's key makes it somebody else's socket, and mara's events end.
 	c.send(`{"op":"auth","id":"a","token":"` + other + `"}`)
-	c.want(frame{"op": "ack", "id": "a", "channels": []any{}})
+	c.want(frame{"op": "ack", "id": "a", "channels": []any{}}, frame{
+		"op": "error", "id": "a", "error": "unauthenticated", "channel": "me",
+		"message": "this channel was the other key's and has ended; subscribe again for your own",
+	})
 	b.hub.Publish(feed.Ephemeral{Channel: feed.MeChannel("mara"), Type: feed.FollowCreated, At: time.Now(), Data: []byte(`{}`)})
 	c.send(`{"op":"subscribe","id":"s2","channels":["me"],"since":{"me":0}}`)
 	c.want(

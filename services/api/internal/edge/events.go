@@ -100,13 +100,12 @@ func cutFrame(b []byte) (kind byte, body, rest []byte) {
 }
 
 // event adds one message; those that have a number carry the new places. So does what
-// tells that a place is none: the stream goes on from its beginning, and who is cut
-// before the next event comes back to there.
+// tells that a place is none: who is cut before the next event comes back to where the
+// stream goes on.
 func (p *eventPipe) event(b, text []byte) []byte {
 	channel, seq, ok := numbered(text)
 	if !ok {
-		channel, ok = misplaced(text)
-		seq = p.head
+		channel, seq, ok = p.misplaced(text)
 	}
 	if ok {
 		for i, name := range p.names {
@@ -148,16 +147,23 @@ func numbered(text []byte) (channel string, seq int64, ok bool) {
 	return string(name), seq, err == nil
 }
 
-// misplaced reads the channel of a frame that tells of a place too old, or ahead.
-func misplaced(text []byte) (channel string, ok bool) {
+// misplaced reads the channel of a frame that tells of a place too old, or ahead, and the
+// place from which the stream goes on.
+func (p *eventPipe) misplaced(text []byte) (channel string, seq int64, ok bool) {
 	if !bytes.HasPrefix(text, []byte(`{"op":"gap",`)) && !bytes.HasPrefix(text, []byte(`{"op":"error",`)) {
-		return "", false
+		return "", 0, false
 	}
-	var f struct{ Op, Error, Channel string }
-	if json.Unmarshal(text, &f) != nil || f.Op == "error" && f.Error != errFuture.Code {
-		return "", false
+	var f struct {
+		Op, Error, Channel string
+		Oldest             int64
 	}
-	return f.Channel, true
+	switch {
+	case json.Unmarshal(text, &f) != nil:
+		return "", 0, false
+	case f.Op == "gap":
+		return f.Channel, f.Oldest - 1, true
+	}
+	return f.Channel, p.head, f.Error == errFuture.Code
 }
 
 // end says why the stream ends.

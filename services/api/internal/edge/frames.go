@@ -103,6 +103,7 @@ var (
 	errChannel = fault.New(fault.Invalid, "unknown_channel", "there is no such channel")
 	errSince   = fault.New(fault.Invalid, "invalid_since", "since is the number of an event")
 	errOwn     = fault.New(fault.Unauthenticated, "unauthenticated", "this channel is for the holder of a key")
+	errAnother = fault.New(fault.Unauthenticated, "unauthenticated", "this channel was the other key's and has ended; subscribe again for your own")
 	errFuture  = fault.New(fault.Invalid, "future_cursor", "since is ahead of the feed; live from here")
 	errFull    = fault.New(fault.Conflict, "limit_reached", "too many subscriptions on this socket")
 )

@@ -82,8 +82,11 @@ func (k *socket) authenticate(ctx context.Context, id string, o web.Object) (liv
 	if !k.all.Keys.Allow(ctx, me.name()).Allowed || !k.all.rekey(k.me.name(), me.name()) {
 		return live.RateLimited, false
 	}
-	k.become(me)
+	ended := k.become(me)
 	k.say(ackJSON{Op: "ack", ID: id, Channels: []string{}})
+	for _, c := range ended {
+		k.refuse(id, c.Shown(), errAnother)
+	}
 	return live.Code{}, true
 }
 
@@ -112,7 +115,7 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 			continue
 		}
 		p := catchUp{channel: c, id: id}
-		if raw := since.Raw(name); raw != nil {
+		if raw := sinceOf(since, name, c); raw != nil {
 			n, err := strconv.ParseInt(string(raw), 10, 64)
 			if err != nil || n < 0 {
 				k.refuse(id, name, errSince)
@@ -123,6 +126,21 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 		wishes = append(wishes, p)
 	}
 	k.listen(ctx, id, wishes)
+}
+
+// sinceOf is the number for a channel, however its name is spelt on either side.
+func sinceOf(since web.Object, name string, c feed.Channel) []byte {
+	if raw := since.Raw(name); raw != nil {
+		return raw
+	}
+	for _, other := range since.Names() {
+		if same, known := feed.ParseChannel(other); known && same.Shown() == c.Shown() {
+			if raw := since.Raw(other); raw != nil {
+				return raw
+			}
+		}
+	}
+	return nil
 }
 
 // listen begins each channel with its snapshot, goes on with what the reader missed

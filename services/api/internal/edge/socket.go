@@ -40,8 +40,10 @@ type socket struct {
 	subs     map[feed.Channel]*live.Subscription
 	behind   []catchUp          // what the catcher has to do
 	catching context.CancelFunc // ends the catcher; nil while there is none
-	left     bool               // nothing is started any more
-	work     sync.WaitGroup     // the catcher
+	late     context.Context    // of snapshots that come later; nil before there are any
+	endLate  context.CancelFunc
+	left     bool           // nothing is started any more
+	work     sync.WaitGroup // the catcher, and snapshots that come later
 }
 
 func newSocket(all *sockets, pipe transport, me holder, address string) *socket {
@@ -68,17 +70,20 @@ func (s *sockets) holder(ctx context.Context, hash []byte) (holder, error) {
 	return holder{hash: hash, id: o.ID, handle: o.Handle, permissions: key.Permissions}, nil
 }
 
-// become makes the socket another's; what only the one before may hear ends.
-func (k *socket) become(me holder) {
+// become makes the socket another's; what only the one before may hear ends, and is
+// given back.
+func (k *socket) become(me holder) (ended []feed.Channel) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for c, sub := range k.subs {
 		if c.Owner() != "" && c.Owner() != me.handle {
 			sub.Close()
 			delete(k.subs, c)
+			ended = append(ended, c)
 		}
 	}
 	k.me = me
+	return ended
 }
 
 // recheck ends a socket whose key was revoked.
@@ -141,6 +146,9 @@ func (k *socket) leave() {
 	k.left = true
 	if k.catching != nil {
 		k.catching()
+	}
+	if k.endLate != nil {
+		k.endLate()
 	}
 }
 

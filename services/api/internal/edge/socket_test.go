@@ -246,6 +246,21 @@ func TestCredentials(t *testing.T) {
 	if a := b.do("GET", "/ws?since=3", ""); a.status != 426 || a.body["error"] != "upgrade_required" {
 		t.Errorf("no upgrade: %d %s", a.status, a.raw)
 	}
+	for name, headers := range map[string][]string{
+		"no version":  {"Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="},
+		"version 8":   {"Sec-WebSocket-Version", "8", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="},
+		"no key":      {"Sec-WebSocket-Version", "13"},
+		"a short key": {"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAA"},
+		"no base64":   {"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "?"},
+	} {
+		a := b.do("GET", "/ws", "", append(headers, "Connection", "Upgrade", "Upgrade", "websocket")...)
+		if told := a.header.Get("Sec-WebSocket-Version"); a.status != 400 || a.body["error"] != "invalid_handshake" || (told == "13") != strings.Contains(name, "version") {
+			t.Errorf("%s: %d %s, told %q", name, a.status, a.raw, told)
+		}
+	}
+	if a := b.do("GET", "/ws", "", "Connection", "Upgrade", "Upgrade", "websocket", "Authorization", "Bearer dk_short"); a.status != 401 {
+		t.Errorf("a wrong handshake with a wrong key: %d %s", a.status, a.raw)
+	}
 	var open []*client
 	for i := range 5 {
 		c, _, err := b.dial(fmt.Sprintf("127.0.1.%d", i+1), bearer(key))

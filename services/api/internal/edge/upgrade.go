@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -28,6 +30,9 @@ func (s *sockets) open(c echo.Context) error {
 	}
 	me, err := s.identify(c)
 	if err != nil {
+		return err
+	}
+	if err := checkHandshake(c); err != nil {
 		return err
 	}
 	if !s.Hub.Ready() {
@@ -106,7 +111,26 @@ func keyInURL(u *url.URL) bool {
 }
 
 func asksForSocket(r *http.Request) bool {
-	return r.Method == http.MethodGet && hasToken(r.Header["Connection"], "upgrade") && hasToken(r.Header["Upgrade"], "websocket")
+	return r.Method == http.MethodGet && r.ProtoAtLeast(1, 1) && hasToken(r.Header["Connection"], "upgrade") && hasToken(r.Header["Upgrade"], "websocket")
+}
+
+var errHandshake = fault.New(fault.Invalid, "invalid_handshake", "the handshake is not that of RFC 6455")
+
+// checkHandshake refuses what the library would refuse in a form of its own.
+func checkHandshake(c echo.Context) error {
+	h := c.Request().Header
+	if h.Get("Sec-WebSocket-Version") != "13" {
+		c.Response().Header().Set("Sec-WebSocket-Version", "13")
+		return errHandshake.Say("Sec-WebSocket-Version must be 13")
+	}
+	keys := h.Values("Sec-WebSocket-Key")
+	if len(keys) != 1 {
+		return errHandshake.Say("there must be one Sec-WebSocket-Key")
+	}
+	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(keys[0])); err != nil || len(key) != 16 {
+		return errHandshake.Say("Sec-WebSocket-Key must be 16 bytes of base64")
+	}
+	return nil
 }
 
 func hasToken(lines []string, token string) bool {

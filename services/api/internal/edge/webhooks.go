@@ -98,7 +98,14 @@ func (s *server) changeWebhook(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	change := webhook.Change{Active: body.OptBool("active"), Description: body.OptString("description", web.BodyLimit)}
+	change := webhook.Change{
+		Active: body.OptBool("active"), Description: body.OptString("description", web.BodyLimit),
+		Described: slices.Contains(body.Names(), "description"), // null, too
+		URL:       body.OptString("url", web.BodyLimit),
+	}
+	if body.Has("since") {
+		body.Invalid("since", "is for a new webhook alone")
+	}
 	channels, types := body.Strings("channels", web.BodyLimit, maxChannel), body.Strings("types", len(feed.Types), maxChannel)
 	if err := body.Err(); err != nil {
 		return err

@@ -84,6 +84,12 @@ func TestWebhookRoutes(t *testing.T) {
 	if a := b.do("PATCH", one, `{"active":false,"channels":["resolutions"],"types":[]}`, "Authorization", as); a.status != 200 || cmp.Diff(want, a.body) != "" {
 		t.Errorf("%d %s", a.status, a.raw)
 	}
+	want["description"] = nil
+	for _, body := range []string{`{"description":null}`, `{"active":null}`} {
+		if a := b.do("PATCH", one, body, "Authorization", as); a.status != 200 || cmp.Diff(want, a.body) != "" {
+			t.Errorf("%s: %d %s", body, a.status, a.raw)
+		}
+	}
 	renewed := b.do("POST", one+"/secret", "", "Authorization", as)
 	if fresh, _ := renewed.body["secret"].(string); renewed.status != 200 || len(fresh) != 49 || fresh == secret {
 		t.Errorf("%d %s", renewed.status, renewed.raw)
@@ -212,6 +218,8 @@ func TestWebhookRefusals(t *testing.T) {
 	for body, code := range map[string]string{
 		`{"active":"no"}`: "400 invalid_active", `{"channels":[]}`: "400 missing_channels", `{"channels":["wire"]}`: "400 unknown_channel",
 		`{"types":["x"]}`: "400 invalid_types", `{"description":"` + strings.Repeat("é", 201) + `"}`: "400 invalid_description", `{}`: "200 <nil>",
+		`{"url":"https://other.example/"}`: "400 invalid_url", `{"url":7}`: "400 invalid_url", `{"url":"https://bot.example/","active":true}`: "200 <nil>",
+		`{"since":0}`: "400 invalid_since",
 	} {
 		a := b.do("PATCH", hooksPath+"/"+id, body, "Authorization", as)
 		if got := fmt.Sprint(a.status, " ", a.body["error"]); got != code {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -281,6 +282,40 @@ func TestDeletedAndChanged(t *testing.T) {
 	}
 }
 
+// An attempt that was under way when the webhook was changed is in the log, whatever came
+// of it, and what it held comes again.
+func TestChangedUnderWay(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{200, 500} {
+		b, r := setup(t, 64), newReceiver(t)
+		arrived, goOn := make(chan struct{}, 9), make(chan struct{})
+		release := sync.OnceFunc(func() { close(goOn) })
+		t.Cleanup(release)
+		r.answer = func(w http.ResponseWriter, _ *http.Request) {
+			arrived <- struct{}{}
+			<-goOn
+			w.WriteHeader(status)
+		}
+		h, _ := b.register(webhook.Draft{URL: r.url, Channels: []string{"market:1"}})
+		b.work(nil)
+		b.happen("market.status", "1", 2)
+		<-arrived
+		if _, err := b.webhooks.Change(t.Context(), b.mara, h.ID, webhook.Change{Channels: []feed.Channel{"market:1", "market:2"}}); err != nil {
+			t.Fatal(err)
+		}
+		r.mu.Lock()
+		r.answer = nil
+		r.mu.Unlock()
+		release()
+		log := b.attempts(h.ID, 2)
+		first, second := log[len(log)-1], log[len(log)-2]
+		if first.Status != status || first.Attempt != 1 || first.Events != 2 || second.Status != 200 || second.Attempt != 1 || second.ID == first.ID || second.First != 1 {
+			t.Errorf("%d: %+v", status, log)
+		}
+		testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == 2 })
+	}
+}
+
 // For a day after a renewal both secrets sign, then the new one alone.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
@@ -296,10 +331,28 @@ func TestRenewal(t *testing.T) {
 	if verify(&p, before, b.clock.Now()) != nil || verify(&p, after, b.clock.Now()) != nil {
 		t.Errorf("on the day of the renewal: %s", p.signature)
 	}
-	b.clock.Advance(24 * time.Hour)
+	b.clock.Advance(time.Hour)
+	lost := after // the answer never came, and the operator asks again
+	if _, after, err = b.webhooks.Renew(t.Context(), b.mara, h.ID); err != nil {
+		t.Fatal(err)
+	}
 	b.happen("market.status", "1", 1)
 	p = r.waits(2)[1]
-	if verify(&p, before, b.clock.Now()) == nil || verify(&p, after, b.clock.Now()) != nil {
+	for _, secret := range []string{before, lost, after} {
+		if err := verify(&p, secret, b.clock.Now()); err != nil {
+			t.Errorf("behind a second renewal: %v", err)
+		}
+	}
+	b.clock.Advance(23 * time.Hour)
+	b.happen("market.status", "1", 1)
+	p = r.waits(3)[2]
+	if verify(&p, before, b.clock.Now()) == nil || verify(&p, lost, b.clock.Now()) != nil || verify(&p, after, b.clock.Now()) != nil {
+		t.Errorf("when the first one's day is over: %s", p.signature)
+	}
+	b.clock.Advance(time.Hour)
+	b.happen("market.status", "1", 1)
+	p = r.waits(4)[3]
+	if verify(&p, lost, b.clock.Now()) == nil || verify(&p, after, b.clock.Now()) != nil {
 		t.Errorf("a day later: %s", p.signature)
 	}
 	var stored []byte

@@ -69,12 +69,25 @@ func (s *Store) GetWebhook(ctx context.Context, ownerID, id string) (webhook.Hoo
 // ChangeWebhook makes it another one. Fault: not_found.
 func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook.Change) (webhook.Hook, error) {
 	anew := c.Channels != nil || c.Types != nil || c.Active != nil && *c.Active
-	return s.webhook(ctx, "webhook_change", ownerID, id, c.Active, c.Channels, c.Types, c.Description, anew)
+	return s.webhook(ctx, "webhook_change", ownerID, id, c.Active, c.Channels, c.Types, c.Description, anew, c.Described)
 }
 
-// RenewWebhook puts a new secret in front of the one before. Fault: not_found.
-func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, sealed []byte, oldUntil time.Time) (webhook.Hook, error) {
-	return s.webhook(ctx, "webhook_renew", ownerID, id, sealed, oldUntil)
+// RenewWebhook stores the secrets that renew gives it. Fault: not_found.
+func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func(*webhook.Hook)) (webhook.Hook, error) {
+	var h webhook.Hook
+	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if h, err = oneWebhook(ctx, tx, "webhook_hold", ownerID, id); err != nil {
+			return err
+		}
+		renew(&h)
+		var until *time.Time
+		if h.OldSecret != nil {
+			until = &h.OldUntil
+		}
+		h, err = oneWebhook(ctx, tx, "webhook_renew", ownerID, id, h.Secret, h.OldSecret, until)
+		return err
+	})
+	return h, err
 }
 
 // TestWebhook notes a test unless one was made within every. Fault: not_found.
@@ -88,7 +101,16 @@ func (s *Store) TestWebhook(ctx context.Context, ownerID, id string, now time.Ti
 }
 
 func (s *Store) webhook(ctx context.Context, name string, args ...any) (webhook.Hook, error) {
-	rows, err := s.pool.Query(ctx, query(name), args...)
+	return oneWebhook(ctx, s.pool, name, args...)
+}
+
+// asker is the pool or a transaction.
+type asker interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func oneWebhook(ctx context.Context, db asker, name string, args ...any) (webhook.Hook, error) {
+	rows, err := db.Query(ctx, query(name), args...)
 	if err != nil {
 		return webhook.Hook{}, pg.Fault(fmt.Errorf("%s: %w", name, err))
 	}

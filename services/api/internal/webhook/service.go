@@ -22,7 +22,9 @@ type Store interface {
 	GetWebhook(ctx context.Context, ownerID, id string) (Hook, error)
 	ChangeWebhook(ctx context.Context, ownerID, id string, c Change) (Hook, error)
 	DeleteWebhook(ctx context.Context, ownerID, id string) error
-	RenewWebhook(ctx context.Context, ownerID, id string, sealed []byte, oldUntil time.Time) (Hook, error)
+	// RenewWebhook stores the secrets that renew gives the webhook; no other renewal
+	// comes between.
+	RenewWebhook(ctx context.Context, ownerID, id string, renew func(*Hook)) (Hook, error)
 	// TestWebhook tells whether a test may be sent, and that it is.
 	TestWebhook(ctx context.Context, ownerID, id string, now time.Time, every time.Duration) (Hook, bool, error)
 	LogDelivery(ctx context.Context, d Delivery) error
@@ -49,7 +51,9 @@ type Change struct {
 	Active      *bool
 	Channels    []feed.Channel
 	Types       *[]feed.Type
+	Described   bool // Description holds, nil for none
 	Description *string
+	URL         *string // is to be what it is
 }
 
 // Owner is whose webhooks are meant.
@@ -162,13 +166,24 @@ func (s *Service) Get(ctx context.Context, o Owner, id string) (Hook, error) {
 }
 
 // Change makes it another one. Whatever is to be sent differently ends the delivery
-// under way, and what it held is sent anew. Fault: not_found.
+// under way, and what it held is sent anew. Faults: not_found, invalid_description,
+// invalid_url for an address that is not its own: whoever may verify what comes knows
+// the secret, and another address is another receiver.
 func (s *Service) Change(ctx context.Context, o Owner, id string, c Change) (Hook, error) {
 	if !known(id) {
 		return Hook{}, ErrNotFound
 	}
 	if c.Description != nil && utf8.RuneCountInString(*c.Description) > MaxDescription {
 		return Hook{}, ErrDescription
+	}
+	if c.URL != nil {
+		h, err := s.store.GetWebhook(ctx, o.ID, id)
+		if err != nil {
+			return Hook{}, err
+		}
+		if *c.URL != h.URL {
+			return Hook{}, ErrFixedURL
+		}
 	}
 	return s.store.ChangeWebhook(ctx, o.ID, id, c)
 }
@@ -181,13 +196,15 @@ func (s *Service) Delete(ctx context.Context, o Owner, id string) error {
 	return s.store.DeleteWebhook(ctx, o.ID, id)
 }
 
-// Renew gives a new secret; the one before signs beside it for a day. Fault: not_found.
+// Renew gives a new secret. The one before signs beside it for a day, and so does, to
+// the end of its own day, the oldest of those before: an answer that was lost must not
+// end the secret that is in use. Fault: not_found.
 func (s *Service) Renew(ctx context.Context, o Owner, id string) (h Hook, secret string, err error) {
 	if !known(id) {
 		return Hook{}, "", ErrNotFound
 	}
 	secret = newSecret()
-	h, err = s.store.RenewWebhook(ctx, o.ID, id, s.vault.Seal(id, secret), s.now().UTC().Add(OldSecretFor))
+	h, err = s.store.RenewWebhook(ctx, o.ID, id, func(h *Hook) { s.vault.renew(h, secret, s.now().UTC()) })
 	if err != nil {
 		return Hook{}, "", err
 	}

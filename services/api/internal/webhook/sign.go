@@ -9,7 +9,9 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -102,10 +104,49 @@ func (v *Vault) Signature(h *Hook, now time.Time, body []byte) (string, error) {
 		return "", err
 	}
 	secrets := []string{secret}
-	if h.OldSecret != nil && now.Before(h.OldUntil) {
-		if old, err := v.Open(h.ID, h.OldSecret); err == nil { // else it was renewed for that
-			secrets = append(secrets, old)
-		}
+	for _, old := range v.old(h, now) {
+		secrets = append(secrets, old.secret)
 	}
 	return Sign(now, body, secrets...), nil
+}
+
+// oldSecret is one that a renewal has replaced.
+type oldSecret struct {
+	secret string
+	until  time.Time
+}
+
+// old gives the replaced secrets that still sign, at most two, newest first.
+func (v *Vault) old(h *Hook, now time.Time) []oldSecret {
+	if h.OldSecret == nil {
+		return nil
+	}
+	text, err := v.Open(h.ID, h.OldSecret)
+	if err != nil {
+		return nil // it was renewed for that
+	}
+	before, rest, more := strings.Cut(text, " ")
+	all := []oldSecret{{before, h.OldUntil}}
+	if stamp, oldest, ok := strings.Cut(rest, " "); more && ok {
+		ms, _ := strconv.ParseInt(stamp, 10, 64) // sealed by us
+		all = append(all, oldSecret{oldest, time.UnixMilli(ms)})
+	}
+	return slices.DeleteFunc(all, func(o oldSecret) bool { return !now.Before(o.until) })
+}
+
+// renew puts a secret in front of those of a webhook: of the replaced ones the newest and
+// the oldest stay. What is sealed is "<the one before>", or "<the one before>
+// <milliseconds> <the oldest>".
+func (v *Vault) renew(h *Hook, secret string, now time.Time) {
+	older := v.old(h, now)
+	before, err := v.Open(h.ID, h.Secret)
+	h.Secret, h.OldSecret, h.OldUntil = v.Seal(h.ID, secret), nil, time.Time{}
+	if err != nil {
+		return // sealed under another key, as those before it
+	}
+	if n := len(older); n > 0 {
+		oldest := older[n-1]
+		before += " " + strconv.FormatInt(oldest.until.UnixMilli(), 10) + " " + oldest.secret
+	}
+	h.OldSecret, h.OldUntil = v.Seal(h.ID, before), now.Add(OldSecretFor)
 }

@@ -32,6 +32,7 @@ var (
 	ErrChannel   = fault.New(fault.Invalid, "unknown_channel", "there is no such channel with numbered events")
 	ErrTypes     = fault.New(fault.Invalid, "invalid_types", "types are numbered event types, each once").With("field", "types")
 	ErrFuture    = fault.New(fault.Invalid, "future_cursor", "since is above the newest number").With("field", "since")
+	ErrFixedURL  = fault.New(fault.Invalid, "invalid_url", "url stays what it is: register another webhook").With("field", "url")
 	ErrTooSoon   = fault.New(fault.Limited, "rate_limited", "one test delivery in five seconds").With("limit", 1)
 )
 
@@ -49,9 +50,9 @@ type Hook struct {
 	Cursor      int64 // number through which everything was taken
 	Revision    int   // goes up when other events are to be sent
 
-	Secret    []byte // sealed
-	OldSecret []byte // sealed; nil: none
-	OldUntil  time.Time
+	Secret    []byte    // sealed
+	OldSecret []byte    // sealed, with the oldest that still signs beside it; nil: none
+	OldUntil  time.Time // of the one before
 
 	// The delivery under way; DeliveryID is empty without one.
 	DeliveryID   string

@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"context"
 	"net/netip"
 	"os"
 	"strings"
@@ -79,6 +80,75 @@ func TestAddresses(t *testing.T) {
 	if own.Check("http://user@127.0.0.1/") == nil || own.Check("ftp://127.0.0.1/") == nil {
 		t.Error("where private addresses may be, so may anything")
 	}
+}
+
+// Of the secrets that renewals have replaced the newest and the oldest sign, each to the end
+// of its own day.
+func TestRenewals(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+	now := noon
+	s := &onlyRenews{}
+	v := webhook.NewVault("0123456789abcdef0123456789abcdef")
+	service := webhook.NewService(s, nil, v, webhook.Addresses{}, func() time.Time { return now })
+	s.hook = webhook.Hook{ID: "01990000-0000-7000-8000-000000000000"}
+	secrets := []string{"whsec_deployed"}
+	s.hook.Secret = v.Seal(s.hook.ID, secrets[0])
+	for _, at := range []time.Duration{0, time.Hour, 2 * time.Hour, 3 * time.Hour} { // and the first answers are lost
+		now = noon.Add(at)
+		_, secret, err := service.Renew(t.Context(), webhook.Owner{}, s.hook.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets = append(secrets, secret)
+	}
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		at   time.Duration
+		sign []int
+	}{{3 * time.Hour, []int{4, 3, 0}}, {day - 1, []int{4, 3, 0}}, {day, []int{4, 3}}, {day + 3*time.Hour - 1, []int{4, 3}}, {day + 3*time.Hour, []int{4}}} {
+		var with []string
+		for _, n := range c.sign {
+			with = append(with, secrets[n])
+		}
+		got, err := v.Signature(&s.hook, noon.Add(c.at), []byte("{}"))
+		if want := webhook.Sign(noon.Add(c.at), []byte("{}"), with...); got != want || err != nil {
+			t.Errorf("after %v: %s, %v; want %s", c.at, got, err, want)
+		}
+	}
+	now = noon.Add(day + time.Hour) // the first one's day is over
+	if _, _, err := service.Renew(t.Context(), webhook.Owner{}, s.hook.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := v.Signature(&s.hook, now, nil); strings.Count(got, "v1=") != 3 || !strings.Contains(got, sum(now, secrets[3])) || !strings.Contains(got, sum(now, secrets[4])) {
+		t.Errorf("%s", got)
+	}
+	other := webhook.NewVault("x")
+	if got, err := other.Signature(&s.hook, now, nil); err == nil {
+		t.Errorf("signed under another key: %s", got)
+	}
+	again := webhook.NewService(s, nil, other, webhook.Addresses{}, func() time.Time { return now })
+	_, fresh, err := again.Renew(t.Context(), webhook.Owner{}, s.hook.ID)
+	if got, _ := other.Signature(&s.hook, now, nil); err != nil || got != webhook.Sign(now, nil, fresh) || s.hook.OldSecret != nil {
+		t.Errorf("renewed under another key: %s, %v", got, err)
+	}
+}
+
+// sum is the signature of nothing under a secret.
+func sum(at time.Time, secret string) string {
+	_, v1, _ := strings.Cut(webhook.Sign(at, nil, secret), ",")
+	return v1
+}
+
+// onlyRenews is a store of one webhook.
+type onlyRenews struct {
+	webhook.Store
+	hook webhook.Hook
+}
+
+func (s *onlyRenews) RenewWebhook(_ context.Context, _, _ string, renew func(*webhook.Hook)) (webhook.Hook, error) {
+	renew(&s.hook)
+	return s.hook, nil
 }
 
 func TestVault(t *testing.T) {

@@ -81,10 +81,13 @@ func (s *server) covered(c echo.Context, b covered, key string, build page.Build
 	return web.OK(c, empty())
 }
 
-// sourceOf names what failed by the code of its fault.
+// sourceOf names what failed by the code of its fault, as package web does.
 func sourceOf(err error) string {
 	f := fault.Of(err)
-	if f.Kind == fault.Internal {
+	switch {
+	case f.Kind == fault.Internal && errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case f.Kind == fault.Internal:
 		return "internal"
 	}
 	return strings.TrimSuffix(f.Code, "_unavailable")

@@ -122,6 +122,20 @@ func (e *edges) live(ctx context.Context, next func() (hear.Frame, error)) error
 	return err
 }
 
+// rest wants everything that is kept, in order.
+func (e *edges) rest(next func() (hear.Frame, error)) error {
+	for seq := e.oldest; seq <= e.head; seq++ {
+		f, err := next()
+		if err != nil {
+			return err
+		}
+		if f.Op != "event" || f.Seq != seq || seq > e.oldest && f.Prev != seq-1 {
+			return fmt.Errorf("behind the gap comes %v and not event %d", f, seq)
+		}
+	}
+	return nil
+}
+
 func (e *edges) oldSocket(ctx context.Context) error {
 	for _, since := range []int64{0, 3, e.oldest - 2} {
 		s, f, err := e.socket(ctx, since)
@@ -129,6 +143,9 @@ func (e *edges) oldSocket(ctx context.Context) error {
 			return err
 		}
 		if err = e.isGap(f, since); err == nil {
+			err = e.rest(func() (hear.Frame, error) { return s.Next(ctx) })
+		}
+		if err == nil {
 			err = e.live(ctx, func() (hear.Frame, error) { return s.Next(ctx) })
 		}
 		s.Close()
@@ -217,8 +234,9 @@ func news(s *hear.Events) (hear.Frame, error) {
 }
 
 // told wants what a stream says of its first channel, and that it loses nothing when it
-// is cut right behind that and comes back with the id that it gave.
-func (e *edges) told(ctx context.Context, last string, is func(hear.Frame) error) error {
+// is cut right behind that and comes back with the id that it gave. Behind what is too old
+// everything follows that is kept.
+func (e *edges) told(ctx context.Context, last string, old bool, is func(hear.Frame) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	s, err := e.stream(ctx, last)
@@ -238,16 +256,27 @@ func (e *edges) told(ctx context.Context, last string, is func(hear.Frame) error
 			return f, err
 		}
 		defer s.Close()
-		for f.Channel != "market:1" && err == nil {
-			f, err = news(s)
+		more := func() (f hear.Frame, err error) {
+			for f.Channel != "market:1" && err == nil {
+				f, err = news(s)
+			}
+			return f, err
 		}
-		return f, err
+		if old {
+			e.head-- // the rest is what was there before
+			err = e.rest(more)
+			e.head++
+		}
+		if err != nil {
+			return f, err
+		}
+		return more()
 	})
 }
 
 func (e *edges) oldStream(ctx context.Context) error {
 	for _, since := range []int64{0, e.oldest - 2} {
-		if err := e.told(ctx, fmt.Sprintf("%d-%d", since, e.head), func(f hear.Frame) error { return e.isGap(f, since) }); err != nil {
+		if err := e.told(ctx, fmt.Sprintf("%d-%d", since, e.head), true, func(f hear.Frame) error { return e.isGap(f, since) }); err != nil {
 			return err
 		}
 	}
@@ -257,7 +286,7 @@ func (e *edges) oldStream(ctx context.Context) error {
 func (e *edges) aheadStream(ctx context.Context) error {
 	for i := range e.ahead() {
 		since := e.ahead()[i]
-		if err := e.told(ctx, fmt.Sprintf("%d-%d", since, e.head), func(f hear.Frame) error { return e.isAhead(f, since) }); err != nil {
+		if err := e.told(ctx, fmt.Sprintf("%d-%d", since, e.head), false, func(f hear.Frame) error { return e.isAhead(f, since) }); err != nil {
 			return err
 		}
 	}

@@ -183,6 +183,9 @@ func (b *bait) write(ctx context.Context, op *described.Operation, at described.
 		return
 	}
 	body := draftOf(op.Body(), market, b.Handle, b.writes)
+	if op.Method == http.MethodPatch && underHooks(op.Path) {
+		delete(body, "url") // it takes no other than its own
+	}
 	if at == nil {
 		for _, name := range []string{"proofUrl", "resolutionSource", "url", "streamUrl", "imageUrl", "textTake", "reason", "description", "text"} {
 			if _, there := body[name]; there {

@@ -3,7 +3,7 @@ UPDATE webhooks SET
     active = coalesce($3, active),
     channels = coalesce($4::text[], channels),
     types = coalesce($5::text[], types),
-    description = coalesce($6, description),
+    description = CASE WHEN $8 THEN $6 ELSE description END,
     reason = CASE WHEN $3 THEN NULL ELSE reason END,
     failing_since = CASE WHEN $3 THEN NULL ELSE failing_since END,
     next_at = CASE WHEN $3 THEN NULL ELSE next_at END,

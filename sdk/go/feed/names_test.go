@@ -1,0 +1,90 @@
+package feed
+
+import (
+	"errors"
+	"maps"
+	"testing"
+)
+
+// TestRestartWithCapitals: a place is found again however the handle is written.
+func TestRestartWithCapitals(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	s.file("operator:up25144", 2, nil)
+	first := s.read(Options{Channels: []string{"operator:UP25144", "operator:up25144"}})
+	first.live(1)
+	s.file("operator:up25144", 1, nil)
+	first.want(3)
+	last := first.Last()
+	if !maps.Equal(last, map[string]int64{"operator:up25144": 3}) {
+		t.Fatalf("%v", last)
+	}
+	first.Close()
+	s.file("operator:up25144", 2, nil)
+	for _, o := range []Options{
+		{Channels: []string{"operator:UP25144"}, Since: last},
+		{Channels: []string{"operator:Up25144"}, Since: map[string]int64{"operator:UP25144": 3, "overlay:other": 9}},
+		{Channels: []string{"operator:up25144"}, Since: map[string]int64{"operator:UP25144": 3, "operator:up25144": 4}},
+	} {
+		r := s.read(o)
+		r.want(4, 5)
+		if got := r.Last(); !maps.Equal(got, map[string]int64{"operator:up25144": 5}) {
+			t.Errorf("%v", got)
+		}
+	}
+}
+
+// TestForgotten: a channel that does not exist is in Last no longer, and a client that
+// is left without one stays connected.
+func TestForgotten(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	r := s.read(Options{Channels: []string{"nowhere"}, Since: map[string]int64{"nowhere": 3}})
+	if e, ok := r.next().(*ServerError); !ok || e.Code != "unknown_channel" {
+		t.Fatalf("%+v", e)
+	}
+	r.live(1)
+	s.close(0)
+	r.live(2)
+	if got := r.Last(); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	if err := r.Refresh(t.Context(), "nowhere"); !errors.Is(err, ErrNotRead) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLateSnapshot: a snapshot that the server could not read is told of and is handed
+// on when it comes; one that is asked for again comes among the events, each of them once.
+func TestLateSnapshot(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	s.set(func() { s.sick = true })
+	r := s.read(Options{Channels: []string{"live", "signals"}})
+	if e, ok := r.next().(*ServerError); !ok || e.Code != "db_unavailable" || e.Channel != "live" {
+		t.Fatalf("%+v", e)
+	}
+	r.live(1)
+	s.file("live", 2, nil)
+	r.want(1, 2)
+	s.set(func() {
+		s.sick = false
+		for p := range s.conns {
+			s.say(p, map[string]any{"op": "snapshot", "channel": "live", "seq": 2, "data": map[string]any{}})
+		}
+	})
+	if sn, ok := r.next().(*Snapshot); !ok || sn.Channel != "live" || sn.Seq != 2 {
+		t.Fatalf("%+v", sn)
+	}
+	if err := r.Refresh(t.Context(), "live"); err != nil {
+		t.Fatal(err)
+	}
+	if sn, ok := r.next().(*Snapshot); !ok || sn.Channel != "live" {
+		t.Fatalf("%+v", sn)
+	}
+	s.file("live", 1, nil)
+	r.want(3)
+	if got := r.Stats(); got.Connections != 1 || got.Holes != 0 {
+		t.Errorf("%+v", got)
+	}
+}
