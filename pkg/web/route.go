@@ -206,7 +206,7 @@ func (e *Edge) degrade(c echo.Context, rt Route, err error) error {
 	if c.Response().Committed || left || f.Kind != fault.Internal && f.Kind != fault.Unavailable {
 		return err
 	}
-	source := sourceOf(f, err)
+	source := Source(err)
 	e.logFailure(c, "answered empty", Status(f.Kind), err)
 	e.cfg.Degraded(rt.Path, source)
 	h := c.Response().Header()
@@ -220,10 +220,11 @@ func (e *Edge) degrade(c echo.Context, rt Route, err error) error {
 	return JSON(c, http.StatusOK, rt.Empty())
 }
 
-// sourceOf names what failed: the extra `source`, or the code without its
+// Source names what failed, for X-Degraded: the extra `source`, or the code without its
 // ending, so db_unavailable is db, also when it was too slow. Where the time of the
 // route was over before anything could be blamed it is timeout.
-func sourceOf(f *fault.Fault, err error) string {
+func Source(err error) string {
+	f := faultOf(err)
 	if s, ok := f.Extra["source"].(string); ok && s != "" {
 		return s
 	}

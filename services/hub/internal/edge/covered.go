@@ -3,7 +3,6 @@ package edge
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -70,7 +69,7 @@ func (s *server) covered(c echo.Context, b covered, key string, build page.Build
 	}
 	source := b.source
 	if source == "" {
-		source = sourceOf(err)
+		source = web.Source(err)
 	}
 	s.markDegraded(c, source)
 	s.log.WarnContext(r.Context(), "page is covered for", "route", c.Path(), "code", fault.Of(err).Code, "error", err)
@@ -79,18 +78,6 @@ func (s *server) covered(c echo.Context, b covered, key string, build page.Build
 		return nil
 	}
 	return web.OK(c, empty())
-}
-
-// sourceOf names what failed by the code of its fault, as package web does.
-func sourceOf(err error) string {
-	f := fault.Of(err)
-	switch {
-	case f.Kind == fault.Internal && errors.Is(err, context.DeadlineExceeded):
-		return "timeout"
-	case f.Kind == fault.Internal:
-		return "internal"
-	}
-	return strings.TrimSuffix(f.Code, "_unavailable")
 }
 
 // markDegraded says that a source failed and lets no cache keep the answer.

@@ -37,7 +37,7 @@ func (s *server) followCounts(c echo.Context) error {
 		c.Response().Header().Set("Cache-Control", cachePrivate)
 	}
 	if who.Doubt != nil { // whose own numbers are missing, nobody can tell
-		s.markDegraded(c, sourceOf(who.Doubt))
+		s.markDegraded(c, web.Source(who.Doubt))
 	}
 	counts, err := s.accounts.Follows.Counts(c.Request().Context(), viewer, handle)
 	if err != nil {

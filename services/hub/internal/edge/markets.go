@@ -183,7 +183,7 @@ func (s *server) crowd(c echo.Context) error {
 		c.Response().Header().Set("Cache-Control", cachePrivate)
 	}
 	if who.Doubt != nil { // whose call is missing, nobody can tell
-		s.markDegraded(c, sourceOf(who.Doubt))
+		s.markDegraded(c, web.Source(who.Doubt))
 	}
 	crowd, err := s.reads.Crowd(c.Request().Context(), id, own)
 	if err != nil {

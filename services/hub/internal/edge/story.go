@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
@@ -19,7 +20,7 @@ func (s *server) story(c echo.Context) error {
 	switch {
 	case id != "":
 		if err != nil {
-			s.markDegraded(c, sourceOf(err))
+			s.markDegraded(c, web.Source(err))
 		}
 		return c.Redirect(http.StatusFound, "/m/"+string(id))
 	case err == nil:

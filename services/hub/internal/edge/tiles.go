@@ -89,7 +89,7 @@ func (s *server) buildTiles(mode string) page.Build {
 		}
 		if pinsErr != nil {
 			s.log.WarnContext(ctx, "a heatmap without its pins", "error", pinsErr)
-			return nil, &passing{page: page.Make(body, s.now()), source: sourceOf(pinsErr)}
+			return nil, &passing{page: page.Make(body, s.now()), source: web.Source(pinsErr)}
 		}
 		if len(out.Tiles) == 0 {
 			return body, nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,13 +22,7 @@ const (
 // knock asks a door with a pass. The request is such that a door which lets it in
 // answers, and changes nothing: what it names does not exist, or members are missing.
 func (r *ring) knock(ctx context.Context, env *frame.Env, op *described.Operation, p pass, i int) client.Answer {
-	host := env.Hub(i)
-	switch op.Host {
-	case "api":
-		host = env.Stack.API
-	case "clock":
-		host = env.Stack.Clock
-	}
+	host := hostOf(env, op.Host, i)
 	q := client.Request{Method: op.Method, URL: host + r.path(op), Header: http.Header{"Accept": {"application/json"}}}
 	plain := p.as
 	switch {
@@ -57,21 +50,35 @@ func (r *ring) knock(ctx context.Context, env *frame.Env, op *described.Operatio
 	return patiently(ctx, env, q)
 }
 
+// hostOf is where the doors of a service are; the hubs take turns.
+func hostOf(env *frame.Env, service string, i int) string {
+	switch service {
+	case "api":
+		return env.Stack.API
+	case "clock":
+		return env.Stack.Clock
+	}
+	return env.Hub(i)
+}
+
+// holds tells whether a door keeps its connection open.
+func holds(op *described.Operation) bool { return op.Path == "/ws" || op.Path == "/api/v1/feed/stream" }
+
+// health tells whether a door tells of the process alone.
+func health(op *described.Operation) bool { return op.Path == "/healthz" || op.Path == "/readyz" }
+
 // consentFirst puts the page that asks before all others: it needs a session that is
 // let in, and each knock at another door takes one of the requests of its minute.
 func consentFirst(ops []*described.Operation) []*described.Operation {
-	ops = slices.Clone(ops)
-	slices.SortStableFunc(ops, func(a, b *described.Operation) int {
-		return boolean(b.Path == "/protocol/authorize") - boolean(a.Path == "/protocol/authorize")
-	})
-	return ops
-}
-
-func boolean(b bool) int {
-	if b {
-		return 1
+	var first, rest []*described.Operation
+	for _, op := range ops {
+		if op.Path == "/protocol/authorize" {
+			first = append(first, op)
+			continue
+		}
+		rest = append(rest, op)
 	}
-	return 0
+	return append(first, rest...)
 }
 
 // patiently asks again while the answer is that the database is busy: it says nothing

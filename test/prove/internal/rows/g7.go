@@ -81,8 +81,8 @@ func sameRoutes(ctx context.Context, env *frame.Env, doc *described.Document, se
 		}
 	}
 	for op, is := range missing {
-		health := strings.HasSuffix(op, "/healthz") || strings.HasSuffix(op, "/readyz") // mounted below the table
-		seen.Check(!is || health, "%s is described and not served", op)
+		below := strings.HasSuffix(op, "/healthz") || strings.HasSuffix(op, "/readyz") // mounted below the table
+		seen.Check(!is || below, "%s is described and not served", op)
 	}
 	return mounted, nil
 }

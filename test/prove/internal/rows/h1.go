@@ -91,12 +91,12 @@ func (v *visits) class(host, path, method string) string {
 
 // path asks one path in each method as each site.
 func (v *visits) path(ctx context.Context, op *described.Operation, i int) {
-	if op.Path == "/api/v1/feed/stream" || op.Path == "/ws" { // of which rows E tell
+	if holds(op) { // of which rows E tell
 		return
 	}
 	for _, method := range methods {
 		for _, site := range visitors {
-			q := client.Request{Method: method, URL: v.at(op.Host, i) + v.ring.path(op), Header: v.header(site, method)}
+			q := client.Request{Method: method, URL: hostOf(v.env, op.Host, i) + v.ring.path(op), Header: v.header(site, method)}
 			a := patiently(ctx, v.env, q)
 			v.cells.Add(1)
 			if why := v.judge(a, v.class(op.Host, op.Path, method), method); why != "" {
@@ -106,16 +106,6 @@ func (v *visits) path(ctx context.Context, op *described.Operation, i int) {
 			v.good.Add(1)
 		}
 	}
-}
-
-func (v *visits) at(host string, i int) string {
-	switch host {
-	case "api":
-		return v.env.Stack.API
-	case "clock":
-		return v.env.Stack.Clock
-	}
-	return v.env.Hub(i)
 }
 
 func (v *visits) header(site, method string) http.Header {
@@ -204,8 +194,7 @@ func (v *visits) tricks(ctx context.Context) (n int) {
 // agrees holds what the description says of its operations against the lists.
 func (v *visits) agrees(doc *described.Document) {
 	for _, op := range doc.Operations {
-		switch op.Path {
-		case "/api/v1/feed/stream", "/ws", "/healthz", "/readyz": // told of in words
+		if holds(op) || health(op) { // told of in words
 			continue
 		}
 		listed := v.class(op.Host, op.Path, op.Method) != ""

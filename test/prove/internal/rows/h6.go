@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -55,7 +56,7 @@ type shelf struct {
 
 // operation asks one door with each pass.
 func (s *shelf) operation(ctx context.Context, op *described.Operation, n int) {
-	if op.Path == "/ws" || op.Path == "/api/v1/feed/stream" {
+	if holds(op) {
 		return
 	}
 	for i, p := range s.ring.passes {
@@ -81,17 +82,7 @@ func (s *shelf) personal(op *described.Operation, p pass, a client.Answer) bool 
 	case !op.Public():
 		return true
 	}
-	return p.as != nil && p.at(op) == letIn && len(op.Schemes()) > 0 && p.counts(op)
-}
-
-// counts tells whether a door that is open to all knows whoever brings this pass.
-func (p pass) counts(op *described.Operation) bool {
-	for _, scheme := range p.takes {
-		if op.Takes(scheme) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.takes, op.Takes) && p.at(op) == letIn // it knows who asks
 }
 
 func (s *shelf) judge(op *described.Operation, with string, personal bool, a client.Answer) {
@@ -120,7 +111,7 @@ func (s *shelf) broken(ctx context.Context, doc *described.Document) error {
 	}
 	frame.Each(len(doc.Operations), 6, func(n int) {
 		op := doc.Operations[n]
-		if op.Method != http.MethodGet || !op.Public() || op.Path == "/ws" || op.Path == "/api/v1/feed/stream" || op.Path == "/healthz" || op.Path == "/readyz" {
+		if op.Method != http.MethodGet || !op.Public() || holds(op) || health(op) {
 			return
 		}
 		a := s.ring.knock(ctx, s.env, op, pass{name: "nothing"}, n)

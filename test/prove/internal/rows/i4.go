@@ -135,16 +135,6 @@ func (b *bait) offer(ctx context.Context, op *described.Operation) {
 	}
 }
 
-func (b *bait) host(op *described.Operation, i int) string {
-	switch op.Host {
-	case "api":
-		return b.env.Stack.API
-	case "clock":
-		return b.env.Stack.Clock
-	}
-	return b.env.Hub(i)
-}
-
 // as is whom a route lets in.
 func (b *bait) as(op *described.Operation, i int) client.Credential {
 	switch {
@@ -196,7 +186,7 @@ func (b *bait) write(ctx context.Context, op *described.Operation, at described.
 		plantAt(body, at, address)
 	}
 	r := client.Request{
-		Method: op.Method, URL: b.host(op, b.writes) + b.path(op, market), As: b.as(op, b.writes), Body: body,
+		Method: op.Method, URL: hostOf(b.env, op.Host, b.writes) + b.path(op, market), As: b.as(op, b.writes), Body: body,
 		Header: http.Header{"Idempotency-Key": {fmt.Sprintf("bait-%d", b.writes)}},
 	}
 	if op.Form() {
@@ -226,7 +216,7 @@ func (b *bait) get(ctx context.Context, op *described.Operation, p described.Par
 	case "query":
 		query = "?" + url.Values{p.Name: {b.bird.url("http")}}.Encode()
 	}
-	r := client.Request{Method: op.Method, URL: b.host(op, b.reads) + path + query, As: b.as(op, b.reads)}
+	r := client.Request{Method: op.Method, URL: hostOf(b.env, op.Host, b.reads) + path + query, As: b.as(op, b.reads)}
 	if p.In == "header" {
 		r.Header = http.Header{p.Name: {b.bird.url("http")}}
 	}

@@ -55,7 +55,7 @@ func (p pass) at(op *described.Operation) due {
 	switch {
 	case !op.Knows(http.StatusUnauthorized): // it looks at nothing: it is gone, or tells of its health
 		return letIn
-	case (op.Path == "/ws" || op.Path == "/api/v1/feed/stream") && p.query: // a secret in an address stays in logs
+	case holds(op) && p.query: // a secret in an address stays in logs
 		return unknown
 	case p.bearer && fits, !p.bearer && fits && !op.Takes("adminSecret"):
 		return p.power(op)
