@@ -114,7 +114,7 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 	ctx := c.Request().Context()
 	part := s.frameOf(t, 0, 0)
 	if code, err := share.Mint(ctx, s.links, t.kind, t.id); err != nil {
-		s.markDegraded(c, sourceOf(err))
+		s.markDegraded(c, web.Source(err))
 	} else {
 		short := s.hubURL + "/api/c/" + code
 		part.ShortURL = &short
