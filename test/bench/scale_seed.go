@@ -24,6 +24,8 @@ type archive struct {
 	size      int
 	operators int
 	markets   int
+	changes   int // calls filed one by one
+	filled    time.Time
 	prepared  *pgx.Conn // plans as the product's own connections do
 }
 
@@ -43,6 +45,7 @@ func startLedger(ctx context.Context, dir string, size int) (l *archive, err err
 		return l, err
 	}
 	began := time.Now()
+	l.filled = began.UTC().Truncate(time.Second)
 	if err := l.without(ctx, "api", func() error { return l.fillLedger(ctx) }); err != nil {
 		return l, fmt.Errorf("fill %d calls: %w", size, err)
 	}
@@ -129,8 +132,8 @@ func (l *archive) fillLedger(ctx context.Context) error {
 
 // edgeOf is how a row of a board was measured.
 type edgeOf struct {
-	user, lane                string
-	calls                     int64
+	user, lane               string
+	calls                    int64
 	edgeBps, lowBps, highBps int
 }
 
