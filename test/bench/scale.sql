@@ -3,6 +3,8 @@
 -- agrees with it.
 SET client_min_messages = warning;
 
+GRANT USAGE ON SCHEMA bench TO api_rw;
+
 -- What was taken from tables for the time of filling.
 CREATE TABLE bench.kept (n serial, stmt text NOT NULL);
 

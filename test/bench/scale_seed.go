@@ -31,7 +31,8 @@ type archive struct {
 
 // startLedger starts a stack and fills it. The database is durable and on disk.
 func startLedger(ctx context.Context, dir string, size int) (l *archive, err error) {
-	s, err := startStack(ctx, dir, fmt.Sprintf("size-%d", size), "MOVEMENT_EVERY=60s")
+	// Of ten millions the disk shall hold the rows, not as much again of the log.
+	s, err := startStackSet(ctx, dir, fmt.Sprintf("size-%d", size), []string{"max_wal_size=1GB"}, "MOVEMENT_EVERY=60s")
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +110,9 @@ func (l *archive) fillLedger(ctx context.Context) error {
 		"SELECT bench.add_results()",
 		"ANALYZE api.signal_results",
 		"SELECT bench.add_feed()",
-		"SELECT bench.dress()",
 		"ANALYZE api.protocol_events",
 		"SELECT bench.count_all()",
+		"SELECT bench.dress()",
 	} {
 		began := time.Now()
 		if err := l.run(ctx, step); err != nil {
