@@ -31,6 +31,7 @@ type stack struct {
 	launcher    *localdb.Child
 
 	Hub      string         `json:"hub"`
+	API      string         `json:"api"`
 	Venues   string         `json:"venues"`
 	Database string         `json:"databaseUrl"`
 	Admin    string         `json:"adminSecret"`
