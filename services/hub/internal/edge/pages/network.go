@@ -4,11 +4,13 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 )
 
@@ -22,6 +24,8 @@ const (
 
 	tapesShown    = 12
 	stationsShown = 60
+
+	titlesWithin = 300 * time.Millisecond
 )
 
 type networkPage struct {
@@ -45,7 +49,7 @@ type stationPart struct {
 type tapePart struct {
 	Handle, Href, Station string
 	Own, Boosted          bool
-	URL, MarketID         string
+	URL, MarketID, Title  string
 	Stance, StanceClass   string
 	Length, Views, At     string
 	AtISO                 string
@@ -79,14 +83,15 @@ func (s *site) network(c echo.Context) error {
 		StationsAway: g.missing(partStations), TapesAway: g.missing(partTapes), OperatorsAway: g.missing(partOperators),
 	}
 	p.Wide, p.Here, p.Kind = true, "network", "website"
-	names := map[string]string{network.Hub: "this station"}
+	names := map[string]string{network.Hub: "This station"}
 	for i := range stations {
 		names[stations[i].Origin] = stations[i].Name
 	}
+	titles := s.titlesOf(c.Request().Context(), tapes)
 	p.stations(s, stations, heard, g)
 	p.count(stations, tapes, operators)
 	for i := range tapes {
-		p.Tapes = append(p.Tapes, tapeOf(&tapes[i], names))
+		p.Tapes = append(p.Tapes, tapeOf(&tapes[i], names, titles))
 	}
 	for i := range operators {
 		p.Operators = append(p.Operators, operatorOf(i, &operators[i], names))
@@ -154,13 +159,16 @@ func (p *networkPage) count(list []network.Station, tapes []network.Tape, operat
 	}
 }
 
-func tapeOf(t *network.Tape, names map[string]string) tapePart {
+func tapeOf(t *network.Tape, names, titles map[string]string) tapePart {
 	p := tapePart{
 		Handle: t.Handle, Href: link(t.Href), Station: orName(names, t.Origin), Own: t.Origin == network.Hub, Boosted: t.Boosted, URL: link(t.URL),
 		MarketID: t.MarketID, Views: many(t.Views, "view"), At: t.CreatedAt.UTC().Format("2 Jan, 15:04 UTC"), AtISO: syntax.Stamp(t.CreatedAt),
 	}
 	if p.Own {
 		p.Href = personPath + t.Handle
+	}
+	if p.Title = titles[t.MarketID]; p.Title == "" {
+		p.Title = "Market " + t.MarketID
 	}
 	if t.Stance != nil {
 		p.Stance, p.StanceClass = *t.Stance, sideClass(syntax.Side(*t.Stance))
@@ -169,6 +177,32 @@ func tapeOf(t *network.Tape, names map[string]string) tapePart {
 		p.Length = lengthOf(*t.DurationS)
 	}
 	return p
+}
+
+// titlesOf are the titles of the markets that tapes are about, as far as they are known
+// soon: a partner may speak of markets that are not here.
+func (s *site) titlesOf(ctx context.Context, tapes []network.Tape) map[string]string {
+	ctx, cancel := context.WithTimeout(ctx, titlesWithin)
+	defer cancel()
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	titles, asked := map[string]string{}, map[string]bool{}
+	for _, t := range tapes {
+		if asked[t.MarketID] {
+			continue
+		}
+		asked[t.MarketID] = true
+		wait.Go(func() {
+			m, err := safely(ctx, func(ctx context.Context) (market.Market, error) { return s.Markets.Market(ctx, marketID(t.MarketID)) })
+			if err == nil && m.Title != t.MarketID {
+				mu.Lock()
+				defer mu.Unlock()
+				titles[t.MarketID] = m.Title
+			}
+		})
+	}
+	wait.Wait()
+	return titles
 }
 
 func lengthOf(seconds int64) string {

@@ -53,9 +53,23 @@ func (s spanScale) span(r *skill.Report) span {
 	low, high := s.part(r.LowBps), s.part(r.HighBps)
 	out := span{
 		Left: share(low), Width: share(math.Max(high-low, 0.004)), Dot: share(s.part(r.EdgeBps)), Class: leaning(r),
-		Edge: pointsOf(r.EdgeBps), Low: pointsOf(r.LowBps), High: pointsOf(r.HighBps),
+		Edge: pointsOf(tenth(r.EdgeBps)), Low: pointsOf(outward(r.LowBps, -1)), High: pointsOf(outward(r.HighBps, 1)),
 	}
 	out.Label = "Edge " + out.Edge + " points, between " + out.Low + " and " + out.High
+	return out
+}
+
+// tenth rounds bps to tenths of a point, halves away from zero.
+func tenth(bps int) int { return int(math.Round(float64(bps)/10)) * 10 }
+
+// outward rounds an end of an interval to tenths of a point, away from the middle. One
+// that would come to stand at zero or beyond stays as it is: on which side of zero it is
+// matters most.
+func outward(bps, way int) int {
+	out := way * int(math.Ceil(float64(way*bps)/10)) * 10
+	if out == 0 || (out < 0) != (bps < 0) {
+		return bps
+	}
 	return out
 }
 
@@ -88,7 +102,7 @@ func skillOf(r *skill.Report) *skillPart {
 	scale := spansOf(r)
 	p := &skillPart{
 		span: scale.span(r), Ticks: scale.ticks(), Calls: many(r.Calls, "decided call"), Chance: chanceOf(r.Above),
-		Price: percent(r.PriceBps), Hit: percent(int(sharePercent100(r.Wins, r.Calls))),
+		Price: percent(tenth(r.PriceBps)), Hit: percent(tenth(int(shareBps(r.Wins, r.Calls)))),
 	}
 	switch {
 	case p.Class == "up":
@@ -112,8 +126,8 @@ func skillOf(r *skill.Report) *skillPart {
 	return p
 }
 
-// sharePercent100 is a share in bps, half up.
-func sharePercent100(part, total int64) int64 { return (20_000*part + total) / (2 * total) }
+// shareBps is a share in bps, half up.
+func shareBps(part, total int64) int64 { return (20_000*part + total) / (2 * total) }
 
 // chanceOf writes how likely such a record is by luck: of how many people who know no
 // more than the price one has it.

@@ -75,7 +75,7 @@ func (p *pulsePage) fill(r *record.Pulse) {
 	p.Figures = []figure{
 		{"Calls", grouped(r.Signals), grouped(r.Independent) + " of people, " + grouped(r.House) + " of the house, " + grouped(r.Automated) + " of machines"},
 		{"People", grouped(r.IndependentOperators), "who have called; " + grouped(r.IndependentActive28) + " of them within 28 days"},
-		{"Registered", grouped(r.Registered), "logins, with " + many(r.HouseOperators, "login") + " of the house"},
+		{"Registered", grouped(r.Registered), "logins, " + grouped(r.HouseOperators) + " of them of the house"},
 		{"Markets", grouped(r.Markets), "with a call"},
 		{"Decided", grouped(r.Won + r.Lost), grouped(r.Won) + " won, " + grouped(r.Lost) + " lost"},
 		{"Open", grouped(r.Open), "calls that wait for an outcome"},
