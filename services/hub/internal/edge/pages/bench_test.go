@@ -173,7 +173,7 @@ func (b *bench) set(change func(m *marketv1.Market)) {
 // has demands words of a page, and that others are not on it: those with a mark.
 func has(t testing.TB, w *httptest.ResponseRecorder, status int, words ...string) {
 	t.Helper()
-	body := w.Body.String()
+	body := strings.ReplaceAll(w.Body.String(), "&#43;", "+")
 	if w.Code != status {
 		t.Fatalf("%d, want %d: %.400s", w.Code, status, body)
 	}

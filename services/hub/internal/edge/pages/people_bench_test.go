@@ -105,7 +105,7 @@ func (b *bench) wirePeople(d *pages.Deps, conn grpc.ClientConnInterface) {
 	b.kept = &shelves{}
 	accounts := upstream.NewAccounts(conn)
 	d.People = pages.People{
-		Follows: follow.NewService(upstream.NewOperators(conn), b.kept, b.clock.Now), Claims: claim.NewService(nil, accounts, nil, b.kept, b.clock.Now),
+		Follows: follow.NewService(upstream.NewOperators(conn), b.kept, b.clock.Now), Claims: claim.NewService([]claim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, nil, b.kept, b.clock.Now),
 		Payouts: claim.Payouts{Finder: accounts}, Accounts: accounts,
 	}
 	d.Boards, d.Records, d.Stations, d.Heard, d.Keep = upstream.NewBoards(conn), upstream.NewRecords(conn), upstream.NewStations(conn), b.kept, 10*time.Minute
