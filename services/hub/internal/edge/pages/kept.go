@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/web"
 )
 
 // Bounds of what pages keep of dear reads.
@@ -33,7 +35,8 @@ func newKept[T any](now func() time.Time) *kept[T] {
 	return &kept[T]{now: now, byID: map[string]*keptOne[T]{}}
 }
 
-// get gives the value of a key. Faults: those of read, and that ctx has ended.
+// get gives the value of a key. Faults: those of read, and
+// that of an answer that takes too long.
 func (k *kept[T]) get(ctx context.Context, key string, read func(context.Context) (T, error)) (T, error) {
 	one := k.find(ctx, key, read)
 	select {
@@ -41,7 +44,7 @@ func (k *kept[T]) get(ctx context.Context, key string, read func(context.Context
 		return one.value, one.err
 	case <-ctx.Done():
 		var none T
-		return none, context.Cause(ctx)
+		return none, web.ErrTimeout.Wrap(context.Cause(ctx))
 	}
 }
 
