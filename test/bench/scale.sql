@@ -3,6 +3,8 @@
 -- agrees with it.
 SET client_min_messages = warning;
 
+GRANT USAGE ON SCHEMA bench TO api_rw;
+
 -- What was taken from tables for the time of filling.
 CREATE TABLE bench.kept (n serial, stmt text NOT NULL);
 
@@ -168,4 +170,31 @@ BEGIN
     ) a GROUP BY user_id, lane ORDER BY user_id, lane;
     UPDATE board_state SET seq = (SELECT seq FROM feed_head), since = window_start;
     PERFORM fill_boards();
+END $$;
+
+-- n operators that have never called, for those who file.
+CREATE FUNCTION bench.add_writers(first int, n int) RETURNS void LANGUAGE sql SET synchronous_commit = off AS $$
+    INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
+    SELECT bench.operator(i), 'bench', i::text, 'op_' || left(md5('public ' || i), 16), 'writer' || i, 'Writer ' || i, now()
+    FROM generate_series(first, first + n - 1) i;
+    INSERT INTO api.operator_scores (user_id) SELECT bench.operator(i) FROM generate_series(first, first + n - 1) i;
+    INSERT INTO api.operator_totals (user_id) SELECT bench.operator(i) FROM generate_series(first, first + n - 1) i;
+$$;
+
+-- A call of one operator on each of n markets, all resolved since: a long record.
+CREATE FUNCTION bench.add_record(who uuid, n int) RETURNS void LANGUAGE plpgsql SET search_path = api, bench AS $$
+DECLARE
+    base bigint := nextval('bench.signal_number');
+BEGIN
+    PERFORM bench.add_markets('kalshi-LONG-', 'kalshi', n);
+    INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, crowd_yes_bps, ttr, created_at, market_title, text_take, source)
+    SELECT bench.signal(base + i), 'kalshi-LONG-' || i, who, i % 2 = 0, 5000 + i % 900, 5000 + i % 900, true, 5100, 86400, now() - interval '3 hours' + i * interval '1 millisecond',
+        'Will the central bank cut its rate by at least 25 bps in March?', 'the order book leans early', 'web'
+    FROM generate_series(0, n - 1) i;
+    INSERT INTO market_resolutions (market_id, outcome, resolver, source, close_at, close_price, lane, resolved_at)
+    SELECT 'kalshi-LONG-' || i, 'YES', 'oracle', 'kalshi', now(), 6400, 'ECONOMY', now() FROM generate_series(0, n - 1) i;
+    INSERT INTO signal_results (signal_id, event_id, user_id, status, score, clv_bps, close_price, outcome, beat_crowd, scoring_version, scoring_vertical, resolved_at)
+    SELECT bench.signal(base + i), gen_random_uuid(), who, CASE WHEN i % 2 = 0 THEN 'won' ELSE 'lost' END, CASE WHEN i % 2 = 0 THEN 40 ELSE -50 END, 100, 6400, 'YES', false, '1.0', 'ECONOMY', now()
+    FROM generate_series(0, n - 1) i;
+    PERFORM setval('bench.signal_number', base + n);
 END $$;

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -94,16 +93,4 @@ func (l *archive) knock(ctx context.Context, d door, first int) (p50ms, cpuMicro
 // spent is the CPU time of the product so far.
 func (l *archive) spent() time.Duration {
 	return treeTime(l.stack.pid("postgres")) + procTime(l.stack.pid("hub"), l.stack.pid("api"), l.stack.pid("redis"))
-}
-
-// resident is how much memory a process holds, and the most that it held.
-func resident(pid int) (now, most float64) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, 0
-	}
-	for name, to := range map[string]*float64{"VmRSS:": &now, "VmHWM:": &most} {
-		*to = statusKB(string(raw), name) / 1024
-	}
-	return now, most
 }

@@ -24,12 +24,15 @@ type archive struct {
 	size      int
 	operators int
 	markets   int
+	changes   int // calls filed one by one
+	filled    time.Time
 	prepared  *pgx.Conn // plans as the product's own connections do
 }
 
 // startLedger starts a stack and fills it. The database is durable and on disk.
 func startLedger(ctx context.Context, dir string, size int) (l *archive, err error) {
-	s, err := startStack(ctx, dir, fmt.Sprintf("size-%d", size), "MOVEMENT_EVERY=60s")
+	// Of ten millions the disk shall hold the rows, not as much again of the log.
+	s, err := startStackSet(ctx, dir, fmt.Sprintf("size-%d", size), []string{"max_wal_size=1GB"}, "MOVEMENT_EVERY=60s")
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +46,7 @@ func startLedger(ctx context.Context, dir string, size int) (l *archive, err err
 		return l, err
 	}
 	began := time.Now()
+	l.filled = began.UTC().Truncate(time.Second)
 	if err := l.without(ctx, "api", func() error { return l.fillLedger(ctx) }); err != nil {
 		return l, fmt.Errorf("fill %d calls: %w", size, err)
 	}
@@ -106,9 +110,9 @@ func (l *archive) fillLedger(ctx context.Context) error {
 		"SELECT bench.add_results()",
 		"ANALYZE api.signal_results",
 		"SELECT bench.add_feed()",
-		"SELECT bench.dress()",
 		"ANALYZE api.protocol_events",
 		"SELECT bench.count_all()",
+		"SELECT bench.dress()",
 	} {
 		began := time.Now()
 		if err := l.run(ctx, step); err != nil {
@@ -129,8 +133,8 @@ func (l *archive) fillLedger(ctx context.Context) error {
 
 // edgeOf is how a row of a board was measured.
 type edgeOf struct {
-	user, lane                string
-	calls                     int64
+	user, lane               string
+	calls                    int64
 	edgeBps, lowBps, highBps int
 }
 
