@@ -25,6 +25,8 @@ const usage = `usage: api [serve]      run the service
                         each FILE holds a root that was kept elsewhere
        api boards verify
                         work out what boards and records show from signals and results, and compare
+       api boards fill  write anew what records show, once no process of the release before runs
+                        any more
 `
 
 // errUsage is a command line that cannot be read.
@@ -51,6 +53,8 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = fsck(ctx, args, stdout)
 	case command == "boards" && len(args) == 1 && args[0] == "verify":
 		err = compare(ctx, stdout, postgres.Verify, "every board and record equals the signals and results")
+	case command == "boards" && len(args) == 1 && args[0] == "fill":
+		err = fill(ctx, stdout)
 	default:
 		err = errUsage
 	}
@@ -103,11 +107,7 @@ var errCounters = errors.New("counters differ from the record")
 
 // compare prints one line for each difference and fails when there is any.
 func compare(ctx context.Context, stdout io.Writer, differ func(context.Context, *pgxpool.Pool) ([]postgres.Difference, error), right string) error {
-	cfg, err := conf.Load[recountConfig]()
-	if err != nil {
-		return err
-	}
-	pool, err := pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2})
+	pool, err := ownPool(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,6 +125,27 @@ func compare(ctx context.Context, stdout io.Writer, differ func(context.Context,
 		return errCounters
 	}
 	_, err = fmt.Fprintln(stdout, right)
+	return err
+}
+
+func ownPool(ctx context.Context) (*pgxpool.Pool, error) {
+	cfg, err := conf.Load[recountConfig]()
+	if err != nil {
+		return nil, err
+	}
+	return pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2})
+}
+
+func fill(ctx context.Context, stdout io.Writer) error {
+	pool, err := ownPool(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if err := postgres.FillRecords(ctx, pool); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, "every record is filled")
 	return err
 }
 

@@ -60,7 +60,7 @@ type userJSON struct {
 func (s *server) subject(c echo.Context) (operator.Operator, error) {
 	ctx := c.Request().Context()
 	handle, bad := syntax.ParseHandle(c.Param("handle"))
-	if len(c.Request().Header[adminHeader]) > 0 {
+	if h := c.Request().Header; len(h[adminHeader]) > 0 && len(h["Authorization"]) == 0 { // a key speaks first
 		if err := s.admin(c); err != nil {
 			return operator.Operator{}, err
 		}

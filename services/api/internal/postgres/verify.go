@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -37,6 +38,26 @@ func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 		return nil, pg.Fault(fmt.Errorf("verify: %w", err))
 	}
 	return list, nil
+}
+
+// FillRecords writes anew what records show of results, a few operators a transaction.
+// The services may run; what programs of before records scored is right afterwards.
+func FillRecords(ctx context.Context, pool *pgxpool.Pool) error {
+	const atOnce = 20
+	var after *string
+	for {
+		if err := pool.QueryRow(ctx, query("record_fill"), after, atOnce).Scan(&after); err != nil {
+			return pg.Fault(fmt.Errorf("record_fill: %w", err))
+		}
+		if after == nil {
+			return nil
+		}
+		select { // who waits for a lock of the last ones comes first
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 type boardKey struct{ user, lane string }

@@ -23,7 +23,11 @@ const (
 // answers, and changes nothing: what it names does not exist, or members are missing.
 func (r *ring) knock(ctx context.Context, env *frame.Env, op *described.Operation, p pass, i int) client.Answer {
 	host := hostOf(env, op.Host, i)
-	q := client.Request{Method: op.Method, URL: host + r.path(op), Header: http.Header{"Accept": {"application/json"}}}
+	path := r.path(op)
+	if p.handle != "" && op.Takes("operatorKey") { // one's own
+		path = strings.Replace(path, "/users/"+r.Handle+"/", "/users/"+p.handle+"/", 1)
+	}
+	q := client.Request{Method: op.Method, URL: host + path, Header: http.Header{"Accept": {"application/json"}}}
 	plain := p.as
 	switch {
 	case op.Path == "/ws": // no socket is opened: the library refuses the version, behind the credential

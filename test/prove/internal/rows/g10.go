@@ -70,20 +70,20 @@ var permissionSets = []string{"read", "signal", "broadcast", "read signal", "rea
 // sharing the work: one holds at most ten.
 func (r *ring) everyPermission(ctx context.Context, env *frame.Env) error {
 	for kind, at := range map[string]string{"dk_": env.Hub(0) + "/api/dev/keys", "db_live_": env.Stack.API + "/api/v1/agent/keys"} {
-		login, err := env.Client.Login(ctx, env.Stack.IDP, "g10-"+strings.ReplaceAll(kind, "_", ""))
+		holder, err := signUp(ctx, env, "g10-"+strings.ReplaceAll(kind, "_", ""), 0)
 		if err != nil {
 			return err
 		}
 		for _, set := range permissionSets {
 			powers := strings.Fields(set)
-			made, err := mintWith(ctx, env, at, login, powers)
+			made, err := mintWith(ctx, env, at, holder.login, powers)
 			if err != nil {
 				return fmt.Errorf("mint a key: %w", err)
 			}
 			if !strings.HasPrefix(string(made.Key), kind) {
 				return fmt.Errorf("%s minted no %s key", at, kind)
 			}
-			r.add(pass{name: fmt.Sprintf("a %s key for %s", kind, set), as: made.Key, takes: aKey, bearer: true, powers: powers})
+			r.add(pass{name: fmt.Sprintf("a %s key for %s", kind, set), as: made.Key, takes: aKey, bearer: true, powers: powers, handle: holder.Handle})
 		}
 	}
 	return nil

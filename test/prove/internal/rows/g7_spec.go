@@ -84,6 +84,7 @@ GET    /api/v1/webhooks/{id}/deliveries          key
 POST   /api/v1/signals/categorize                key
 PUT    /api/v1/markets/{marketId}/lane           admin
 GET    /api/v1/users/me                          key
+GET    /api/network/field-record/me              key
 GET    /api/v1/users/{handle}/signals            key admin
 GET    /api/v1/users/{handle}/stats              key admin
 POST   /api/v1/stations                          key

@@ -265,6 +265,10 @@ func (i *intruder) rest(op *described.Operation, key client.Credential, market s
 		return admin, map[string]any{"marketId": i.venue}
 	case "POST /api/admin/daily-digest":
 		return admin, map[string]any{"dry": true}
+	case "PUT /api/v1/markets/{marketId}/lane":
+		return admin, map[string]any{"lane": "OTHER"}
+	case "POST /api/v1/signals/categorize":
+		return key, map[string]any{"items": []any{map[string]any{"title": "Will this question of an intruder have a lane?"}}}
 	case "POST " + stationsPath + "/{stationId}/status":
 		return admin, map[string]any{"status": "paused"}
 	case "POST /api/broadcast/preempt":

@@ -46,6 +46,8 @@ type seeds struct {
 	delegated
 	hookKeys []client.Key // of the owner of the webhook, one for each login
 	asset    string       // a file of the pages
+	codes    []string     // of short links to the signals
+	hub      string       // the public address, which links begin with
 	station  string
 }
 
@@ -57,7 +59,7 @@ func sow(ctx context.Context, env *frame.Env, row string, n int) (*seeds, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &seeds{person: p, signals: make([]string, n), venue: make([]string, n), logins: make([]client.Login, n), keyOf: make([]client.Key, n), sessionOf: make([]client.Session, n)}
+	s := &seeds{person: p, hub: env.Stack.Hub, codes: make([]string, n), signals: make([]string, n), venue: make([]string, n), logins: make([]client.Login, n), keyOf: make([]client.Key, n), sessionOf: make([]client.Session, n)}
 	if s.markets, err = markets(ctx, env, "C1", n); err != nil {
 		return nil, err
 	}
@@ -68,6 +70,9 @@ func sow(ctx context.Context, env *frame.Env, row string, n int) (*seeds, error)
 			return
 		}
 		s.signals[i] = a.Text("id")
+		if s.codes[i], errs[i] = shortCode(ctx, env, s.signals[i]); errs[i] != nil {
+			return
+		}
 		s.venue[i], errs[i] = env.Client.VenueMarket(ctx, env.Stack.Venues, fmt.Sprintf("Will ship %d of row C1 be in port?", i), .41)
 		if errs[i] == nil {
 			s.logins[i], errs[i] = env.Client.Login(ctx, env.Stack.IDP, fmt.Sprintf("matrix-reader-%d", i))
@@ -109,6 +114,21 @@ func sow(ctx context.Context, env *frame.Env, row string, n int) (*seeds, error)
 		return nil, err
 	}
 	return s, s.settled(ctx, env)
+}
+
+// shortCode is that of the short link to a call, which its embed shows.
+func shortCode(ctx context.Context, env *frame.Env, signal string) (string, error) {
+	var shown struct {
+		ShortURL string `json:"shortUrl"`
+	}
+	if err := env.Client.Do(ctx, client.Request{URL: env.Stack.Hub + "/api/embed/signal/" + signal}).Into(http.StatusOK, &shown); err != nil {
+		return "", err
+	}
+	_, code, ok := strings.Cut(shown.ShortURL, "/api/c/")
+	if !ok {
+		return "", fmt.Errorf("the embed of %s shows the short link %q", signal, shown.ShortURL)
+	}
+	return code, nil
 }
 
 // settled waits until the boards and the feed have taken the calls in, so that
@@ -179,6 +199,12 @@ func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (val
 		return s.venue[i], true
 	case p.Name == "marketId", p.Name == "market":
 		return s.markets[i], true
+	case p.Name == "kind" && p.In == "path":
+		return "signal", true
+	case p.Name == "code" && p.In == "path":
+		return s.codes[i], true
+	case p.Name == "url":
+		return s.hub + "/receipts/" + s.signals[i], true
 	case p.Name == "id" && strings.HasSuffix(op.Path, "/messages/{id}"):
 		return s.message, true
 	case p.Name == "id" && strings.HasSuffix(op.Path, "/passports/{id}"):

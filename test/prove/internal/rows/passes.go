@@ -19,6 +19,7 @@ type pass struct {
 	query       bool     // it brings something in the address
 	admin, cron word     // what it says where a secret is asked for
 	powers      []string // scopes of a token, permissions of a key; nil: it has no need of any
+	handle      string   // whose it is; empty: the ring's holder
 }
 
 // word is a secret that was said.

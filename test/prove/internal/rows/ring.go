@@ -242,8 +242,8 @@ func (r *ring) pairs(ctx context.Context, env *frame.Env) error {
 	key, cron := other.keys[0].Key, byQuery("secret", env.Stack.CronSecret)
 	badAdmin := client.Admin("wrong")
 	r.sessions["a session and the admin secret"] = other.session
-	r.add(pass{name: "a key and a session", as: client.All(key, other.session), takes: aKey, bearer: true})
-	r.add(pass{name: "a key and the admin secret", as: client.All(other.keys[1].Key, env.Admin()), takes: aKey, bearer: true})
+	r.add(pass{name: "a key and a session", as: client.All(key, other.session), takes: aKey, bearer: true, handle: other.Handle})
+	r.add(pass{name: "a key and the admin secret", as: client.All(other.keys[1].Key, env.Admin()), takes: aKey, bearer: true, handle: other.Handle})
 	r.add(pass{name: "a revoked login and a session", as: client.All(byBearer("a.b.c"), other.session), bearer: true})
 	r.add(pass{name: "a login and a session", as: client.All(other.login, other.session), takes: []string{"identityToken"}, bearer: true})
 	r.add(pass{name: "an app's token and a session", as: client.All(byBearer(app.Access), other.session), takes: []string{"appToken"}, bearer: true, powers: everyScope})

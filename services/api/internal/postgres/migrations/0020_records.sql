@@ -1,16 +1,7 @@
 -- The records of operators: moments, and beside the counters what a record shows of
 -- the best call, of the run of wins, and of skill. All of it follows from signals and
--- their results alone, and `api boards verify` works it out again.
-
--- price_sum: of the sides called, as they were scored, over won and lost. The streak is
--- the run of wins that ends with the last of both, which was resolved at last_at.
-ALTER TABLE operator_scores
-    ADD COLUMN price_sum   bigint NOT NULL DEFAULT 0,
-    ADD COLUMN best_bps    integer,
-    ADD COLUMN best_signal uuid,
-    ADD COLUMN streak      bigint NOT NULL DEFAULT 0,
-    ADD COLUMN last_at     timestamptz;
-ALTER TABLE operator_lane_scores ADD COLUMN price_sum bigint NOT NULL DEFAULT 0;
+-- their results alone, and `api boards verify` works it out again. What it needs of tables
+-- that are read and written all the time is in migrations 0024 and 0025.
 
 -- A call at 0 or 10000 counts as one at 1 or 9999.
 CREATE FUNCTION within_price(bps integer) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
@@ -74,14 +65,7 @@ CREATE TABLE operator_tallies (
     PRIMARY KEY (user_id, lane, price_bps, confidence)
 ) WITH (fillfactor = 70);
 
--- How good the record of a row is, as of the last time that it was worked out; the
--- rows to work out again are in board_due.
-ALTER TABLE board_rows
-    ADD COLUMN skill_calls bigint NOT NULL DEFAULT 0,
-    ADD COLUMN edge_bps    integer NOT NULL DEFAULT 0,
-    ADD COLUMN low_bps     integer NOT NULL DEFAULT 0,
-    ADD COLUMN high_bps    integer NOT NULL DEFAULT 0;
-CREATE INDEX board_rows_edge ON board_rows (lane, tier, low_bps DESC, edge_bps DESC, skill_calls DESC, handle) WHERE skill_calls > 0;
+-- Rows of board_rows whose edge is to be worked out again.
 CREATE TABLE board_due (
     user_id uuid NOT NULL,
     lane    text NOT NULL,
@@ -117,13 +101,6 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER count_field_insert AFTER INSERT ON board_rows
-    REFERENCING NEW TABLE AS after_rows FOR EACH STATEMENT EXECUTE FUNCTION count_field();
-CREATE TRIGGER count_field_update AFTER UPDATE ON board_rows
-    REFERENCING OLD TABLE AS before_rows NEW TABLE AS after_rows FOR EACH STATEMENT EXECUTE FUNCTION count_field();
-CREATE TRIGGER count_field_delete AFTER DELETE ON board_rows
-    REFERENCING OLD TABLE AS before_rows FOR EACH STATEMENT EXECUTE FUNCTION count_field();
-
 -- As before, with the prices.
 DROP FUNCTION board_pending();
 CREATE FUNCTION board_pending()
@@ -156,46 +133,71 @@ BEGIN
     ON CONFLICT DO NOTHING;
 END $$;
 
--- What the results of before are worth. No events are told of moments that were minted
--- now: the feed is of what happens.
-INSERT INTO moments (signal_id, id, user_id, market_id, tier, odds_bps, score, minted_at)
-SELECT s.id, moment_id(s.id, r.resolved_at), s.user_id, s.market_id, moment_tier(s.score_basis_bps), s.score_basis_bps, r.score, r.resolved_at
-FROM signals s JOIN signal_results r ON r.signal_id = s.id
-WHERE r.status = 'won' AND s.price_verified AND s.score_basis_bps <= 5000;
+-- What one operator or many have got from the results so far, worked out anew: those
+-- behind the given one, by id, at most so many; gives the last of them, or null. Migration
+-- 0026 has it for all, and `api boards fill` again when the programs of before, which know
+-- nothing of it, have scored their last. While it works on them nobody scores them, and no
+-- feed rows are numbered, with which tallies move.
+CREATE FUNCTION fill_records(after uuid, most integer) RETURNS uuid
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = api, pg_temp SET lock_timeout = '5s' SET jit = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE who uuid[];
+BEGIN
+    SELECT array_agg(user_id ORDER BY user_id) INTO who FROM (
+        SELECT user_id FROM operator_scores WHERE fill_records.after IS NULL OR user_id > fill_records.after ORDER BY user_id LIMIT most FOR UPDATE
+    ) k;
+    IF who IS NULL THEN
+        RETURN NULL;
+    END IF;
 
-WITH result AS (
-    SELECT r.user_id, r.status, r.resolved_at, s.id, s.score_basis_bps AS basis,
-        count(*) FILTER (WHERE r.status = 'lost') OVER (PARTITION BY r.user_id ORDER BY r.resolved_at DESC, s.created_at DESC, s.id DESC) AS losses
-    FROM signal_results r JOIN signals s ON s.id = r.signal_id
-    WHERE r.status <> 'void'
-), sums AS (
-    SELECT user_id, sum(within_price(basis)) AS price_sum, count(*) FILTER (WHERE losses = 0) AS streak, max(resolved_at) AS last_at,
-        (array_agg(basis ORDER BY basis, id) FILTER (WHERE status = 'won'))[1] AS best_bps,
-        (array_agg(id ORDER BY basis, id) FILTER (WHERE status = 'won'))[1] AS best_signal
-    FROM result GROUP BY user_id
-)
-UPDATE operator_scores o SET price_sum = e.price_sum, streak = e.streak, last_at = e.last_at, best_bps = e.best_bps, best_signal = e.best_signal
-FROM sums e WHERE e.user_id = o.user_id;
+    -- No events are told of moments that are minted now: the feed is of what happens.
+    INSERT INTO moments (signal_id, id, user_id, market_id, tier, odds_bps, score, minted_at)
+    SELECT s.id, moment_id(s.id, r.resolved_at), s.user_id, s.market_id, moment_tier(s.score_basis_bps), s.score_basis_bps, r.score, r.resolved_at
+    FROM signals s JOIN signal_results r ON r.signal_id = s.id
+    WHERE s.user_id = ANY (who) AND r.status = 'won' AND s.price_verified AND s.score_basis_bps <= 5000
+    ON CONFLICT (signal_id) DO NOTHING;
 
-WITH waiting AS (
-    SELECT market_id, NULL::uuid AS after_user FROM outbox WHERE type = 'market.resolved'
-    UNION ALL SELECT market_id, after_user FROM feed_drains
-), tally AS (
-    INSERT INTO operator_tallies (user_id, lane, price_bps, confidence, calls, wins)
-    SELECT r.user_id, r.scoring_vertical, within_price(s.score_basis_bps), coalesce(s.confidence, 0), count(*), count(*) FILTER (WHERE r.status = 'won')
-    FROM signal_results r JOIN signals s ON s.id = r.signal_id
-    WHERE r.status <> 'void' AND NOT EXISTS (
-        SELECT FROM waiting w WHERE w.market_id = s.market_id AND (w.after_user IS NULL OR s.user_id > w.after_user))
-    GROUP BY 1, 2, 3, 4
-    RETURNING user_id, lane, price_bps, calls
-)
-UPDATE operator_lane_scores o SET price_sum = t.price_sum
-FROM (SELECT user_id, lane, sum(price_bps * calls) AS price_sum FROM tally GROUP BY user_id, lane) t
-WHERE t.user_id = o.user_id AND t.lane = o.lane;
+    WITH result AS (
+        SELECT s.user_id, r.status, r.resolved_at, s.id, s.score_basis_bps AS basis,
+            count(*) FILTER (WHERE r.status = 'lost') OVER (PARTITION BY s.user_id ORDER BY r.resolved_at DESC, s.created_at DESC, s.id DESC) AS losses
+        FROM signals s JOIN signal_results r ON r.signal_id = s.id
+        WHERE s.user_id = ANY (who) AND r.status <> 'void'
+    ), sums AS (
+        SELECT user_id, sum(within_price(basis)) AS price_sum, count(*) FILTER (WHERE losses = 0) AS streak, max(resolved_at) AS last_at,
+            (array_agg(basis ORDER BY basis, id) FILTER (WHERE status = 'won'))[1] AS best_bps,
+            (array_agg(id ORDER BY basis, id) FILTER (WHERE status = 'won'))[1] AS best_signal
+        FROM result GROUP BY user_id
+    )
+    UPDATE operator_scores o SET price_sum = coalesce(e.price_sum, 0), streak = coalesce(e.streak, 0), last_at = e.last_at,
+        best_bps = e.best_bps, best_signal = e.best_signal
+    FROM unnest(who) w (user_id) LEFT JOIN sums e ON e.user_id = w.user_id
+    WHERE o.user_id = w.user_id;
 
-INSERT INTO board_field (tier, score, operators)
-SELECT tier, score, count(*) FROM board_rows WHERE lane = '' AND won + lost > 0 GROUP BY tier, score;
-INSERT INTO board_due (user_id, lane) SELECT user_id, lane FROM board_rows WHERE won + lost > 0;
+    PERFORM seq FROM feed_head FOR UPDATE;
+    DELETE FROM operator_tallies WHERE user_id = ANY (who);
+    WITH waiting AS (
+        SELECT market_id, NULL::uuid AS after_user FROM outbox WHERE type = 'market.resolved'
+        UNION ALL SELECT market_id, after_user FROM feed_drains
+    ), tally AS (
+        INSERT INTO operator_tallies (user_id, lane, price_bps, confidence, calls, wins)
+        SELECT s.user_id, r.scoring_vertical, within_price(s.score_basis_bps), coalesce(s.confidence, 0), count(*), count(*) FILTER (WHERE r.status = 'won')
+        FROM signals s JOIN signal_results r ON r.signal_id = s.id
+        WHERE s.user_id = ANY (who) AND r.status <> 'void' AND NOT EXISTS (
+            SELECT FROM waiting w WHERE w.market_id = s.market_id AND (w.after_user IS NULL OR s.user_id > w.after_user))
+        GROUP BY 1, 2, 3, 4
+        RETURNING user_id, lane, price_bps, calls
+    )
+    UPDATE operator_lane_scores o SET price_sum = coalesce(t.price_sum, 0)
+    FROM operator_lane_scores k
+    LEFT JOIN (SELECT user_id, lane, sum(price_bps * calls) AS price_sum FROM tally GROUP BY user_id, lane) t ON t.user_id = k.user_id AND t.lane = k.lane
+    WHERE k.user_id = ANY (who) AND o.user_id = k.user_id AND o.lane = k.lane;
+
+    INSERT INTO board_due (user_id, lane) SELECT user_id, lane FROM board_rows WHERE user_id = ANY (who) AND won + lost > 0
+    ON CONFLICT DO NOTHING;
+    RETURN who[cardinality(who)];
+END $$;
+REVOKE ALL ON FUNCTION fill_records(uuid, integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION fill_records(uuid, integer) TO api_rw;
 
 GRANT SELECT, INSERT ON moments TO api_rw;
 GRANT SELECT, INSERT, UPDATE ON operator_tallies, board_field TO api_rw;
