@@ -21,6 +21,7 @@ type options struct {
 	quiet   time.Duration // longest wait for other work to pause
 	clients []int
 	sizes   []int
+	ledgers []int    // sizes of the whole ledger
 	conns   int      // listeners of the fan-out
 	servers []string // that take turns in it
 	anchors string   // directory of the reference servers of the fan-out
@@ -41,6 +42,7 @@ var sections = []struct {
 	{"hop", (*bench).hop},
 	{"fanout", (*bench).fanout},
 	{"catalogue", (*bench).catalogue},
+	{"scale", (*bench).scale},
 }
 
 func main() {
@@ -67,14 +69,15 @@ var helpers = map[string]func(context.Context, []string) error{
 
 func readOptions(args []string) (options, error) {
 	var o options
-	var only, clients, sizes, servers string
+	var only, clients, sizes, ledgers, servers string
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
-	fs.StringVar(&only, "only", "", "sections to run: reads, search, write, resolve, hop, fanout, catalogue (comma list; empty: all)")
+	fs.StringVar(&only, "only", "", "sections to run: reads, search, write, resolve, hop, fanout, catalogue, scale (comma list; empty: all)")
 	fs.DurationVar(&o.length, "for", 6*time.Second, "length of one measured stretch")
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds; limit and product take turns")
 	fs.DurationVar(&o.quiet, "quiet", 15*time.Second, "longest wait for other work on the machine to pause")
 	fs.StringVar(&clients, "clients", "8,64,256", "clients of the write")
 	fs.StringVar(&sizes, "sizes", "10000,100000", "signals on the resolved market")
+	fs.StringVar(&ledgers, "ledgers", "1000000", "calls of the ledgers that are held against one of 10,000")
 	fs.IntVar(&o.conns, "conns", 10_000, "listeners of the fan-out")
 	fs.StringVar(&servers, "servers", "epoll,epoll-batch,ours,coder-raw-batch,coder-serial", "servers of the fan-out, which take turns")
 	fs.StringVar(&o.anchors, "anchors", "../shared/bench/perfkit", "directory of a program with the reference servers of the fan-out")
@@ -91,7 +94,7 @@ func readOptions(args []string) (options, error) {
 	for _, list := range []struct {
 		text string
 		to   *[]int
-	}{{clients, &o.clients}, {sizes, &o.sizes}} {
+	}{{clients, &o.clients}, {sizes, &o.sizes}, {ledgers, &o.ledgers}} {
 		for s := range strings.SplitSeq(list.text, ",") {
 			var n int
 			if _, err := fmt.Sscan(s, &n); err != nil || n < 1 {

@@ -41,7 +41,7 @@ func fill(ctx context.Context, s *stack) (*seed, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &seed{db: db, tokens: make([]string, keys)}
+	d := &seed{db: db}
 	if err := d.run(ctx, seedSQL); err != nil {
 		d.close()
 		return nil, err
@@ -61,7 +61,7 @@ func fill(ctx context.Context, s *stack) (*seed, error) {
 			return nil, fmt.Errorf("%s: %w", call.sql, err)
 		}
 	}
-	if err := d.addKeys(ctx); err != nil {
+	if err := d.addKeys(ctx, 0, keys); err != nil {
 		d.close()
 		return nil, err
 	}
@@ -77,9 +77,10 @@ func connect(ctx context.Context, s *stack) (*pgxpool.Pool, error) {
 	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
-// addKeys gives the first operators one key each.
-func (d *seed) addKeys(ctx context.Context) error {
-	ids, err := query[string](ctx, d.db, "SELECT bench.operator(i)::text FROM generate_series(0, $1::int - 1) i ORDER BY i", keys)
+// addKeys gives operators one key each.
+func (d *seed) addKeys(ctx context.Context, first, keys int) error {
+	d.tokens = make([]string, keys)
+	ids, err := query[string](ctx, d.db, "SELECT bench.operator(i)::text FROM generate_series($1::int, $1::int + $2::int - 1) i ORDER BY i", first, keys)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -31,6 +32,7 @@ type stack struct {
 	launcher    *localdb.Child
 
 	Hub      string         `json:"hub"`
+	API      string         `json:"api"`
 	Venues   string         `json:"venues"`
 	Database string         `json:"databaseUrl"`
 	Admin    string         `json:"adminSecret"`
@@ -40,6 +42,11 @@ type stack struct {
 // startStack builds the launcher and runs it in a folder of its own, with more
 // settings.
 func startStack(ctx context.Context, dir, name string, more ...string) (*stack, error) {
+	return startStackSet(ctx, dir, name, nil, more...)
+}
+
+// startStackSet is startStack with further settings of the database.
+func startStackSet(ctx context.Context, dir, name string, database []string, more ...string) (*stack, error) {
 	fmt.Println("starting the stack")
 	launcher := filepath.Join(dir, "local")
 	build := exec.CommandContext(ctx, "go", "build", "-o", launcher, "github.com/signalcast/signalcast/deploy/local")
@@ -48,7 +55,7 @@ func startStack(ctx context.Context, dir, name string, more ...string) (*stack, 
 	}
 	s := &stack{dir: filepath.Join(dir, name), hubDir: dir}
 	args := []string{"up", "--dir", s.dir, "--fresh", "--ports", "auto"}
-	for _, set := range databaseSettings {
+	for _, set := range slices.Concat(databaseSettings, database) {
 		args = append(args, "--set", set)
 	}
 	log, err := os.Create(filepath.Join(dir, name+".log"))

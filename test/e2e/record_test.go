@@ -59,7 +59,7 @@ func TestRecordHolds(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run(0, "record", "get", "--hub", s.Hub, "-o", file, p.user)
-	if out := run(0, "record", "verify", file); !strings.Contains(out, "48 calls, 54 events, every number holds") {
+	if out := run(0, "record", "verify", file); !strings.Contains(out, "every number holds (calls: 48, events: 54)") {
 		t.Error(out)
 	}
 	run(0, "record", "verify", s.Hub+"/api/operator/"+p.user+"/record")

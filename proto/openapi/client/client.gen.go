@@ -234,48 +234,6 @@ func (e EmbedOperatorRank) Valid() bool {
 	}
 }
 
-// Defines values for EmbedOperatorRecentCallsDirection.
-const (
-	EmbedOperatorRecentCallsDirectionNO  EmbedOperatorRecentCallsDirection = "NO"
-	EmbedOperatorRecentCallsDirectionYES EmbedOperatorRecentCallsDirection = "YES"
-)
-
-// Valid indicates whether the value is a known member of the EmbedOperatorRecentCallsDirection enum.
-func (e EmbedOperatorRecentCallsDirection) Valid() bool {
-	switch e {
-	case EmbedOperatorRecentCallsDirectionNO:
-		return true
-	case EmbedOperatorRecentCallsDirectionYES:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for EmbedOperatorRecentCallsStatus.
-const (
-	EmbedOperatorRecentCallsStatusLost    EmbedOperatorRecentCallsStatus = "lost"
-	EmbedOperatorRecentCallsStatusPending EmbedOperatorRecentCallsStatus = "pending"
-	EmbedOperatorRecentCallsStatusVoid    EmbedOperatorRecentCallsStatus = "void"
-	EmbedOperatorRecentCallsStatusWon     EmbedOperatorRecentCallsStatus = "won"
-)
-
-// Valid indicates whether the value is a known member of the EmbedOperatorRecentCallsStatus enum.
-func (e EmbedOperatorRecentCallsStatus) Valid() bool {
-	switch e {
-	case EmbedOperatorRecentCallsStatusLost:
-		return true
-	case EmbedOperatorRecentCallsStatusPending:
-		return true
-	case EmbedOperatorRecentCallsStatusVoid:
-		return true
-	case EmbedOperatorRecentCallsStatusWon:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for EmbedOperatorType.
 const (
 	EmbedOperatorTypeOperator EmbedOperatorType = "operator"
@@ -2242,23 +2200,9 @@ type EmbedOperator struct {
 	// Rank By resolved calls.
 	Rank EmbedOperatorRank `json:"rank"`
 
-	// RecentCalls Its calls among the newest of all, newest first.
-	RecentCalls []struct {
-		CreatedAt time.Time                         `json:"createdAt"`
-		Direction EmbedOperatorRecentCallsDirection `json:"direction"`
-
-		// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
-		//
-		// Examples: 701122
-		MarketID          MarketID                       `json:"marketId"`
-		MarketTitle       string                         `json:"marketTitle"`
-		PriceAtPrediction int                            `json:"priceAtPrediction"`
-		ReceiptURL        string                         `json:"receiptUrl"`
-		Score             *int                           `json:"score"`
-		SignalID          openapi_types.UUID             `json:"signalId"`
-		Status            EmbedOperatorRecentCallsStatus `json:"status"`
-	} `json:"recentCalls"`
-	Score int `json:"score"`
+	// RecentCalls Its newest calls.
+	RecentCalls []RecordCall `json:"recentCalls"`
+	Score       int          `json:"score"`
 
 	// ShortURL Null while none can be kept.
 	ShortURL *string           `json:"shortUrl"`
@@ -2269,12 +2213,6 @@ type EmbedOperator struct {
 
 // EmbedOperatorRank By resolved calls.
 type EmbedOperatorRank string
-
-// EmbedOperatorRecentCallsDirection defines model for EmbedOperator.RecentCalls.Direction.
-type EmbedOperatorRecentCallsDirection string
-
-// EmbedOperatorRecentCallsStatus defines model for EmbedOperator.RecentCalls.Status.
-type EmbedOperatorRecentCallsStatus string
 
 // EmbedOperatorType defines model for EmbedOperator.Type.
 type EmbedOperatorType string

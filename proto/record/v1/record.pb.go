@@ -1181,6 +1181,283 @@ func (x *GetSkillResponse) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+type ListCallsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Handle        string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`  // at most 100
+	Cursor        string                 `protobuf:"bytes,3,opt,name=cursor,proto3" json:"cursor,omitempty"` // of the page before; empty or bad: from the newest
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCallsRequest) Reset() {
+	*x = ListCallsRequest{}
+	mi := &file_record_v1_record_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCallsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCallsRequest) ProtoMessage() {}
+
+func (x *ListCallsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_record_v1_record_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCallsRequest.ProtoReflect.Descriptor instead.
+func (*ListCallsRequest) Descriptor() ([]byte, []int) {
+	return file_record_v1_record_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListCallsRequest) GetHandle() string {
+	if x != nil {
+		return x.Handle
+	}
+	return ""
+}
+
+func (x *ListCallsRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *ListCallsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type ListCallsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Signals       []*v11.Signal          `protobuf:"bytes,1,rep,name=signals,proto3" json:"signals,omitempty"`
+	NextCursor    string                 `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"` // empty at the end
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCallsResponse) Reset() {
+	*x = ListCallsResponse{}
+	mi := &file_record_v1_record_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCallsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCallsResponse) ProtoMessage() {}
+
+func (x *ListCallsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_record_v1_record_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCallsResponse.ProtoReflect.Descriptor instead.
+func (*ListCallsResponse) Descriptor() ([]byte, []int) {
+	return file_record_v1_record_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ListCallsResponse) GetSignals() []*v11.Signal {
+	if x != nil {
+		return x.Signals
+	}
+	return nil
+}
+
+func (x *ListCallsResponse) GetNextCursor() string {
+	if x != nil {
+		return x.NextCursor
+	}
+	return ""
+}
+
+type GetCourseRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Handle        string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetCourseRequest) Reset() {
+	*x = GetCourseRequest{}
+	mi := &file_record_v1_record_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetCourseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetCourseRequest) ProtoMessage() {}
+
+func (x *GetCourseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_record_v1_record_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetCourseRequest.ProtoReflect.Descriptor instead.
+func (*GetCourseRequest) Descriptor() ([]byte, []int) {
+	return file_record_v1_record_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GetCourseRequest) GetHandle() string {
+	if x != nil {
+		return x.Handle
+	}
+	return ""
+}
+
+// Where the score stood when so many calls more were decided.
+type Step struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	Score         int64                  `protobuf:"varint,2,opt,name=score,proto3" json:"score,omitempty"`
+	Calls         int64                  `protobuf:"varint,3,opt,name=calls,proto3" json:"calls,omitempty"` // of this step
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Step) Reset() {
+	*x = Step{}
+	mi := &file_record_v1_record_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Step) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Step) ProtoMessage() {}
+
+func (x *Step) ProtoReflect() protoreflect.Message {
+	mi := &file_record_v1_record_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Step.ProtoReflect.Descriptor instead.
+func (*Step) Descriptor() ([]byte, []int) {
+	return file_record_v1_record_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Step) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Step) GetScore() int64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+func (x *Step) GetCalls() int64 {
+	if x != nil {
+		return x.Calls
+	}
+	return 0
+}
+
+type GetCourseResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Steps         []*Step                `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`    // oldest first, at most 120
+	Before        int64                  `protobuf:"varint,2,opt,name=before,proto3" json:"before,omitempty"` // the score ahead of the first step; 0 where the course is whole
+	Whole         bool                   `protobuf:"varint,3,opt,name=whole,proto3" json:"whole,omitempty"`   // no call is older than those that were looked at
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetCourseResponse) Reset() {
+	*x = GetCourseResponse{}
+	mi := &file_record_v1_record_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetCourseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetCourseResponse) ProtoMessage() {}
+
+func (x *GetCourseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_record_v1_record_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetCourseResponse.ProtoReflect.Descriptor instead.
+func (*GetCourseResponse) Descriptor() ([]byte, []int) {
+	return file_record_v1_record_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *GetCourseResponse) GetSteps() []*Step {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *GetCourseResponse) GetBefore() int64 {
+	if x != nil {
+		return x.Before
+	}
+	return 0
+}
+
+func (x *GetCourseResponse) GetWhole() bool {
+	if x != nil {
+		return x.Whole
+	}
+	return false
+}
+
 type GetPulseRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1189,7 +1466,7 @@ type GetPulseRequest struct {
 
 func (x *GetPulseRequest) Reset() {
 	*x = GetPulseRequest{}
-	mi := &file_record_v1_record_proto_msgTypes[14]
+	mi := &file_record_v1_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1478,7 @@ func (x *GetPulseRequest) String() string {
 func (*GetPulseRequest) ProtoMessage() {}
 
 func (x *GetPulseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_record_v1_record_proto_msgTypes[14]
+	mi := &file_record_v1_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1491,7 @@ func (x *GetPulseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPulseRequest.ProtoReflect.Descriptor instead.
 func (*GetPulseRequest) Descriptor() ([]byte, []int) {
-	return file_record_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_record_v1_record_proto_rawDescGZIP(), []int{19}
 }
 
 type Week struct {
@@ -1230,7 +1507,7 @@ type Week struct {
 
 func (x *Week) Reset() {
 	*x = Week{}
-	mi := &file_record_v1_record_proto_msgTypes[15]
+	mi := &file_record_v1_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1242,7 +1519,7 @@ func (x *Week) String() string {
 func (*Week) ProtoMessage() {}
 
 func (x *Week) ProtoReflect() protoreflect.Message {
-	mi := &file_record_v1_record_proto_msgTypes[15]
+	mi := &file_record_v1_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1255,7 +1532,7 @@ func (x *Week) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Week.ProtoReflect.Descriptor instead.
 func (*Week) Descriptor() ([]byte, []int) {
-	return file_record_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_record_v1_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Week) GetStart() string {
@@ -1321,7 +1598,7 @@ type GetPulseResponse struct {
 
 func (x *GetPulseResponse) Reset() {
 	*x = GetPulseResponse{}
-	mi := &file_record_v1_record_proto_msgTypes[16]
+	mi := &file_record_v1_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1333,7 +1610,7 @@ func (x *GetPulseResponse) String() string {
 func (*GetPulseResponse) ProtoMessage() {}
 
 func (x *GetPulseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_record_v1_record_proto_msgTypes[16]
+	mi := &file_record_v1_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1346,7 +1623,7 @@ func (x *GetPulseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPulseResponse.ProtoReflect.Descriptor instead.
 func (*GetPulseResponse) Descriptor() ([]byte, []int) {
-	return file_record_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_record_v1_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetPulseResponse) GetWeeks() []*Week {
@@ -1595,7 +1872,25 @@ const file_record_v1_record_proto_rawDesc = "" +
 	"\x05lanes\x18\x03 \x03(\v2 .signalcast.record.v1.LaneReportR\x05lanes\x12\x18\n" +
 	"\aversion\x18\x04 \x01(\tR\aversion\x129\n" +
 	"\n" +
-	"updated_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\x11\n" +
+	"updated_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"X\n" +
+	"\x10ListCallsRequest\x12\x16\n" +
+	"\x06handle\x18\x01 \x01(\tR\x06handle\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x05R\x05limit\x12\x16\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"l\n" +
+	"\x11ListCallsResponse\x126\n" +
+	"\asignals\x18\x01 \x03(\v2\x1c.signalcast.signal.v1.SignalR\asignals\x12\x1f\n" +
+	"\vnext_cursor\x18\x02 \x01(\tR\n" +
+	"nextCursor\"*\n" +
+	"\x10GetCourseRequest\x12\x16\n" +
+	"\x06handle\x18\x01 \x01(\tR\x06handle\"^\n" +
+	"\x04Step\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x14\n" +
+	"\x05score\x18\x02 \x01(\x03R\x05score\x12\x14\n" +
+	"\x05calls\x18\x03 \x01(\x03R\x05calls\"s\n" +
+	"\x11GetCourseResponse\x120\n" +
+	"\x05steps\x18\x01 \x03(\v2\x1a.signalcast.record.v1.StepR\x05steps\x12\x16\n" +
+	"\x06before\x18\x02 \x01(\x03R\x06before\x12\x14\n" +
+	"\x05whole\x18\x03 \x01(\bR\x05whole\"\x11\n" +
 	"\x0fGetPulseRequest\"\xa1\x01\n" +
 	"\x04Week\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\tR\x05start\x12 \n" +
@@ -1626,11 +1921,13 @@ const file_record_v1_record_proto_rawDesc = "" +
 	"\tbeat_line\x18\x11 \x01(\x03R\bbeatLine\x122\n" +
 	"\x15last_independent_week\x18\x12 \x01(\tR\x13lastIndependentWeek\x12$\n" +
 	"\rresolutions28\x18\x13 \x01(\x03R\rresolutions28\x12=\n" +
-	"\fgenerated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt2\xa5\x03\n" +
+	"\fgenerated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt2\xe1\x04\n" +
 	"\rRecordService\x12t\n" +
 	"\x11GetOperatorRecord\x12..signalcast.record.v1.GetOperatorRecordRequest\x1a/.signalcast.record.v1.GetOperatorRecordResponse\x12h\n" +
 	"\rListOperators\x12*.signalcast.record.v1.ListOperatorsRequest\x1a+.signalcast.record.v1.ListOperatorsResponse\x12Y\n" +
-	"\bGetSkill\x12%.signalcast.record.v1.GetSkillRequest\x1a&.signalcast.record.v1.GetSkillResponse\x12Y\n" +
+	"\bGetSkill\x12%.signalcast.record.v1.GetSkillRequest\x1a&.signalcast.record.v1.GetSkillResponse\x12\\\n" +
+	"\tListCalls\x12&.signalcast.record.v1.ListCallsRequest\x1a'.signalcast.record.v1.ListCallsResponse\x12\\\n" +
+	"\tGetCourse\x12&.signalcast.record.v1.GetCourseRequest\x1a'.signalcast.record.v1.GetCourseResponse\x12Y\n" +
 	"\bGetPulse\x12%.signalcast.record.v1.GetPulseRequest\x1a&.signalcast.record.v1.GetPulseResponseB;Z9github.com/signalcast/signalcast/proto/record/v1;recordv1b\x06proto3"
 
 var (
@@ -1645,7 +1942,7 @@ func file_record_v1_record_proto_rawDescGZIP() []byte {
 	return file_record_v1_record_proto_rawDescData
 }
 
-var file_record_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_record_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_record_v1_record_proto_goTypes = []any{
 	(*Stats)(nil),                     // 0: signalcast.record.v1.Stats
 	(*Best)(nil),                      // 1: signalcast.record.v1.Best
@@ -1661,46 +1958,58 @@ var file_record_v1_record_proto_goTypes = []any{
 	(*Report)(nil),                    // 11: signalcast.record.v1.Report
 	(*LaneReport)(nil),                // 12: signalcast.record.v1.LaneReport
 	(*GetSkillResponse)(nil),          // 13: signalcast.record.v1.GetSkillResponse
-	(*GetPulseRequest)(nil),           // 14: signalcast.record.v1.GetPulseRequest
-	(*Week)(nil),                      // 15: signalcast.record.v1.Week
-	(*GetPulseResponse)(nil),          // 16: signalcast.record.v1.GetPulseResponse
-	(*timestamppb.Timestamp)(nil),     // 17: google.protobuf.Timestamp
-	(*v1.Operator)(nil),               // 18: signalcast.operator.v1.Operator
-	(*v11.Signal)(nil),                // 19: signalcast.signal.v1.Signal
+	(*ListCallsRequest)(nil),          // 14: signalcast.record.v1.ListCallsRequest
+	(*ListCallsResponse)(nil),         // 15: signalcast.record.v1.ListCallsResponse
+	(*GetCourseRequest)(nil),          // 16: signalcast.record.v1.GetCourseRequest
+	(*Step)(nil),                      // 17: signalcast.record.v1.Step
+	(*GetCourseResponse)(nil),         // 18: signalcast.record.v1.GetCourseResponse
+	(*GetPulseRequest)(nil),           // 19: signalcast.record.v1.GetPulseRequest
+	(*Week)(nil),                      // 20: signalcast.record.v1.Week
+	(*GetPulseResponse)(nil),          // 21: signalcast.record.v1.GetPulseResponse
+	(*timestamppb.Timestamp)(nil),     // 22: google.protobuf.Timestamp
+	(*v1.Operator)(nil),               // 23: signalcast.operator.v1.Operator
+	(*v11.Signal)(nil),                // 24: signalcast.signal.v1.Signal
 }
 var file_record_v1_record_proto_depIdxs = []int32{
-	17, // 0: signalcast.record.v1.Moment.minted_at:type_name -> google.protobuf.Timestamp
-	18, // 1: signalcast.record.v1.GetOperatorRecordResponse.operator:type_name -> signalcast.operator.v1.Operator
+	22, // 0: signalcast.record.v1.Moment.minted_at:type_name -> google.protobuf.Timestamp
+	23, // 1: signalcast.record.v1.GetOperatorRecordResponse.operator:type_name -> signalcast.operator.v1.Operator
 	0,  // 2: signalcast.record.v1.GetOperatorRecordResponse.stats:type_name -> signalcast.record.v1.Stats
 	1,  // 3: signalcast.record.v1.GetOperatorRecordResponse.best:type_name -> signalcast.record.v1.Best
-	19, // 4: signalcast.record.v1.GetOperatorRecordResponse.recent:type_name -> signalcast.signal.v1.Signal
+	24, // 4: signalcast.record.v1.GetOperatorRecordResponse.recent:type_name -> signalcast.signal.v1.Signal
 	2,  // 5: signalcast.record.v1.GetOperatorRecordResponse.moments:type_name -> signalcast.record.v1.Moment
-	18, // 6: signalcast.record.v1.Ranked.operator:type_name -> signalcast.operator.v1.Operator
+	23, // 6: signalcast.record.v1.Ranked.operator:type_name -> signalcast.operator.v1.Operator
 	0,  // 7: signalcast.record.v1.Ranked.stats:type_name -> signalcast.record.v1.Stats
 	6,  // 8: signalcast.record.v1.ListOperatorsResponse.operators:type_name -> signalcast.record.v1.Ranked
-	17, // 9: signalcast.record.v1.ListOperatorsResponse.updated_at:type_name -> google.protobuf.Timestamp
+	22, // 9: signalcast.record.v1.ListOperatorsResponse.updated_at:type_name -> google.protobuf.Timestamp
 	9,  // 10: signalcast.record.v1.Calibration.bins:type_name -> signalcast.record.v1.Bin
 	10, // 11: signalcast.record.v1.Report.calibration:type_name -> signalcast.record.v1.Calibration
 	11, // 12: signalcast.record.v1.LaneReport.report:type_name -> signalcast.record.v1.Report
-	18, // 13: signalcast.record.v1.GetSkillResponse.operator:type_name -> signalcast.operator.v1.Operator
+	23, // 13: signalcast.record.v1.GetSkillResponse.operator:type_name -> signalcast.operator.v1.Operator
 	11, // 14: signalcast.record.v1.GetSkillResponse.report:type_name -> signalcast.record.v1.Report
 	12, // 15: signalcast.record.v1.GetSkillResponse.lanes:type_name -> signalcast.record.v1.LaneReport
-	17, // 16: signalcast.record.v1.GetSkillResponse.updated_at:type_name -> google.protobuf.Timestamp
-	15, // 17: signalcast.record.v1.GetPulseResponse.weeks:type_name -> signalcast.record.v1.Week
-	17, // 18: signalcast.record.v1.GetPulseResponse.generated_at:type_name -> google.protobuf.Timestamp
-	3,  // 19: signalcast.record.v1.RecordService.GetOperatorRecord:input_type -> signalcast.record.v1.GetOperatorRecordRequest
-	5,  // 20: signalcast.record.v1.RecordService.ListOperators:input_type -> signalcast.record.v1.ListOperatorsRequest
-	8,  // 21: signalcast.record.v1.RecordService.GetSkill:input_type -> signalcast.record.v1.GetSkillRequest
-	14, // 22: signalcast.record.v1.RecordService.GetPulse:input_type -> signalcast.record.v1.GetPulseRequest
-	4,  // 23: signalcast.record.v1.RecordService.GetOperatorRecord:output_type -> signalcast.record.v1.GetOperatorRecordResponse
-	7,  // 24: signalcast.record.v1.RecordService.ListOperators:output_type -> signalcast.record.v1.ListOperatorsResponse
-	13, // 25: signalcast.record.v1.RecordService.GetSkill:output_type -> signalcast.record.v1.GetSkillResponse
-	16, // 26: signalcast.record.v1.RecordService.GetPulse:output_type -> signalcast.record.v1.GetPulseResponse
-	23, // [23:27] is the sub-list for method output_type
-	19, // [19:23] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	22, // 16: signalcast.record.v1.GetSkillResponse.updated_at:type_name -> google.protobuf.Timestamp
+	24, // 17: signalcast.record.v1.ListCallsResponse.signals:type_name -> signalcast.signal.v1.Signal
+	22, // 18: signalcast.record.v1.Step.at:type_name -> google.protobuf.Timestamp
+	17, // 19: signalcast.record.v1.GetCourseResponse.steps:type_name -> signalcast.record.v1.Step
+	20, // 20: signalcast.record.v1.GetPulseResponse.weeks:type_name -> signalcast.record.v1.Week
+	22, // 21: signalcast.record.v1.GetPulseResponse.generated_at:type_name -> google.protobuf.Timestamp
+	3,  // 22: signalcast.record.v1.RecordService.GetOperatorRecord:input_type -> signalcast.record.v1.GetOperatorRecordRequest
+	5,  // 23: signalcast.record.v1.RecordService.ListOperators:input_type -> signalcast.record.v1.ListOperatorsRequest
+	8,  // 24: signalcast.record.v1.RecordService.GetSkill:input_type -> signalcast.record.v1.GetSkillRequest
+	14, // 25: signalcast.record.v1.RecordService.ListCalls:input_type -> signalcast.record.v1.ListCallsRequest
+	16, // 26: signalcast.record.v1.RecordService.GetCourse:input_type -> signalcast.record.v1.GetCourseRequest
+	19, // 27: signalcast.record.v1.RecordService.GetPulse:input_type -> signalcast.record.v1.GetPulseRequest
+	4,  // 28: signalcast.record.v1.RecordService.GetOperatorRecord:output_type -> signalcast.record.v1.GetOperatorRecordResponse
+	7,  // 29: signalcast.record.v1.RecordService.ListOperators:output_type -> signalcast.record.v1.ListOperatorsResponse
+	13, // 30: signalcast.record.v1.RecordService.GetSkill:output_type -> signalcast.record.v1.GetSkillResponse
+	15, // 31: signalcast.record.v1.RecordService.ListCalls:output_type -> signalcast.record.v1.ListCallsResponse
+	18, // 32: signalcast.record.v1.RecordService.GetCourse:output_type -> signalcast.record.v1.GetCourseResponse
+	21, // 33: signalcast.record.v1.RecordService.GetPulse:output_type -> signalcast.record.v1.GetPulseResponse
+	28, // [28:34] is the sub-list for method output_type
+	22, // [22:28] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_record_v1_record_proto_init() }
@@ -1721,7 +2030,7 @@ func file_record_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_record_v1_record_proto_rawDesc), len(file_record_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,8 @@ const (
 	RecordService_GetOperatorRecord_FullMethodName = "/signalcast.record.v1.RecordService/GetOperatorRecord"
 	RecordService_ListOperators_FullMethodName     = "/signalcast.record.v1.RecordService/ListOperators"
 	RecordService_GetSkill_FullMethodName          = "/signalcast.record.v1.RecordService/GetSkill"
+	RecordService_ListCalls_FullMethodName         = "/signalcast.record.v1.RecordService/ListCalls"
+	RecordService_GetCourse_FullMethodName         = "/signalcast.record.v1.RecordService/GetCourse"
 	RecordService_GetPulse_FullMethodName          = "/signalcast.record.v1.RecordService/GetPulse"
 )
 
@@ -38,6 +40,10 @@ type RecordServiceClient interface {
 	ListOperators(ctx context.Context, in *ListOperatorsRequest, opts ...grpc.CallOption) (*ListOperatorsResponse, error)
 	// How much of a record is skill. not_found for an unknown handle.
 	GetSkill(ctx context.Context, in *GetSkillRequest, opts ...grpc.CallOption) (*GetSkillResponse, error)
+	// The calls of one operator, newest first, page by page. not_found for an unknown handle.
+	ListCalls(ctx context.Context, in *ListCallsRequest, opts ...grpc.CallOption) (*ListCallsResponse, error)
+	// How the score of one operator went. not_found for an unknown handle.
+	GetCourse(ctx context.Context, in *GetCourseRequest, opts ...grpc.CallOption) (*GetCourseResponse, error)
 	// How the network stands. db_unavailable when it cannot be counted.
 	GetPulse(ctx context.Context, in *GetPulseRequest, opts ...grpc.CallOption) (*GetPulseResponse, error)
 }
@@ -80,6 +86,26 @@ func (c *recordServiceClient) GetSkill(ctx context.Context, in *GetSkillRequest,
 	return out, nil
 }
 
+func (c *recordServiceClient) ListCalls(ctx context.Context, in *ListCallsRequest, opts ...grpc.CallOption) (*ListCallsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListCallsResponse)
+	err := c.cc.Invoke(ctx, RecordService_ListCalls_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *recordServiceClient) GetCourse(ctx context.Context, in *GetCourseRequest, opts ...grpc.CallOption) (*GetCourseResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetCourseResponse)
+	err := c.cc.Invoke(ctx, RecordService_GetCourse_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *recordServiceClient) GetPulse(ctx context.Context, in *GetPulseRequest, opts ...grpc.CallOption) (*GetPulseResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetPulseResponse)
@@ -100,6 +126,10 @@ type RecordServiceServer interface {
 	ListOperators(context.Context, *ListOperatorsRequest) (*ListOperatorsResponse, error)
 	// How much of a record is skill. not_found for an unknown handle.
 	GetSkill(context.Context, *GetSkillRequest) (*GetSkillResponse, error)
+	// The calls of one operator, newest first, page by page. not_found for an unknown handle.
+	ListCalls(context.Context, *ListCallsRequest) (*ListCallsResponse, error)
+	// How the score of one operator went. not_found for an unknown handle.
+	GetCourse(context.Context, *GetCourseRequest) (*GetCourseResponse, error)
 	// How the network stands. db_unavailable when it cannot be counted.
 	GetPulse(context.Context, *GetPulseRequest) (*GetPulseResponse, error)
 	mustEmbedUnimplementedRecordServiceServer()
@@ -120,6 +150,12 @@ func (UnimplementedRecordServiceServer) ListOperators(context.Context, *ListOper
 }
 func (UnimplementedRecordServiceServer) GetSkill(context.Context, *GetSkillRequest) (*GetSkillResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSkill not implemented")
+}
+func (UnimplementedRecordServiceServer) ListCalls(context.Context, *ListCallsRequest) (*ListCallsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListCalls not implemented")
+}
+func (UnimplementedRecordServiceServer) GetCourse(context.Context, *GetCourseRequest) (*GetCourseResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetCourse not implemented")
 }
 func (UnimplementedRecordServiceServer) GetPulse(context.Context, *GetPulseRequest) (*GetPulseResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPulse not implemented")
@@ -199,6 +235,42 @@ func _RecordService_GetSkill_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RecordService_ListCalls_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListCallsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RecordServiceServer).ListCalls(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RecordService_ListCalls_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RecordServiceServer).ListCalls(ctx, req.(*ListCallsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RecordService_GetCourse_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetCourseRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RecordServiceServer).GetCourse(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RecordService_GetCourse_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RecordServiceServer).GetCourse(ctx, req.(*GetCourseRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RecordService_GetPulse_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetPulseRequest)
 	if err := dec(in); err != nil {
@@ -235,6 +307,14 @@ var RecordService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetSkill",
 			Handler:    _RecordService_GetSkill_Handler,
+		},
+		{
+			MethodName: "ListCalls",
+			Handler:    _RecordService_ListCalls_Handler,
+		},
+		{
+			MethodName: "GetCourse",
+			Handler:    _RecordService_GetCourse_Handler,
 		},
 		{
 			MethodName: "GetPulse",

@@ -33,7 +33,7 @@ func (v *verifyCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Printf("%s as of %s: %d calls, %d events, every number holds\n", got.Handle, stamp(&got.AsOf), got.Calls, got.Events)
+	_, err = fmt.Printf("%s as of %s: every number holds (calls: %d, events: %d)\n", got.Handle, stamp(&got.AsOf), got.Calls, got.Events)
 	return err
 }
 

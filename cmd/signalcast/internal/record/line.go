@@ -94,6 +94,7 @@ type numbers struct {
 	Moments  map[string]int64 `json:"moments"`
 }
 
+// edge is the report over the whole record, as GET /api/operator/{handle}/skill has it.
 type edge struct {
 	Version     string       `json:"version"`
 	Calls       int64        `json:"calls"`
@@ -102,12 +103,16 @@ type edge struct {
 	EdgeBps     int          `json:"edgeBps"`
 	LowBps      int          `json:"lowBps"`
 	HighBps     int          `json:"highBps"`
-	Above       float64      `json:"above"`
-	Below       float64      `json:"below"`
-	TwoSided    float64      `json:"twoSided"`
-	Needed      *int64       `json:"needed"`
-	NeededSure  *int64       `json:"neededSure"`
+	Chance      chance       `json:"chance"`
+	Needed      *int64       `json:"callsNeeded"`
+	NeededSure  *int64       `json:"callsNeededSure"`
 	Calibration *calibration `json:"calibration"`
+}
+
+type chance struct {
+	Above    float64 `json:"above"`
+	Below    float64 `json:"below"`
+	TwoSided float64 `json:"twoSided"`
 }
 
 type calibration struct {
@@ -118,4 +123,16 @@ type calibration struct {
 	ResolutionBps  int   `json:"resolutionBps"`
 	UncertaintyBps int   `json:"uncertaintyBps"`
 	WithinBps      int   `json:"withinBps"`
+	Bins           []bin `json:"bins"`
+}
+
+type bin struct {
+	From          int   `json:"from"`
+	To            int   `json:"to"`
+	Calls         int64 `json:"calls"`
+	Wins          int64 `json:"wins"`
+	ConfidenceBps int   `json:"confidenceBps"`
+	HitBps        int   `json:"hitBps"`
+	LowBps        int   `json:"lowBps"`
+	HighBps       int   `json:"highBps"`
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -131,11 +132,11 @@ func (t *totals) checkEdge(e *edge, d *differences) {
 	d.same("edge.edgeBps", e.EdgeBps, r.EdgeBps)
 	d.same("edge.lowBps", e.LowBps, r.LowBps)
 	d.same("edge.highBps", e.HighBps, r.HighBps)
-	d.near("edge.above", e.Above, r.Above)
-	d.near("edge.below", e.Below, r.Below)
-	d.near("edge.twoSided", e.TwoSided, r.TwoSided)
-	d.same("edge.needed", show(e.Needed), show(r.Needed))
-	d.same("edge.neededSure", show(e.NeededSure), show(r.NeededSure))
+	d.near("edge.chance.above", e.Chance.Above, r.Above)
+	d.near("edge.chance.below", e.Chance.Below, r.Below)
+	d.near("edge.chance.twoSided", e.Chance.TwoSided, r.TwoSided)
+	d.same("edge.callsNeeded", show(e.Needed), show(r.Needed))
+	d.same("edge.callsNeededSure", show(e.NeededSure), show(r.NeededSure))
 	c := r.Calibration
 	if (c != nil) != (e.Calibration != nil) {
 		d.add("edge.calibration", e.Calibration != nil, c != nil)
@@ -152,4 +153,8 @@ func (t *totals) checkEdge(e *edge, d *differences) {
 	d.same("edge.calibration.resolutionBps", s.ResolutionBps, c.ResolutionBps)
 	d.same("edge.calibration.uncertaintyBps", s.UncertaintyBps, c.UncertaintyBps)
 	d.same("edge.calibration.withinBps", s.WithinBps, c.WithinBps)
+	d.same("edge.calibration.bins", len(s.Bins), len(c.Bins))
+	for i := range min(len(s.Bins), len(c.Bins)) {
+		d.same(fmt.Sprintf("edge.calibration.bins[%d]", i), s.Bins[i], bin(c.Bins[i]))
+	}
 }

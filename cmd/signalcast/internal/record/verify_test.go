@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -101,14 +102,22 @@ func TestEveryChangedMemberIsNamed(t *testing.T) {
 	}
 }
 
-// leaves lists the paths to all numbers below.
+// leaves lists the paths to all numbers below. A place in a list is its index.
 func leaves(path []string, v any) (out [][]string) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return [][]string{path}
-	}
-	for name, of := range m {
+	below := func(name string, of any) {
 		out = append(out, leaves(append(append([]string{}, path...), name), of)...)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, of := range v {
+			below(name, of)
+		}
+	case []any:
+		for i, of := range v {
+			below(strconv.Itoa(i), of)
+		}
+	default:
+		return [][]string{path}
 	}
 	return out
 }
@@ -121,8 +130,18 @@ func change(t *testing.T, text string, path []string) string {
 		t.Fatal(err)
 	}
 	at := line
-	for _, name := range path[:len(path)-1] {
-		at = at[name].(map[string]any)
+	for i := 0; i < len(path)-1; i++ {
+		switch in := at[path[i]].(type) {
+		case map[string]any:
+			at = in
+		case []any:
+			i++
+			place, err := strconv.Atoi(path[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			at = in[place].(map[string]any)
+		}
 	}
 	name := path[len(path)-1]
 	switch v := at[name].(type) {
@@ -136,7 +155,7 @@ func change(t *testing.T, text string, path []string) string {
 	case nil:
 		at[name] = map[string]any{
 			"score": 5, "clvBps": 5, "closePrice": 5, "outcome": "YES", "moment": "RARE", "resolvedAt": "2026-11-22T05:16:50.302Z",
-			"avgClvBps": 5, "needed": 5, "neededSure": 5, "calibration": map[string]any{"calls": 5},
+			"avgClvBps": 5, "callsNeeded": 5, "callsNeededSure": 5, "calibration": map[string]any{"calls": 5},
 		}[name]
 	case string:
 		other := map[string]string{"YES": "NO", "NO": "YES", "won": "lost", "lost": "won", "void": "won", "pending": "lost"}[v]

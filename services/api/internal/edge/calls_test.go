@@ -50,7 +50,7 @@ func callsBundle(t *testing.T) *bundle {
 		withAdmin(d)
 		store, people := d.Feed.(*postgres.Store), d.Operators.(*operator.Service)
 		d.Calls, d.Lanes = store, lane.NewService(store, words{}, time.Now)
-		d.Records = readers{record.NewService(store, people, time.Now), people}
+		d.Records = readers{record.NewService(store, store, people, time.Now), people}
 	}})
 	b.market("100", "SCIENCE")
 	b.market("200", "CRYPTO")

@@ -103,3 +103,28 @@ func (s *Store) Tallies(ctx context.Context, userID string, since *time.Time) ([
 	}
 	return list, nil
 }
+
+// ReadCourse implements record.Store.
+func (s *Store) ReadCourse(ctx context.Context, userID string, most, steps int) (record.Course, error) {
+	rows, err := s.reads.Query(ctx, query("record_course"), userID, most, steps)
+	if err != nil {
+		return record.Course{}, pg.Fault(fmt.Errorf("record_course: %w", err))
+	}
+	var end int64
+	c := record.Course{Whole: true}
+	c.Steps, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (record.Step, error) {
+		var p record.Step // its score is that of the step alone, for now
+		err := row.Scan(&p.At, &p.Score, &p.Calls, &end, &c.Whole)
+		return p, err
+	})
+	if err != nil {
+		return record.Course{}, pg.Fault(fmt.Errorf("record_course: %w", err))
+	}
+	for i := len(c.Steps) - 1; i >= 0; i-- { // from what it is now back to what it was
+		gain := c.Steps[i].Score
+		c.Steps[i].Score = end
+		end -= gain
+	}
+	c.Before = end
+	return c, nil
+}

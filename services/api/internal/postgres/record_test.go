@@ -120,7 +120,7 @@ func (p people) Operator(ctx context.Context, handle, id string) (operator.Opera
 // compareRecords holds every record beside a plain one, and the ranked field too.
 func (l *ledger) compareRecords(when string) {
 	l.t.Helper()
-	svc := record.NewService(l.Store, people{l.bundle}, l.clock.Now)
+	svc := record.NewService(l.Store, l.Store, people{l.bundle}, l.clock.Now)
 	all := l.naive("")
 	var field []naiveRow
 	for _, r := range all {
@@ -196,6 +196,7 @@ func TestRecordsEqualPlainOnes(t *testing.T) {
 			}
 			l.settle()
 			l.compareRecords("settled")
+			l.compareCourses()
 			l.compareSkill()
 		})
 	}
@@ -205,7 +206,7 @@ func TestRecordsEqualPlainOnes(t *testing.T) {
 // must be numbered.
 func (l *ledger) compareSkill() {
 	l.t.Helper()
-	svc := record.NewService(l.Store, people{l.bundle}, l.clock.Now)
+	svc := record.NewService(l.Store, l.Store, people{l.bundle}, l.clock.Now)
 	for _, name := range l.people {
 		for _, lane := range append([]string{""}, boardLanes...) {
 			got := must(svc.Skill(l.t.Context(), name, lane, "all"))(l.t)
@@ -227,5 +228,72 @@ func (l *ledger) compareSkill() {
 				l.t.Fatalf("%s in %q over 28 days: %+v, want %d calls", name, lane, month.Report, n)
 			}
 		}
+	}
+}
+
+// compareCourses follows every score from call to call, whole and cut short, and finds
+// every call on one page or another.
+func (l *ledger) compareCourses() {
+	l.t.Helper()
+	svc := record.NewService(l.Store, l.Store, people{l.bundle}, l.clock.Now)
+	for _, name := range l.people {
+		calls := l.plainCalls(name)
+		l.comparePages(svc, name, calls)
+		id := l.text(`SELECT id FROM api.users WHERE handle = $1`, name)
+		slices.SortFunc(calls, func(a, b plainCall) int { return cmp.Or(b.filed.Compare(a.filed), cmp.Compare(b.id, a.id)) })
+		for _, most := range []int{record.MaxCourse, len(calls) + 1, max(1, len(calls)/2)} {
+			var end, seen int64
+			for _, c := range calls {
+				end += c.score
+			}
+			looked := slices.DeleteFunc(slices.Clone(calls[:min(most, len(calls))]), func(c plainCall) bool { return c.status == "pending" || c.status == "void" })
+			slices.SortFunc(looked, func(a, b plainCall) int { return cmp.Or(a.resolved.Compare(b.resolved), cmp.Compare(a.id, b.id)) })
+			before := end
+			for _, c := range looked {
+				before -= c.score
+			}
+			for _, steps := range []int{record.MaxSteps, 3} {
+				got := must(l.ReadCourse(l.t.Context(), id, most, steps))(l.t)
+				if got.Before != before && len(looked) > 0 || got.Whole != (len(calls) < most) && len(looked) > 0 || len(got.Steps) != min(steps, len(looked)) {
+					l.t.Fatalf("%s, newest %d: %+v of %d calls", name, most, got, len(looked))
+				}
+				at := before
+				for seen = 0; len(got.Steps) > 0; got.Steps = got.Steps[1:] {
+					p := got.Steps[0]
+					for range p.Calls {
+						at += looked[seen].score
+						seen++
+					}
+					if p.Score != at || !p.At.Equal(looked[seen-1].resolved) {
+						l.t.Fatalf("%s, newest %d: %+v after %d calls, want %d", name, most, p, seen, at)
+					}
+				}
+				if int(seen) != len(looked) || seen > 0 && at != end {
+					l.t.Fatalf("%s: %d calls of %d, ends at %d of %d", name, seen, len(looked), at, end)
+				}
+			}
+		}
+	}
+}
+
+func (l *ledger) comparePages(svc *record.Service, name string, calls []plainCall) {
+	l.t.Helper()
+	seen, after := map[string]bool{}, syntax.Cursor{}
+	for {
+		p := must(svc.Calls(l.t.Context(), name, 4, after))(l.t)
+		if len(p.Signals) > 4 || len(p.Signals) == 0 && len(calls) > 0 {
+			l.t.Fatalf("%s: %d calls on a page", name, len(p.Signals))
+		}
+		for _, s := range p.Signals {
+			seen[s.ID] = true
+		}
+		next, ok := syntax.DecodeCursor(p.Next, 1)
+		if !ok {
+			break
+		}
+		after = next
+	}
+	if len(seen) != len(calls) {
+		l.t.Fatalf("%s: %d calls on the pages, want %d", name, len(seen), len(calls))
 	}
 }

@@ -38,15 +38,19 @@ func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallP
 	case q.Handle != "":
 		kind, only = "_user", []any{q.Handle}
 	}
-	to, more, err := s.look(ctx, "signal_window"+kind, append([]any{from.at, from.id, signal.MaxLook}, only...))
-	if err != nil {
-		return signal.CallPage{}, err
+	to, more := oldestEdge, false
+	if q.Lane != "" || q.Status != "" { // else the first calls of all are the page
+		var err error
+		if to, more, err = s.look(ctx, "signal_window"+kind, append([]any{from.at, from.id, signal.MaxLook}, only...)); err != nil {
+			return signal.CallPage{}, err
+		}
 	}
 	args := []any{from.at, from.id, to.at, to.id, q.Limit, q.Lane, string(q.Status), q.Handle}
 	if q.MarketID != "" {
 		args = append(args, q.MarketID)
 	}
-	p := signal.CallPage{}
+	var p signal.CallPage
+	var err error
 	if p.Signals, err = s.records(ctx, "signal_list"+kind, args...); err != nil {
 		return signal.CallPage{}, err
 	}

@@ -46,12 +46,11 @@ func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, afte
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return signal.Ledger{}, pg.Fault(fmt.Errorf("read market totals: %w", err))
 	}
-	var at *time.Time
-	var id *string
+	from := newestEdge
 	if t, ok := after.Time(0); ok && isUUID(after.ID) {
-		at, id = &t, &after.ID
+		from = edge{t, after.ID}
 	}
-	l.Signals, err = s.records(ctx, "signal_ledger", marketID, at, id, limit)
+	l.Signals, err = s.records(ctx, "signal_ledger", marketID, from.at, from.id, limit)
 	if err != nil {
 		return signal.Ledger{}, err
 	}
@@ -91,7 +90,7 @@ func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now t
 const minTopSample = 3
 
 func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) error {
-	cut, err := s.topCut(ctx)
+	cut, err := s.cuts.get(ctx)
 	if err != nil || cut == nil {
 		return err
 	}
@@ -104,37 +103,6 @@ func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) 
 		c.TopYesPercent, c.TopSample = &percent, int(n)
 	}
 	return nil
-}
-
-// cut is the last operator of the top quartile.
-type cut struct {
-	mean     float64
-	resolved int64
-	user     string
-}
-
-// cutLife is how long a cut is used before it is read again.
-const cutLife = 5 * time.Second
-
-func (s *Store) topCut(ctx context.Context) (*cut, error) {
-	now := s.now()
-	s.cutMu.Lock()
-	defer s.cutMu.Unlock()
-	if now.Sub(s.cutAt) < cutLife {
-		return s.cut, nil
-	}
-	var c cut
-	err := s.reads.QueryRow(ctx, query("signal_top_cut")).Scan(&c.mean, &c.resolved, &c.user)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		s.cut = nil
-	case err != nil:
-		return nil, pg.Fault(fmt.Errorf("read the top quartile: %w", err))
-	default:
-		s.cut = &c
-	}
-	s.cutAt = now
-	return s.cut, nil
 }
 
 func (s *Store) records(ctx context.Context, name string, args ...any) ([]signal.Record, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -77,10 +76,7 @@ type Store struct {
 	filings *coalescer
 	queues  *queues
 	bell    *bell
-
-	cutMu sync.Mutex // guards cut and cutAt
-	cut   *cut
-	cutAt time.Time
+	cuts    *cuts
 }
 
 // New makes a store over an open pool and is ready to file.
@@ -90,6 +86,7 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	}
 	s := &Store{pool: pool, reads: pg.Bound(pool, rules.ReadBudget), rules: rules, now: now}
 	s.acts = actingPool(pool)
+	s.cuts = &cuts{read: s.readCut, now: now}
 	s.queues = newQueues(s.filePatient)
 	s.filings = newCoalescer(s.fileQuick)
 	s.bell = newBell(func(ctx context.Context) error {

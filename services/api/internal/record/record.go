@@ -74,18 +74,22 @@ type Store interface {
 	// Tallies counts the decided calls of an operator by lane, price and confidence; with
 	// since, of those resolved at or after it. A result shows in it once it is in the feed.
 	Tallies(ctx context.Context, userID string, since *time.Time) ([]Tally, error)
+	// ReadCourse looks at the newest calls, most of them, and joins those that were
+	// decided into so many steps.
+	ReadCourse(ctx context.Context, userID string, most, steps int) (Course, error)
 }
 
 // Service reads records.
 type Service struct {
 	store     Store
+	calls     Calls
 	directory Directory
 	now       func() time.Time
 }
 
 // NewService wires the subject.
-func NewService(store Store, directory Directory, now func() time.Time) *Service {
-	return &Service{store: store, directory: directory, now: now}
+func NewService(store Store, calls Calls, directory Directory, now func() time.Time) *Service {
+	return &Service{store: store, calls: calls, directory: directory, now: now}
 }
 
 // Record reads one operator's record. Fault: not_found.

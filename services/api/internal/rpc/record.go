@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/skill"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/record"
@@ -77,6 +78,29 @@ func (f *Records) GetSkill(ctx context.Context, r *recordv1.GetSkillRequest) (*r
 	}
 	for i := range got.Lanes {
 		out.Lanes = append(out.Lanes, &recordv1.LaneReport{Lane: got.Lanes[i].Lane, Report: reportTo(&got.Lanes[i].Report)})
+	}
+	return out, nil
+}
+
+// ListCalls is a page of the calls of an operator. Fault: not_found.
+func (f *Records) ListCalls(ctx context.Context, r *recordv1.ListCallsRequest) (*recordv1.ListCallsResponse, error) {
+	after, _ := syntax.DecodeCursor(r.GetCursor(), 1)
+	p, err := f.service.Calls(ctx, r.GetHandle(), bound(r.GetLimit(), record.DefaultCalls, record.MaxCalls), after)
+	if err != nil {
+		return nil, err
+	}
+	return &recordv1.ListCallsResponse{Signals: recordsTo(p.Signals), NextCursor: p.Next}, nil
+}
+
+// GetCourse is how the score of an operator went. Fault: not_found.
+func (f *Records) GetCourse(ctx context.Context, r *recordv1.GetCourseRequest) (*recordv1.GetCourseResponse, error) {
+	c, err := f.service.Course(ctx, r.GetHandle())
+	if err != nil {
+		return nil, err
+	}
+	out := &recordv1.GetCourseResponse{Before: c.Before, Whole: c.Whole}
+	for _, p := range c.Steps {
+		out.Steps = append(out.Steps, &recordv1.Step{At: timestamppb.New(p.At), Score: p.Score, Calls: p.Calls})
 	}
 	return out, nil
 }

@@ -157,6 +157,7 @@ func (a *App) faces() error {
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), APIURL: strings.TrimSuffix(a.cfg.APIURL, "/"), LoginURL: a.cfg.LoginURL, Secure: secure,
 		Signals: d.Reads, Markets: d.Markets, Catalogue: d.Catalogue, Pins: d.Pins, Resolutions: d.Resolutions, Operators: d.Operators,
 		Feed: upstream.NewFeed(a.ledger), Wire: d.Wire,
+		Records: d.Records, Network: d.Network, Stations: upstream.NewStations(a.ledger), Heard: store, Keep: a.cfg.Network.Keep,
 		Boards: d.Boards, Messages: a.messages, Provider: providerWord(providers), People: pages.People{
 			Follows: d.Accounts.Follows, Claims: d.Accounts.Claims, Payouts: d.Accounts.Payouts, Accounts: d.Accounts.People, Profiles: d.Accounts.Profiles,
 		},

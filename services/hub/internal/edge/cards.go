@@ -14,11 +14,10 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/card"
-	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -39,8 +38,7 @@ type thing struct {
 	url    string
 	signal signal.Signal // of a signal
 	market market.Market // of a market
-	owner  claim.Account // of an operator
-	record board.Record
+	record record.Record // of an operator
 }
 
 var errNoThing = fault.New(fault.NotFound, "not_found", "")
@@ -132,42 +130,29 @@ func (s *server) operatorThing(ctx context.Context, raw string) (thing, error) {
 	if err != nil {
 		return thing{}, operator.ErrUnknown
 	}
-	owner, err := s.accounts.Payouts.Finder.AccountByHandle(ctx, handle)
+	r, err := s.ledgerRecords.Operator(ctx, record.Query{Handle: handle, Recent: atomRecent})
 	if err != nil {
 		return thing{}, err
 	}
-	record, err := s.boards.Record(ctx, owner.ID)
-	if err != nil {
-		return thing{}, err
-	}
-	t := thing{kind: share.Operator, id: string(owner.Handle), url: s.hubURL + "/u/" + string(owner.Handle), owner: owner, record: record}
-	resolved := record.Won + record.Lost
+	o, st := r.Operator, &r.Stats
+	t := thing{kind: share.Operator, id: string(o.Handle), url: s.hubURL + "/u/" + string(o.Handle), record: r}
 	t.Card = card.Card{
-		Kicker: title(resolved), Title: owner.DisplayName, Subtitle: "@" + string(owner.Handle), Accent: card.Plain,
-		Lines: []string{strconv.FormatInt(record.Total, 10) + plural(record.Total, " call, ", " calls, ") + strconv.FormatInt(resolved, 10) + " resolved"},
+		Kicker: record.Title(st.Resolved()), Title: o.DisplayName, Subtitle: "@" + string(o.Handle), Accent: card.Plain,
+		Lines: []string{strconv.FormatInt(st.Total, 10) + plural(st.Total, " call, ", " calls, ") + strconv.FormatInt(st.Resolved(), 10) + " decided"},
 	}
-	if resolved > 0 {
-		t.Lines = append(t.Lines, strconv.FormatInt(record.Accuracy(), 10)+" % right, "+points0(int32(record.Score)))
+	if t.Title == "" {
+		t.Title = "@" + string(o.Handle)
 	}
-	if owner.IsAI() {
+	if st.Resolved() > 0 {
+		t.Lines = append(t.Lines, strconv.Itoa(int(st.Accuracy))+" % right, "+points0(int32(st.Score)))
+	}
+	switch {
+	case o.IsAI() || o.Tier == syntax.Automated:
 		t.Subtitle += " · machine"
+	case o.Tier == syntax.House:
+		t.Subtitle += " · house"
 	}
 	return t, nil
-}
-
-// title is the rank of an operator, by resolved calls (contract 4.8.1).
-func title(resolved int64) string {
-	switch {
-	case resolved < 5:
-		return "RECRUIT"
-	case resolved < 15:
-		return "OPERATOR"
-	case resolved < 50:
-		return "FIELD OPERATOR"
-	case resolved < 200:
-		return "SENIOR OPERATOR"
-	}
-	return "STATION CHIEF"
 }
 
 // card is GET /api/card/{kind}/{id}.

@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"context"
 	"html"
 	"net/http"
 	"net/url"
@@ -13,9 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
-	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // embedPartJSON is what every embed has. ShortURL is null while the hub cannot keep one.
@@ -29,28 +26,16 @@ type embedPartJSON struct {
 }
 
 type embedOperatorJSON struct {
-	Type        string           `json:"type"`
-	Handle      string           `json:"handle"`
-	DisplayName string           `json:"displayName"`
-	Rank        string           `json:"rank"`
-	Score       int64            `json:"score"`
-	Accuracy    int64            `json:"accuracy"`
-	Live        bool             `json:"live"`
-	LiveSignal  *struct{}        `json:"liveSignal"` // null: nobody broadcasts yet
-	RecentCalls []recentCallJSON `json:"recentCalls"`
+	Type        string     `json:"type"`
+	Handle      string     `json:"handle"`
+	DisplayName string     `json:"displayName"`
+	Rank        string     `json:"rank"`
+	Score       int64      `json:"score"`
+	Accuracy    int64      `json:"accuracy"`
+	Live        bool       `json:"live"`
+	LiveSignal  any        `json:"liveSignal"`
+	RecentCalls []callJSON `json:"recentCalls"`
 	embedPartJSON
-}
-
-type recentCallJSON struct {
-	SignalID          string `json:"signalId"`
-	MarketID          string `json:"marketId"`
-	MarketTitle       string `json:"marketTitle"`
-	Direction         string `json:"direction"`
-	PriceAtPrediction int    `json:"priceAtPrediction"`
-	Status            string `json:"status"`
-	Score             *int32 `json:"score"`
-	CreatedAt         string `json:"createdAt"`
-	ReceiptURL        string `json:"receiptUrl"`
 }
 
 type embedMarketJSON struct {
@@ -102,7 +87,6 @@ type oembedJSON struct {
 const (
 	frameWidth, frameHeight     = 420, 220
 	pictureWidth, pictureHeight = 600, 315
-	recentCalls                 = 10
 	oembedAge                   = 300
 )
 
@@ -137,35 +121,11 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 	case share.Signal:
 		return embedSignalJSON{"signal", showSignal(t.signal), t.url, part}, nil
 	}
-	calls, err := s.recentOf(ctx, t.owner.Operator)
-	if err != nil {
-		return nil, err
-	}
+	atom := s.showAtom(&t.record, 0)
 	return embedOperatorJSON{
-		Type: "operator", Handle: string(t.owner.Handle), DisplayName: t.owner.DisplayName, Rank: title(t.record.Won + t.record.Lost),
-		Score: t.record.Score, Accuracy: t.record.Accuracy(), RecentCalls: calls, embedPartJSON: part,
+		Type: "operator", Handle: atom.Handle, DisplayName: atom.DisplayName, Rank: atom.Rank, Score: atom.Stats.Score, Accuracy: int64(atom.Stats.Accuracy),
+		Live: atom.Live, LiveSignal: atom.LiveSignal, RecentCalls: atom.RecentCalls, embedPartJSON: part,
 	}, nil
-}
-
-// newestCalls is among how many calls of everybody those of one are looked for.
-const newestCalls = signal.FeedMax
-
-func (s *server) recentOf(ctx context.Context, of operator.Operator) ([]recentCallJSON, error) {
-	feed, err := s.reads.Feed(ctx, signal.FeedRecent, newestCalls)
-	if err != nil {
-		return nil, err
-	}
-	out := []recentCallJSON{}
-	for i := range feed {
-		if f := &feed[i]; f.PublicID == of.PublicID && len(out) < recentCalls {
-			out = append(out, recentCallJSON{
-				SignalID: f.ID, MarketID: string(f.MarketID), MarketTitle: f.MarketTitle, Direction: string(f.Direction),
-				PriceAtPrediction: int(f.Price), Status: string(f.Status), Score: f.Score, CreatedAt: syntax.Stamp(f.CreatedAt),
-				ReceiptURL: s.hubURL + "/receipts/" + f.ID,
-			})
-		}
-	}
-	return out, nil
 }
 
 // frameOf is what a page puts in to show the thing, no wider and no higher than asked

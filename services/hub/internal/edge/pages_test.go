@@ -1,6 +1,7 @@
 package edge_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 
 	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
 )
 
 const (
@@ -25,12 +27,18 @@ const (
 	anotherP = "jwt.evil.sig"
 )
 
+// nobodyHeard is a hub that has read no partner.
+type nobodyHeard struct{}
+
+func (nobodyHeard) Heard(context.Context) (map[string]time.Time, error) { return nil, nil }
+
 // mountPages adds the pages as the service mounts them.
 func (b *bench) mountPages() {
 	b.t.Helper()
 	err := pages.Mount(b.server.Edge(), pages.Deps{
 		HubURL: hubURL, Origin: hubURL, LoginURL: idpURL, Secure: true,
 		Signals: b.deps.Reads, Markets: b.deps.Markets, Catalogue: b.deps.Catalogue, Pins: b.deps.Pins, Resolutions: b.deps.Resolutions, Operators: b.deps.Operators,
+		Records: b.deps.Records, Network: b.deps.Network, Stations: b.deps.Owned.(network.Directory), Heard: nobodyHeard{}, Keep: 10 * time.Minute,
 		Boards: b.deps.Boards, Messages: b.deps.Messages, Provider: "the test issuer", People: pages.People{
 			Follows: b.deps.Accounts.Follows, Claims: b.deps.Accounts.Claims, Payouts: b.deps.Accounts.Payouts,
 			Accounts: b.deps.Accounts.People, Profiles: b.deps.Accounts.Profiles,

@@ -103,29 +103,8 @@ type recordNumbersJSON struct {
 
 // recordEdgeJSON is the report of docs/method.md over the whole record.
 type recordEdgeJSON struct {
-	Version     string                 `json:"version"`
-	Calls       int64                  `json:"calls"`
-	Wins        int64                  `json:"wins"`
-	PriceBps    int                    `json:"priceBps"`
-	EdgeBps     int                    `json:"edgeBps"`
-	LowBps      int                    `json:"lowBps"`
-	HighBps     int                    `json:"highBps"`
-	Above       float64                `json:"above"`
-	Below       float64                `json:"below"`
-	TwoSided    float64                `json:"twoSided"`
-	Needed      *int64                 `json:"needed"`
-	NeededSure  *int64                 `json:"neededSure"`
-	Calibration *recordCalibrationJSON `json:"calibration"`
-}
-
-type recordCalibrationJSON struct {
-	Calls          int64 `json:"calls"`
-	BrierBps       int   `json:"brierBps"`
-	MarketBrierBps int   `json:"marketBrierBps"`
-	ReliabilityBps int   `json:"reliabilityBps"`
-	ResolutionBps  int   `json:"resolutionBps"`
-	UncertaintyBps int   `json:"uncertaintyBps"`
-	WithinBps      int   `json:"withinBps"`
+	Version string `json:"version"`
+	reportJSON
 }
 
 // lines writes a record as one JSON object a line.
@@ -155,7 +134,7 @@ func (l *lines) end(b *bytes.Buffer, e export.End) error {
 	t := &l.tally
 	out := recordEndJSON{
 		Type: "end", Complete: t.Total == e.Calls && t.Events == e.Events, Calls: t.Total, Events: t.Events,
-		SHA256: hex.EncodeToString(l.sum.Sum(nil)), Numbers: showNumbers(t), Edge: showEdgeLine(t.Edge()), Checkpoint: orNull(e.Checkpoint),
+		SHA256: hex.EncodeToString(l.sum.Sum(nil)), Numbers: showNumbers(t), Edge: showWhole(t.Edge()), Checkpoint: orNull(e.Checkpoint),
 	}
 	return l.line(b, out)
 }
@@ -204,18 +183,9 @@ func showNumbers(t *export.Tally) recordNumbersJSON {
 	return out
 }
 
-func showEdgeLine(r *export.Edge) *recordEdgeJSON {
+func showWhole(r *export.Edge) *recordEdgeJSON {
 	if r == nil {
 		return nil
 	}
-	out := &recordEdgeJSON{
-		Version: export.EdgeVersion, Calls: r.Calls, Wins: r.Wins, PriceBps: r.PriceBps, EdgeBps: r.EdgeBps, LowBps: r.LowBps, HighBps: r.HighBps,
-		Above: r.Above, Below: r.Below, TwoSided: r.TwoSided, Needed: r.Needed, NeededSure: r.NeededSure,
-	}
-	if c := r.Calibration; c != nil {
-		out.Calibration = &recordCalibrationJSON{
-			c.Calls, c.BrierBps, c.MarketBrierBps, c.ReliabilityBps, c.ResolutionBps, c.UncertaintyBps, c.WithinBps,
-		}
-	}
-	return out
+	return &recordEdgeJSON{export.EdgeVersion, showReport(r)}
 }

@@ -76,6 +76,7 @@ type Ledger struct {
 	LastBoard *boardv1.ListBroadcastRequest
 	Records   map[string]*recordv1.GetOperatorRecordResponse // by handle; all but the operator
 	Skills    map[string]*recordv1.GetSkillResponse          // by handle, lane and window
+	Courses   map[string]*recordv1.GetCourseResponse         // by handle
 	Ranked    []*recordv1.Ranked
 	Pulse     *recordv1.GetPulseResponse
 	Program   *programv1.Program

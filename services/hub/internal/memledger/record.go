@@ -2,11 +2,14 @@ package memledger
 
 import (
 	"context"
+	"slices"
+	"strconv"
 
 	"google.golang.org/protobuf/proto"
 
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
 func (l *Ledger) named(handle, id string) *operatorv1.Operator {
@@ -33,6 +36,42 @@ func (l *Ledger) GetOperatorRecord(ctx context.Context, r *recordv1.GetOperatorR
 		out.Recent = out.Recent[:min(len(out.Recent), int(r.GetRecent()))]
 		out.Moments = out.Moments[:min(len(out.Moments), int(r.GetMoments()))]
 		return out, nil
+	})
+}
+
+// ListCalls answers the signals of an operator; its cursors are numbers.
+func (l *Ledger) ListCalls(ctx context.Context, r *recordv1.ListCallsRequest) (*recordv1.ListCallsResponse, error) {
+	return do(ctx, l, "ListCalls", func() (*recordv1.ListCallsResponse, error) {
+		if l.named(r.GetHandle(), "") == nil {
+			return nil, ErrNotFound
+		}
+		var all []*signalv1.Signal
+		for _, f := range slices.Backward(l.Signals) {
+			if f.Signal.GetHandle() == r.GetHandle() {
+				all = append(all, f.Signal)
+			}
+		}
+		from, _ := strconv.Atoi(r.GetCursor())
+		from = min(max(from, 0), len(all))
+		to := min(from+int(r.GetLimit()), len(all))
+		out := &recordv1.ListCallsResponse{Signals: all[from:to]}
+		if to < len(all) {
+			out.NextCursor = strconv.Itoa(to)
+		}
+		return out, nil
+	})
+}
+
+// GetCourse answers what the test put there, for operators that exist.
+func (l *Ledger) GetCourse(ctx context.Context, r *recordv1.GetCourseRequest) (*recordv1.GetCourseResponse, error) {
+	return do(ctx, l, "GetCourse", func() (*recordv1.GetCourseResponse, error) {
+		if l.named(r.GetHandle(), "") == nil {
+			return nil, ErrNotFound
+		}
+		if kept := l.Courses[r.GetHandle()]; kept != nil {
+			return kept, nil
+		}
+		return &recordv1.GetCourseResponse{Whole: true}, nil
 	})
 }
 

@@ -79,6 +79,23 @@ type Register interface {
 	Partners(ctx context.Context) ([]Partner, error)
 }
 
+// Station is an active partner as it describes itself.
+type Station struct {
+	Partner
+	Name, Owner, URL, Description string
+	Lanes                         []syntax.Lane
+}
+
+// Directory describes the active stations, by id. Fault: those of a ledger that is away.
+type Directory interface {
+	Stations(ctx context.Context) ([]Station, error)
+}
+
+// Heard tells when the rows of partners were read last, by origin. Fault: db_unavailable.
+type Heard interface {
+	Heard(ctx context.Context) (map[string]time.Time, error)
+}
+
 // Reader reads what a partner shows: good rows alone, MaxRows at most. An error says
 // that the whole answer is none.
 type Reader interface {

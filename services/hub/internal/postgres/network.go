@@ -80,6 +80,21 @@ func copies[T any](ctx context.Context, s *Store, kind string, since time.Time) 
 	return out, nil
 }
 
+// Heard implements network.Heard.
+func (s *Store) Heard(ctx context.Context) (map[string]time.Time, error) {
+	rows, err := s.read.Query(ctx, query("network_heard"))
+	if err != nil {
+		return nil, fmt.Errorf("read when partners were heard: %w", err)
+	}
+	out := map[string]time.Time{}
+	var origin string
+	var at time.Time
+	if _, err := pgx.ForEachRow(rows, []any{&origin, &at}, func() error { out[origin] = at; return nil }); err != nil {
+		return nil, fmt.Errorf("read when partners were heard: %w", err)
+	}
+	return out, nil
+}
+
 // LocalTapes implements network.Shelf.
 func (s *Store) LocalTapes(ctx context.Context, limit int) ([]network.Tape, error) {
 	rows, err := s.read.Query(ctx, query("network_clips"), limit)

@@ -49,6 +49,10 @@ func TestPartnerCopies(t *testing.T) {
 	if ops, err := s.CopiedOperators(ctx, noon.Add(time.Second)); len(ops) != 0 || err != nil {
 		t.Errorf("an old copy: %v %v", ops, err)
 	}
+	heard, err := s.Heard(ctx)
+	if err != nil || len(heard) != 2 || !heard["river"].Equal(noon.Add(time.Minute)) || !heard["tide"].Equal(noon.Add(time.Minute)) {
+		t.Errorf("heard: %v %v", heard, err)
+	}
 	must(s.DropOthers(ctx, []string{"tide", "other"}))
 	if tapes, err := s.CopiedTapes(ctx, noon); len(tapes) != 0 || err != nil {
 		t.Errorf("of a partner that is gone: %v %v", tapes, err)

@@ -112,6 +112,26 @@ type Pulse struct {
 	GeneratedAt                                        time.Time
 }
 
+// Calls is a page of somebody's calls.
+type Calls struct {
+	List []signal.Signal // newest first
+	Next string          // cursor; empty at the end
+}
+
+// Step is where a score stood when so many calls more were decided.
+type Step struct {
+	At           time.Time
+	Score, Calls int64
+}
+
+// Course is how a score went. Before is what it was ahead of the first step, and 0
+// where the course is Whole; of a very long record the newest calls alone are in it.
+type Course struct {
+	Steps  []Step // oldest first
+	Before int64
+	Whole  bool
+}
+
 // ErrPulse is the answer when the network cannot be counted.
 var ErrPulse = fault.New(fault.Unavailable, "pulse_unavailable", "the network cannot be counted now")
 
@@ -128,6 +148,11 @@ type Ledger interface {
 	Operator(ctx context.Context, q Query) (Record, error)
 	// Ranked lists people with a decided call, best first, at most 100.
 	Ranked(ctx context.Context, limit int) ([]Ranked, error)
+	// Calls is a page of the calls of an operator, newest first; a cursor that is none
+	// begins at the newest.
+	Calls(ctx context.Context, handle syntax.Handle, limit int, cursor string) (Calls, error)
+	// Course is how the score of an operator went.
+	Course(ctx context.Context, handle syntax.Handle) (Course, error)
 	// Skill measures all calls or those of a lane; window is all or 28d.
 	Skill(ctx context.Context, handle syntax.Handle, lane syntax.Lane, window string) (Skill, error)
 	Pulse(ctx context.Context) (Pulse, error)

@@ -70,6 +70,32 @@ func (l *Records) Ranked(ctx context.Context, limit int) ([]record.Ranked, error
 	return out, nil
 }
 
+// Calls implements record.Ledger.
+func (l *Records) Calls(ctx context.Context, handle syntax.Handle, limit int, cursor string) (record.Calls, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	r, err := l.read.ListCalls(ctx, &recordv1.ListCallsRequest{Handle: string(handle), Limit: int32(limit), Cursor: cursor})
+	if err != nil {
+		return record.Calls{}, err
+	}
+	return record.Calls{List: signalsOf(r.GetSignals()), Next: r.GetNextCursor()}, nil
+}
+
+// Course implements record.Ledger.
+func (l *Records) Course(ctx context.Context, handle syntax.Handle) (record.Course, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	r, err := l.read.GetCourse(ctx, &recordv1.GetCourseRequest{Handle: string(handle)})
+	if err != nil {
+		return record.Course{}, err
+	}
+	out := record.Course{Before: r.GetBefore(), Whole: r.GetWhole()}
+	for _, p := range r.GetSteps() {
+		out.Steps = append(out.Steps, record.Step{At: at(p.GetAt()), Score: p.GetScore(), Calls: p.GetCalls()})
+	}
+	return out, nil
+}
+
 // measureTime bounds the measuring of a record, which grows with its distinct prices.
 const measureTime = 5 * time.Second
 

@@ -7,6 +7,7 @@ import (
 
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -55,17 +56,37 @@ func stationDraft(d *message.Station) *stationv1.Draft {
 
 // Partners implements network.Register.
 func (s *Stations) Partners(ctx context.Context) ([]network.Partner, error) {
+	list, err := s.Stations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]network.Partner, 0, len(list))
+	for i := range list {
+		out = append(out, list[i].Partner)
+	}
+	return out, nil
+}
+
+// Stations implements network.Directory.
+func (s *Stations) Stations(ctx context.Context) ([]network.Station, error) {
 	ctx, cancel := brief(ctx)
 	defer cancel()
 	r, err := s.read.ListActiveStations(ctx, &stationv1.ListActiveStationsRequest{})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]network.Partner, 0, len(r.GetStations()))
+	out := make([]network.Station, 0, len(r.GetStations()))
 	for _, st := range r.GetStations() {
-		out = append(out, network.Partner{
-			Origin: st.GetStationId(), OriginURL: st.GetOriginUrl(), TapesURL: st.GetTapesUrl(), OperatorsURL: st.GetOperatorsUrl(),
-		})
+		one := network.Station{
+			Partner: network.Partner{
+				Origin: st.GetStationId(), OriginURL: st.GetOriginUrl(), TapesURL: st.GetTapesUrl(), OperatorsURL: st.GetOperatorsUrl(),
+			},
+			Name: st.GetName(), Owner: st.GetOwnerHandle(), URL: st.GetUrl(), Description: st.GetDescription(),
+		}
+		for _, l := range st.GetLanes() {
+			one.Lanes = append(one.Lanes, syntax.Lane(l))
+		}
+		out = append(out, one)
 	}
 	return out, nil
 }

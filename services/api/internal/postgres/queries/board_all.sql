@@ -6,29 +6,40 @@ WITH fresh AS MATERIALIZED (
         f.calls, f.takes, f.month_score, f.month_done, f.cast_all, f.cast_month
     FROM board_fresh($2, greatest($4, (SELECT since FROM board_state)), NULL) f
 ), top AS (
-    SELECT user_id, score, won, lost, void, total, resolved, accuracy, handle, calls, takes, month_score, month_done, cast_all, cast_month
+    SELECT user_id, score, won, lost, void, total, resolved, accuracy, handle, calls, takes, month_score, month_done, cast_all, cast_month,
+        skill_calls, edge_bps, low_bps, high_bps
     FROM (
         SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.accuracy, k.handle, k.calls, k.takes,
-            k.month_score, k.month_done, k.cast_all, k.cast_month
+            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
         FROM unnest($1::text[]) t (tier)
         CROSS JOIN LATERAL (
-            SELECT user_id, score, won, lost, void, total, resolved, accuracy, handle, calls, takes, month_score, month_done, cast_all, cast_month
+            SELECT user_id, score, won, lost, void, total, resolved, accuracy, handle, calls, takes, month_score, month_done, cast_all, cast_month,
+                skill_calls, edge_bps, low_bps, high_bps
             FROM board_rows
             WHERE lane = $2 AND tier = t.tier AND user_id NOT IN (SELECT user_id FROM fresh)
             ORDER BY cast_all DESC, score DESC, resolved DESC, handle
             LIMIT $3
         ) k
         UNION ALL
-        SELECT user_id, score, won, lost, void, total, resolved, accuracy, handle, calls, takes, month_score, month_done, cast_all, cast_month
-        FROM fresh WHERE tier = ANY ($1)
+        SELECT f.user_id, f.score, f.won, f.lost, f.void, f.total, f.resolved, f.accuracy, f.handle, f.calls, f.takes,
+            f.month_score, f.month_done, f.cast_all, f.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+        FROM fresh f
+        LEFT JOIN LATERAL (SELECT skill_calls, edge_bps, low_bps, high_bps FROM board_rows WHERE user_id = f.user_id AND lane = $2 LIMIT 1) k ON true
+        WHERE f.tier = ANY ($1)
     ) r
     ORDER BY cast_all DESC, score DESC, resolved DESC, handle
     LIMIT $3
 )
 SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.tier, u.session_version, u.created_at, u.bio, u.links, u.payout_address,
-    r.score, CASE WHEN $2 = '' THEN r.total ELSE (
-        SELECT count(*) FROM signals s JOIN markets m ON m.market_id = s.market_id WHERE s.user_id = u.id AND m.lane = $2) END,
-    r.won, r.lost, r.void, coalesce(k.skill_calls, 0), coalesce(k.edge_bps, 0), coalesce(k.low_bps, 0), coalesce(k.high_bps, 0),
+    r.score, CASE WHEN $2 = '' THEN r.total ELSE r.won + r.lost + r.void + (
+        -- Those without a result, which are among the newest: not more of them are looked for than there are.
+        SELECT count(*) FROM (
+            SELECT s.market_id FROM signals s
+            WHERE s.user_id = u.id AND NOT EXISTS (SELECT FROM signal_results x WHERE x.signal_id = s.id)
+            ORDER BY s.created_at DESC
+            LIMIT greatest(0, r.total - (SELECT c.won + c.lost + c.void FROM operator_scores c WHERE c.user_id = u.id))) w
+        JOIN markets m ON m.market_id = w.market_id AND m.lane = $2) END,
+    r.won, r.lost, r.void, coalesce(r.skill_calls, 0), coalesce(r.edge_bps, 0), coalesce(r.low_bps, 0), coalesce(r.high_bps, 0),
     r.cast_all, r.calls, r.takes, r.score, r.resolved
-FROM top r JOIN users u ON u.id = r.user_id LEFT JOIN board_rows k ON k.user_id = r.user_id AND k.lane = $2
+FROM top r JOIN users u ON u.id = r.user_id
 ORDER BY r.cast_all DESC, r.score DESC, r.resolved DESC, r.handle

@@ -15,8 +15,14 @@ WITH top AS (
     LIMIT $3
 )
 SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.tier, u.session_version, u.created_at, u.bio, u.links, u.payout_address,
-    r.score, CASE WHEN $2 = '' THEN r.total ELSE (
-        SELECT count(*) FROM signals s JOIN markets m ON m.market_id = s.market_id WHERE s.user_id = u.id AND m.lane = $2) END,
+    r.score, CASE WHEN $2 = '' THEN r.total ELSE r.won + r.lost + r.void + (
+        -- Those without a result, which are among the newest: not more of them are looked for than there are.
+        SELECT count(*) FROM (
+            SELECT s.market_id FROM signals s
+            WHERE s.user_id = u.id AND NOT EXISTS (SELECT FROM signal_results x WHERE x.signal_id = s.id)
+            ORDER BY s.created_at DESC
+            LIMIT greatest(0, (SELECT t.total FROM operator_totals t WHERE t.user_id = u.id) - (SELECT c.won + c.lost + c.void FROM operator_scores c WHERE c.user_id = u.id))) w
+        JOIN markets m ON m.market_id = w.market_id AND m.lane = $2) END,
     r.won, r.lost, r.void, r.skill_calls, r.edge_bps, r.low_bps, r.high_bps,
     r.cast_all, r.calls, r.takes, r.score, r.resolved
 FROM top r JOIN users u ON u.id = r.user_id

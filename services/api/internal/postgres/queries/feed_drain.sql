@@ -16,7 +16,7 @@ WITH batch AS (
         ORDER BY user_id LIMIT cardinality($3::uuid[]) / 2
     ) s
     LEFT JOIN signal_results r ON r.signal_id = s.id
-    LEFT JOIN LATERAL (SELECT id, tier, odds_bps FROM moments WHERE signal_id = s.id LIMIT 1) o ON true
+    LEFT JOIN LATERAL (SELECT id, tier, odds_bps FROM moments WHERE signal_id = s.id AND r.status = 'won' AND s.basis <= 5000 LIMIT 1) o ON true
 ), chunk AS (
     SELECT id, user_id, created_at, yes, market_title, confidence, price, status, score, clv_bps, lane, resolved_at,
         moment, tier, odds_bps, n, minted

@@ -1,34 +1,51 @@
--- Every counter beside a count of the record; rows are the differences.
-WITH market AS (
-    SELECT s.market_id AS id, count(*) FILTER (WHERE s.yes) AS yes, count(*) FILTER (WHERE NOT s.yes) AS no,
-        count(*) FILTER (WHERE s.yes AND u.crowd) AS crowd_yes, count(*) FILTER (WHERE NOT s.yes AND u.crowd) AS crowd_no
-    FROM signals s JOIN users u ON u.id = s.user_id GROUP BY s.market_id
-), total AS (
-    SELECT user_id AS id, count(*) AS total FROM signals GROUP BY user_id
-), score AS (
-    SELECT r.user_id AS id, count(*) FILTER (WHERE status = 'won') AS won, count(*) FILTER (WHERE status = 'lost') AS lost,
-        count(*) FILTER (WHERE status = 'void') AS void, sum(score) AS score, coalesce(sum(clv_bps), 0) AS clv_sum,
-        count(clv_bps) AS clv_count, count(*) FILTER (WHERE clv_bps > 0) AS beat_line,
-        coalesce(sum(least(greatest(s.score_basis_bps, 1), 9999)) FILTER (WHERE status <> 'void'), 0) AS price_sum
-    FROM signal_results r JOIN signals s ON s.id = r.signal_id GROUP BY r.user_id
-), lane AS (
-    SELECT r.user_id AS id, scoring_vertical AS lane, count(*) FILTER (WHERE status = 'won') AS won,
-        count(*) FILTER (WHERE status = 'lost') AS lost, count(*) FILTER (WHERE status = 'void') AS void, sum(score) AS score,
-        coalesce(sum(least(greatest(s.score_basis_bps, 1), 9999)) FILTER (WHERE status <> 'void'), 0) AS price_sum
-    FROM signal_results r JOIN signals s ON s.id = r.signal_id GROUP BY r.user_id, scoring_vertical
+-- Every counter beside a count of the record; rows are the differences. Signals and
+-- results are each read once; all counts follow from the two. What was called at is in
+-- the signal alone: which of them are decided is read from the claim on their market.
+WITH called AS MATERIALIZED (
+    -- By market, and by operator and lane of the claim (null: none).
+    SELECT s.market_id, s.user_id, c.lane, count(*) AS n, count(*) FILTER (WHERE s.yes) AS yes,
+        count(*) FILTER (WHERE s.created_at < b.since) AS aged,
+        coalesce(sum(least(greatest(s.score_basis_bps, 1), 9999)) FILTER (WHERE c.decided
+            AND (c.drained OR s.user_id <= c.after_user)), 0) AS price_sum
+    FROM board_state b CROSS JOIN signals s
+    LEFT JOIN (
+        SELECT r.market_id, r.lane, r.outcome <> 'INVALID' AS decided, d.market_id IS NULL AS drained, d.after_user
+        FROM market_resolutions r LEFT JOIN score_drains d ON d.market_id = r.market_id
+    ) c ON c.market_id = s.market_id
+    GROUP BY GROUPING SETS ((s.market_id), (s.user_id, c.lane))
+), machine AS (
+    SELECT s.market_id AS id, count(*) FILTER (WHERE s.yes) AS yes, count(*) FILTER (WHERE NOT s.yes) AS no
+    FROM users u JOIN signals s ON s.user_id = u.id WHERE NOT u.crowd GROUP BY s.market_id
+), market AS (
+    SELECT c.market_id AS id, c.yes, c.n - c.yes AS no, c.yes - coalesce(m.yes, 0) AS crowd_yes, c.n - c.yes - coalesce(m.no, 0) AS crowd_no
+    FROM called c LEFT JOIN machine m ON m.id = c.market_id WHERE c.market_id IS NOT NULL
+), total AS MATERIALIZED (
+    SELECT user_id AS id, sum(n) AS total, sum(aged) AS aged, sum(price_sum) AS price_sum FROM called WHERE user_id IS NOT NULL GROUP BY user_id
+), lane AS MATERIALIZED (
+    SELECT r.id, r.lane, r.won, r.lost, r.void, r.score, r.clv_sum, r.clv_count, r.beat_line, r.aged_score, r.aged_done, coalesce(c.price_sum, 0) AS price_sum
+    FROM (
+        SELECT r.user_id AS id, r.scoring_vertical AS lane, count(*) FILTER (WHERE r.status = 'won') AS won,
+            count(*) FILTER (WHERE r.status = 'lost') AS lost, count(*) FILTER (WHERE r.status = 'void') AS void, sum(r.score) AS score,
+            coalesce(sum(r.clv_bps), 0) AS clv_sum, count(r.clv_bps) AS clv_count, count(*) FILTER (WHERE r.clv_bps > 0) AS beat_line,
+            coalesce(sum(r.score) FILTER (WHERE r.resolved_at < b.since), 0) AS aged_score,
+            count(*) FILTER (WHERE r.resolved_at < b.since AND r.status <> 'void') AS aged_done
+        FROM board_state b CROSS JOIN signal_results r GROUP BY r.user_id, r.scoring_vertical
+    ) r LEFT JOIN called c ON c.user_id = r.id AND c.lane = r.lane
+), score AS MATERIALIZED (
+    SELECT l.id, sum(l.won) AS won, sum(l.lost) AS lost, sum(l.void) AS void, sum(l.score) AS score, sum(l.clv_sum) AS clv_sum,
+        sum(l.clv_count) AS clv_count, sum(l.beat_line) AS beat_line, sum(l.aged_score) AS aged_score, sum(l.aged_done) AS aged_done,
+        sum(l.price_sum) AS price_sum
+    FROM lane l GROUP BY l.id
 ), take AS (
-    SELECT s.user_id AS id, count(*) AS takes FROM signal_events e JOIN signals s ON s.id = e.signal_id WHERE e.type = 'take' GROUP BY s.user_id
+    SELECT s.user_id AS id, count(*) AS takes, count(*) FILTER (WHERE e.created_at < (SELECT since FROM board_state)) AS aged
+    FROM signal_events e JOIN signals s ON s.id = e.signal_id WHERE e.type = 'take' GROUP BY s.user_id
 ), aged AS (
     -- What is older than the window of board_rows.
     SELECT id, lane, sum(calls) AS calls, sum(takes) AS takes, sum(score) AS score, sum(done) AS done FROM (
-        SELECT user_id AS id, '' AS lane, 1 AS calls, 0 AS takes, 0 AS score, 0 AS done FROM signals WHERE created_at < (SELECT since FROM board_state)
-        UNION ALL
-        SELECT s.user_id, '', 0, 1, 0, 0 FROM signal_events e JOIN signals s ON s.id = e.signal_id
-        WHERE e.type = 'take' AND e.created_at < (SELECT since FROM board_state)
-        UNION ALL
-        SELECT r.user_id, k.lane, 0, 0, r.score, (r.status <> 'void')::integer
-        FROM signal_results r CROSS JOIN LATERAL (VALUES (''), (r.scoring_vertical)) k (lane)
-        WHERE r.resolved_at < (SELECT since FROM board_state)
+        SELECT id, '' AS lane, aged AS calls, 0 AS takes, 0 AS score, 0 AS done FROM total
+        UNION ALL SELECT id, '', 0, aged, 0, 0 FROM take
+        UNION ALL SELECT id, '', 0, 0, aged_score, aged_done FROM score
+        UNION ALL SELECT id, lane, 0, 0, aged_score, aged_done FROM lane
     ) f GROUP BY id, lane
 ), moved AS (
     SELECT user_id FROM board_fresh('', (SELECT since FROM board_state), NULL)

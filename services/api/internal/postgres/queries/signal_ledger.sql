@@ -1,7 +1,7 @@
--- $2, $3: read on after this signal; null: from the newest.
+-- $2, $3: read on after this place.
 SELECT v.id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps,
     v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at,
     v.outcome, v.close_price, v.clv_bps, NULL::integer
 FROM signal_records v
-WHERE v.market_id = $1 AND ($2::timestamptz IS NULL OR (v.created_at, v.id) < ($2, $3::uuid))
+WHERE v.market_id = $1 AND (v.created_at, v.id) < ($2::timestamptz, $3::uuid)
 ORDER BY v.created_at DESC, v.id DESC LIMIT $4

@@ -46,6 +46,7 @@ type bench struct {
 	found  *finder
 	pins   *pins
 	feed   *record
+	kept   *shelves
 
 	mu       sync.Mutex
 	degraded []string
@@ -85,7 +86,7 @@ func setup(t testing.TB) *bench {
 	log := slog.New(slog.DiscardHandler)
 	b.found, b.pins, b.feed = &finder{Catalogue: upstream.NewCatalogue(conn)}, &pins{}, &record{}
 	b.edge = web.New(web.Config{Log: log, Now: b.clock.Now})
-	err := pages.Mount(b.edge, pages.Deps{
+	deps := pages.Deps{
 		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Feed: b.feed, Wire: upstream.NewWire(conn), Signals: upstream.NewSignals(conn, time.Now), Markets: upstream.NewMarkets(conn),
 		Catalogue: b.found, Pins: b.pins, Resolutions: upstream.NewResolutions(conn), Operators: upstream.NewOperators(conn),
 		Visitor: func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
@@ -94,8 +95,9 @@ func setup(t testing.TB) *bench {
 			defer b.mu.Unlock()
 			b.degraded = append(b.degraded, path+" "+source)
 		},
-	})
-	if err != nil {
+	}
+	b.wirePeople(&deps, conn)
+	if err := pages.Mount(b.edge, deps); err != nil {
 		t.Fatal(err)
 	}
 	b.fill()
@@ -171,7 +173,7 @@ func (b *bench) set(change func(m *marketv1.Market)) {
 // has demands words of a page, and that others are not on it: those with a mark.
 func has(t testing.TB, w *httptest.ResponseRecorder, status int, words ...string) {
 	t.Helper()
-	body := w.Body.String()
+	body := strings.ReplaceAll(w.Body.String(), "&#43;", "+")
 	if w.Code != status {
 		t.Fatalf("%d, want %d: %.400s", w.Code, status, body)
 	}

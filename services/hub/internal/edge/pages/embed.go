@@ -2,12 +2,10 @@ package pages
 
 import (
 	"net/http"
-	"strconv"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/services/hub/internal/board"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
 // embedPolicy is that of the one page that others may frame. It holds no form, no
@@ -36,18 +34,17 @@ func (s *site) embed(c echo.Context) error {
 		Title: account.DisplayName + " (@" + string(account.Handle) + ") · Signalcast", URL: s.HubURL + personPath + string(account.Handle),
 		Style: s.scripts["embed.css"], Hub: s.HubURL, Name: account.DisplayName, Handle: string(account.Handle),
 	}
-	if account.IsAI() {
-		p.Machine = string(account.Type)
+	p.Machine = machineWords[account.Type]
+	if p.Name == "" {
+		p.Name = "@" + p.Handle
 	}
-	var record board.Record
-	if record, err = s.Boards.Record(ctx, account.ID); err != nil {
-		p.Away = true
+	r, err := s.Records.Operator(ctx, record.Query{Handle: account.Handle, Recent: embedCalls})
+	p.Away = err != nil
+	p.Calls, p.Right, p.Score = grouped(r.Stats.Total), "–", signed(int(r.Stats.Score))
+	if r.Stats.Resolved() > 0 {
+		p.Right = digits(int64(r.Stats.Accuracy)) + "%"
 	}
-	p.Calls, p.Right, p.Score = strconv.FormatInt(record.Total, 10), strconv.FormatInt(record.Accuracy(), 10)+" %", signed(int(record.Score))
-	if feed, err := s.Signals.Feed(ctx, signal.FeedRecent, newest); err == nil {
-		p.Recent = recentOf(feed, account.PublicID)
-		p.Recent = p.Recent[:min(embedCalls, len(p.Recent))]
-	}
+	p.Recent = recentOf(r.Recent)
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", embedPolicy)
 	h.Del("X-Frame-Options")

@@ -25,8 +25,10 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 	"github.com/signalcast/signalcast/services/hub/internal/wire"
@@ -52,6 +54,11 @@ type Deps struct {
 	Resolutions resolution.Ledger
 	Operators   operator.Ledger
 	Boards      board.Ledger
+	Records     record.Ledger
+	Network     *network.Service
+	Stations    network.Directory
+	Heard       network.Heard
+	Keep        time.Duration // how long rows of a silent partner are shown
 	Feed        feed.Reader
 	Wire        wire.Ledger
 	People      People
@@ -87,14 +94,20 @@ type site struct {
 	style     string
 	scripts   map[string]string // addresses, by file
 	socket    string            // of the live feed; empty: none
+	skills    *kept[record.Skill]
+	courses   *kept[record.Course]
+	pulses    *kept[record.Pulse]
 	templates map[string]*template.Template
 }
 
 // Mount adds the pages to the hub's edge.
 func Mount(e *web.Edge, d Deps) error {
-	s := &site{Deps: d, templates: map[string]*template.Template{}}
-	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "embed", "error"} {
-		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/passport.html", "templates/"+name+".html")
+	s := &site{
+		Deps: d, templates: map[string]*template.Template{},
+		skills: newKept[record.Skill](d.Now), courses: newKept[record.Course](d.Now), pulses: newKept[record.Pulse](d.Now),
+	}
+	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network", "pulse", "embed", "error"} {
+		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/passport.html", "templates/plots.html", "templates/"+name+".html")
 		if err != nil {
 			return fmt.Errorf("read page %s: %w", name, err)
 		}
@@ -144,6 +157,9 @@ func (s *site) routes() []web.Route {
 		page(http.MethodGet, marketPath+":marketId", "public", cacheShort, s.market),
 		page(http.MethodGet, marketsPath, "public", cacheShort, s.markets),
 		page(http.MethodGet, feedPath, "public", cacheShort, s.feed),
+		page(http.MethodGet, boardPath, "public", cacheShort, s.board),
+		page(http.MethodGet, networkPath, "public", cacheShort, s.network),
+		page(http.MethodGet, pulsePath, "public", cacheShort, s.pulse),
 		page(http.MethodGet, "/", "public", "no-store", s.front),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.handOver),

@@ -58,13 +58,18 @@ func passportOf(a claim.Account) passport {
 // gatherPassport asks for the parts that the account itself does not hold.
 func (s *site) gatherPassport(g *gather, of operator.ID, p *passport) {
 	ask(g, partRecord, &p.record, func(ctx context.Context) (board.Record, error) { return s.Boards.Record(ctx, of) })
+	s.gatherTies(g, of, p)
+}
+
+// gatherTies asks who follows, and what somebody has proven to be.
+func (s *site) gatherTies(g *gather, of operator.ID, p *passport) {
 	ask(g, partFollows, &p.follows, func(ctx context.Context) (follow.Totals, error) { return s.People.Follows.Totals(ctx, of) })
 	ask(g, partClaims, &p.claims, func(ctx context.Context) ([]claim.Claim, error) { return s.People.Claims.Claims(ctx, of) })
 }
 
 // finish puts the parts into words, once all of them are there or missing.
 func (p *passport) finish(g *gather) {
-	p.RecordAway, p.FollowsAway, p.ClaimsAway = g.missing(partRecord), g.missing(partFollows), g.missing(partClaims)
+	p.RecordAway = g.missing(partRecord)
 	if !p.RecordAway {
 		r := p.record
 		p.Calls, p.Won, p.Lost, p.Score = digits(r.Total), digits(r.Won), digits(r.Lost), signed(int(r.Score))
@@ -72,6 +77,12 @@ func (p *passport) finish(g *gather) {
 			p.Accuracy = digits(r.Accuracy()) + "%"
 		}
 	}
+	p.finishTies(g)
+}
+
+// finishTies is finish for what gatherTies asks.
+func (p *passport) finishTies(g *gather) {
+	p.FollowsAway, p.ClaimsAway = g.missing(partFollows), g.missing(partClaims)
 	if !p.FollowsAway {
 		p.Followers, p.Following = digits(p.follows.Followers), digits(p.follows.Following)
 	}

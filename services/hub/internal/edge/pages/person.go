@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -11,50 +12,48 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 const personPath = "/u/"
 
-const (
-	partRecent = "recent"
-	partTies   = "ties"
-	newest     = 50 // calls of everybody among which those of one are looked for
-	callsOfOne = 10
-)
+const partTies = "ties"
 
 type personPage struct {
 	frame
 	passport
+	takeAway
+	Sum          standing
 	Own, Follows bool   // it is the viewer's own page; the viewer follows
 	SignIn       string // where somebody who wants to follow begins; empty: nowhere
 	TiesAway     bool
+	Skill        *skillPart // nil: nothing is decided
+	Calibration  *calibrationPlot
+	Lanes        []laneSpan
+	LaneTicks    []chartTick
+	SkillAway    bool
+	Course       coursePlot
+	CourseAway   bool
 	Recent       []recentCall
+	More, Back   string // addresses of older calls and of the newest
 	RecentAway   bool
 }
 
-type recentCall struct {
-	ID, Title, Side, SideClass, Price, Status, StatusWord, Score, At string
-}
-
-// person is GET /u/{handle}.
+// person is GET /u/{handle}: somebody's record.
 func (s *site) person(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {
 		return err
 	}
-	v := s.visit(c)
+	v, before := s.visit(c), cursorOf(c, "before")
 	var (
 		p      personPage
 		counts follow.Counts
-		feed   []signal.Signal
+		read   readRecord
 	)
 	p.passport = passportOf(account)
 	g := newGather(c.Request().Context())
-	s.gatherPassport(g, account.ID, &p.passport)
-	ask(g, partRecent, &feed, func(ctx context.Context) ([]signal.Signal, error) {
-		return s.Signals.Feed(ctx, signal.FeedRecent, newest)
-	})
+	s.gatherTies(g, account.ID, &p.passport)
+	s.gatherRecord(g, account.Handle, before, &read)
 	p.Own = v.who.UserID != "" && v.who.UserID == string(account.ID)
 	if v.who.UserID != "" && !p.Own {
 		ask(g, partTies, &counts, func(ctx context.Context) (follow.Counts, error) {
@@ -62,26 +61,48 @@ func (s *site) person(c echo.Context) error {
 		})
 	}
 	g.done()
-	p.finish(g)
+	p.finishTies(g)
+	p.fill(g, &read, s.Now())
 	p.frame = s.frame(c, p.DisplayName+" (@"+p.Handle+")", p.card(), personPath+p.Handle)
 	p.shared(s.HubURL, "operator", p.Handle)
-	p.Kind, p.SignIn = "profile", p.Account.SignIn
-	p.Follows, p.TiesAway, p.RecentAway = counts.IsFollowing, v.err != nil || g.missing(partTies), g.missing(partRecent)
-	if !p.RecentAway {
-		p.Recent = recentOf(feed, account.PublicID)
+	p.takeAway = s.takeAwayOf(p.Handle)
+	p.Kind, p.SignIn, p.Wide, p.Unlisted = "profile", p.Account.SignIn, true, before != ""
+	p.Follows, p.TiesAway = counts.IsFollowing, v.err != nil || g.missing(partTies)
+	if before != "" {
+		p.Back = callsBefore(p.Handle, "")
 	}
 	s.lessThanWhole(c, g)
 	return s.render(c, http.StatusOK, "person", p)
 }
 
+// fill puts what was read into words and plots.
+func (p *personPage) fill(g *gather, read *readRecord, now time.Time) {
+	p.RecordAway, p.SkillAway, p.CourseAway, p.RecentAway = g.missing(partRecord), g.missing(partSkill), g.missing(partCourse), g.missing(partCalls)
+	if !p.RecordAway {
+		p.Sum = standingOf(&read.record)
+	}
+	if !p.SkillAway {
+		p.Skill = skillOf(read.skill.Report)
+		if p.Skill != nil {
+			p.Calibration = calibrationOf(read.skill.Report.Calibration)
+		}
+		p.Lanes, p.LaneTicks = lanesOf(read.skill.Lanes)
+	}
+	p.Course = courseOf(read.course, now)
+	p.Recent = recentOf(read.calls.List)
+	if read.calls.Next != "" {
+		p.More = callsBefore(p.Handle, read.calls.Next)
+	}
+}
+
 // card is the page in one line.
-func (p *passport) card() string {
+func (p *personPage) card() string {
 	text := "@" + p.Handle + " on Signalcast."
 	if p.Machine != "" {
 		text = "@" + p.Handle + " on Signalcast, a machine (" + p.Machine + ")."
 	}
-	if !p.RecordAway && p.record.Total > 0 {
-		text += " " + many(p.record.Total, "call") + "."
+	if !p.RecordAway && !p.Sum.None {
+		text += " " + many(p.Sum.calls, "call") + ", " + p.Sum.Won + " won, " + p.Sum.Lost + " lost, score " + p.Sum.Score + "."
 	}
 	return text
 }
@@ -93,29 +114,6 @@ func (s *site) byHandle(c echo.Context) (claim.Account, error) {
 		return claim.Account{}, operator.ErrUnknown
 	}
 	return s.People.Payouts.Finder.AccountByHandle(c.Request().Context(), handle)
-}
-
-// recentOf picks the calls of one operator.
-func recentOf(feed []signal.Signal, of syntax.PublicID) []recentCall {
-	var out []recentCall
-	for i := range feed {
-		f := &feed[i]
-		if f.PublicID != of || len(out) == callsOfOne {
-			continue
-		}
-		row := recentCall{
-			ID: f.ID, Title: f.MarketTitle, Side: string(f.Direction), SideClass: sideClass(f.Direction), Price: cents(f.Price),
-			Status: string(f.Status), StatusWord: statusWord(f.Status), At: when(f.CreatedAt),
-		}
-		if row.Title == "" {
-			row.Title = string(f.MarketID)
-		}
-		if f.Score != nil {
-			row.Score = signed(int(*f.Score))
-		}
-		out = append(out, row)
-	}
-	return out
 }
 
 // follow is POST /u/{handle}/follow.

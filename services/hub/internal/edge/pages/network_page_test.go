@@ -1,0 +1,121 @@
+package pages_test
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+
+	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+)
+
+func TestBoardPage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	has(t, b.get("/board"), 200, "Nobody is on this board yet.", `<a href="/board?operators=all">`, "By broadcast score, 0 to 1,000", `aria-current="page">Board</a>`)
+	has(t, b.get("/board?operators=all"), 200, "Nobody is on this board yet.", "!See the board of everybody")
+	b.ledger.Board = []*boardv1.Row{
+		b.ranked(1, "ann", reported(t, [4]int64{5000, 0, 400, 260})), b.ranked(2, "bob", reported(t, [4]int64{5000, 0, 10, 6})), b.ranked(3, "cy", nil), b.ranked(4, "dan", nil),
+	}
+	b.ledger.Board[1].Operator.OperatorType, b.ledger.Board[1].Operator.Tier = "ai_agent", "automated"
+	b.ledger.Board[2].Operator.Tier, b.ledger.Board[2].Operator.DisplayName = "house", "<b>Cy</b>"
+	b.ledger.Board[3].Operator.DisplayName, b.ledger.Board[3].Won, b.ledger.Board[3].Lost, b.ledger.Board[3].Accuracy = "", 0, 0, 0
+	w := b.get("/board")
+	has(t, w, 200, `<a href="/u/ann"><b><bdi>ANN</bdi></b>`, "<b>599</b>", "57%", "8–6", `<span class="machine">AI</span>`, `<span class="badge">House</span>`,
+		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "As of 18 Sep 2026", `href="/api/operator/leaderboard"`, "!Nobody", "!By the lower end")
+	if cached(w) != "public, s-maxage=10|" {
+		t.Error(cached(w))
+	}
+	has(t, b.get("/board?order=edge"), 200, "By the lower end of the edge", `class="span up"`, `class="span open"`, `aria-label="Edge +15 points`,
+		"Calls are taken as independent", "one of forty", "!28 days", `href="/api/operator/leaderboard?order=edge"`)
+	has(t, b.get("/board?order=edge&operators=automated&lane=Science&window=28d"), 200, "AI agents and bots",
+		`<a href="/board?lane=science&amp;operators=automated&amp;order=edge" aria-current="true">Machines</a>`)
+	if q := b.ledger.LastBoard; q.GetOperators() != "automated" || q.GetOrder() != "edge" || q.GetLane() != "SCIENCE" || q.GetWindow() != "all" || q.GetLimit() != 100 {
+		t.Errorf("asked for %v", q)
+	}
+	has(t, b.get("/board?operators=%3Cscript%3E&window=x&lane=y&order=z"), 200, `aria-current="true">People</a>`, `aria-current="true">All time</a>`, `href="https://hub.example/board"`)
+	b.fail(memledger.ErrDB, "ListBroadcast")
+	w = b.get("/board")
+	has(t, w, 200, "The board cannot be read right now.", "!Nobody is on")
+	if cached(w) != "no-store|db" || len(b.degraded) != 1 {
+		t.Error(cached(w), b.degraded)
+	}
+}
+
+func TestNetworkPage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	has(t, b.get("/network"), 200, "This station", "No partner station is active.", "No call of anybody is decided yet.", "No station shows a tape right now.")
+	b.partnered()
+	w := b.get("/network")
+	has(t, w, 200,
+		`<a href="https://river.example/hello" rel="noopener noreferrer nofollow ugc"><bdi>Station river</bdi></a></h3><span class="verdict up">Active</span>`,
+		"All about &lt;b&gt;river&lt;/b&gt;.", "1 operator and 1 tape of those below. Lanes: Science, World. Read last 18 Sep 2026, 11:59 UTC.",
+		`<span class="verdict down">Silent</span>`, "its rows are not shown any more", `<span class="verdict open">Not read yet</span>`, "!Station paused",
+		`<a href="/u/mara_k"><b><bdi>Mara K</bdi></b>`, `<span class="badge">House</span>`, "Otto &#34;O&#34; &lt;script&gt;", `<a href="https://river.example/u/otto" rel="noopener noreferrer nofollow ugc">`,
+		`<a class="t" href="/m/701122">`+question, "1:35", "1 view · boosted", "!No partner", "!right now")
+	if body := w.Body.String(); strings.Index(body, "Otto") > strings.Index(body, "Mara K") {
+		t.Error("who has fewer points stands first")
+	}
+	if cached(w) != "public, s-maxage=10|" {
+		t.Error(cached(w))
+	}
+	b.fail(memledger.ErrDB, "GetMarket") // a tape without the title of its market is whole
+	if w = b.get("/network"); cached(w) != "public, s-maxage=10|" || !strings.Contains(w.Body.String(), ">Market 701122</a>") {
+		t.Error(cached(w))
+	}
+}
+
+func TestNetworkPageParts(t *testing.T) {
+	t.Parallel()
+	const stations, operators, tapes = "The partner stations cannot be read", "The operators cannot be read", "The tapes cannot be read"
+	for method, words := range map[string][]string{
+		"ListActiveStations": {stations, "!" + operators, "!" + tapes, "Mara K", "!No partner"}, "ListOperators": {operators, "!" + stations, "Station river", "!No call of anybody"},
+		"": {tapes, operators, "Station river", "When it was read last is not known right now."},
+	} {
+		b := setup(t)
+		b.partnered()
+		b.fail(memledger.ErrDB, method)
+		if method == "" {
+			b.kept.fail = memledger.ErrDB
+		}
+		w := b.get("/network")
+		has(t, w, 200, words...)
+		if cached(w) != "no-store|db" {
+			t.Errorf("%s: %s", method, cached(w))
+		}
+	}
+}
+
+func TestPulsePage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	has(t, b.get("/pulse"), 200, "Nobody has called anything yet.", "No person has called yet.")
+	b.clock.Advance(11e9)
+	weeks := make([]*recordv1.Week, 16)
+	for i := range weeks {
+		weeks[i] = &recordv1.Week{Start: b.clock.Now().AddDate(0, 0, 7*(i-15)-4).Format("2006-01-02"), Automated: int64(100 * i)}
+	}
+	weeks[14].Independent, weeks[14].ActiveIndependent, weeks[15].House = 14, 5, 2
+	b.ledger.Pulse = &recordv1.GetPulseResponse{
+		Weeks: weeks, Signals: 1840, IndependentSignals: 212, Last7: 9, Prev7: 14, Registered: 1, ClvCount: 990, BeatLine: 512,
+		LastIndependentWeek: "2026-09-07", GeneratedAt: timestamppb.New(b.clock.Now()),
+	}
+	w := b.get("/pulse")
+	has(t, w, 200, "<b>2.8</b>", "14 calls of 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "that of 7 Sep",
+		`aria-label="Calls of people in 16 weeks: 14, at most 14 in one"`, `aria-label="Calls of the house and of machines in 16 weeks: 12,002, at most 1,502 in one"`,
+		">1.5k</text>", `<time datetime="2026-09-14">14 Sep</time>`, `aria-current="page">Pulse</a>`)
+	if n := strings.Count(w.Body.String(), ">0</text>"); n != 16 { // 15 weeks without a person, one without a machine
+		t.Errorf("%d weeks of nothing are told", n)
+	}
+	b.clock.Advance(11e9)
+	b.fail(memledger.ErrDB, "GetPulse")
+	w = b.get("/pulse")
+	has(t, w, 200, "The network cannot be counted right now.")
+	if cached(w) == "public, s-maxage=10|" || w.Header().Get("X-Degraded") == "" {
+		t.Error(cached(w))
+	}
+}

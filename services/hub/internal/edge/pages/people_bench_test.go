@@ -1,0 +1,224 @@
+package pages_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
+
+	"github.com/signalcast/signalcast/pkg/skill"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/upstream"
+)
+
+// shelves is what a hub keeps about people and partners, in memory.
+type shelves struct {
+	mu        sync.Mutex
+	fail      error
+	claims    []claim.Claim
+	followers int64
+	tapes     []network.Tape
+	operators []network.Operator
+	heard     map[string]time.Time
+}
+
+func (s *shelves) read(act func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail == nil {
+		act()
+	}
+	return s.fail
+}
+
+func (s *shelves) Follow(context.Context, operator.Operator, operator.Operator, time.Time) error {
+	return nil
+}
+func (s *shelves) Unfollow(context.Context, operator.ID, operator.ID) error { return nil }
+func (s *shelves) FollowCounts(context.Context, operator.ID, operator.ID) (follow.Counts, error) {
+	return follow.Counts{}, nil
+}
+
+func (s *shelves) FollowTotals(context.Context, operator.ID) (out follow.Totals, err error) {
+	err = s.read(func() { out = follow.Totals{Followers: s.followers} })
+	return out, err
+}
+
+func (s *shelves) Followers(context.Context, []operator.ID) (map[operator.ID]int64, error) {
+	return nil, nil
+}
+func (s *shelves) KeepClaim(context.Context, operator.ID, claim.Claim) error { return nil }
+func (s *shelves) ListClaims(context.Context, operator.ID) (out []claim.Claim, err error) {
+	err = s.read(func() { out = s.claims })
+	return out, err
+}
+
+func (s *shelves) DropClaim(context.Context, operator.ID, string) (bool, error) { return false, nil }
+
+func (s *shelves) KeepTapes(context.Context, string, []network.Tape, time.Time) error { return nil }
+func (s *shelves) KeepOperators(context.Context, string, []network.Operator, time.Time) error {
+	return nil
+}
+func (s *shelves) DropOthers(context.Context, []string) error { return nil }
+func (s *shelves) CopiedTapes(context.Context, time.Time) (out []network.Tape, err error) {
+	err = s.read(func() { out = s.tapes })
+	return out, err
+}
+
+func (s *shelves) CopiedOperators(context.Context, time.Time) (out []network.Operator, err error) {
+	err = s.read(func() { out = append(out, s.operators...) })
+	return out, err
+}
+
+func (s *shelves) LocalTapes(context.Context, int) ([]network.Tape, error) { return nil, s.fail }
+func (s *shelves) Views(_ context.Context, list []network.Tape) ([]int64, error) {
+	return make([]int64, len(list)), nil
+}
+func (s *shelves) AddView(context.Context, string, string) error { return nil }
+func (s *shelves) Linked(context.Context, []operator.ID) (map[operator.ID][]string, error) {
+	return nil, nil
+}
+
+func (s *shelves) Heard(context.Context) (out map[string]time.Time, err error) {
+	err = s.read(func() { out = s.heard })
+	return out, err
+}
+
+// wirePeople gives the pages about people and partners what they ask.
+func (b *bench) wirePeople(d *pages.Deps, conn grpc.ClientConnInterface) {
+	b.kept = &shelves{}
+	accounts := upstream.NewAccounts(conn)
+	d.People = pages.People{
+		Follows: follow.NewService(upstream.NewOperators(conn), b.kept, b.clock.Now), Claims: claim.NewService([]claim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, nil, b.kept, b.clock.Now),
+		Payouts: claim.Payouts{Finder: accounts}, Accounts: accounts,
+	}
+	d.Boards, d.Records, d.Stations, d.Heard, d.Keep = upstream.NewBoards(conn), upstream.NewRecords(conn), upstream.NewStations(conn), b.kept, 10*time.Minute
+	d.Network = network.NewService(network.Config{
+		Origin: hubURL, People: hubURL + "/u/", Copies: b.kept, Shelf: b.kept, Links: b.kept, Field: upstream.NewField(conn), Keep: d.Keep, Now: b.clock.Now,
+	})
+}
+
+// reported measures made-up calls: each price with how many calls and wins.
+func reported(t testingT, calls ...[4]int64) *recordv1.Report {
+	var s skill.Sample
+	for _, c := range calls {
+		if err := s.AddTally(skill.Tally{Price: syntax.Bps(c[0]), Confidence: int(c[1]), Calls: c[2], Wins: c[3]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, _ := s.Report()
+	out := &recordv1.Report{
+		Calls: r.Calls, Wins: r.Wins, PriceBps: int32(r.PriceBps), EdgeBps: int32(r.EdgeBps), LowBps: int32(r.LowBps), HighBps: int32(r.HighBps),
+		Above: r.Above, Below: r.Below, TwoSided: r.TwoSided, Needed: r.Needed, NeededSure: r.NeededSure,
+	}
+	if c := r.Calibration; c != nil {
+		out.Calibration = &recordv1.Calibration{Calls: c.Calls, BrierBps: int32(c.BrierBps), MarketBrierBps: int32(c.MarketBrierBps)}
+		for _, b := range c.Bins {
+			out.Calibration.Bins = append(out.Calibration.Bins, &recordv1.Bin{
+				From: int32(b.From), To: int32(b.To), Calls: b.Calls, Wins: b.Wins, ConfidenceBps: int32(b.ConfidenceBps),
+				HitBps: int32(b.HitBps), LowBps: int32(b.LowBps), HighBps: int32(b.HighBps),
+			})
+		}
+	}
+	return out
+}
+
+type testingT interface{ Fatal(args ...any) }
+
+const momentID = "0199f0d0-0000-7000-8000-000000000001"
+
+// recorded gives mara_k a record of 24 calls with something in every part of it.
+func (b *bench) recorded() *operatorv1.Operator {
+	mara, now := b.ledger.AddOperator("mara_k"), b.clock.Now()
+	mara.DisplayName, mara.Bio = "Mara K", proto.String("Rivers do not read polls.")
+	b.ledger.Lock()
+	defer b.ledger.Unlock()
+	b.ledger.Records = map[string]*recordv1.GetOperatorRecordResponse{"mara_k": {
+		Stats: &recordv1.Stats{Total: 24, Won: 12, Lost: 6, Void: 1, Score: 48, Accuracy: 67, Streak: 2, AvgClvBps: proto.Int32(115)},
+		Rank:  proto.Int64(4), Field: 41,
+		Best:   &recordv1.Best{SignalId: momentID, MarketId: "655000", MarketTitle: "Will the dam hold?", OddsBps: 1200},
+		Recent: []*signalv1.Signal{b.ledger.Signals[0].Signal},
+		Moments: []*recordv1.Moment{{
+			Id: momentID, Tier: "RARE", SignalId: momentID, MarketId: "655000", MarketTitle: "Will the dam hold?", Direction: "YES", OddsBps: 1200, Score: 88,
+			MintedAt: timestamppb.New(now.AddDate(0, 0, -17)),
+		}},
+	}}
+	whole := reported(b.t, [4]int64{5500, 70, 12, 9}, [4]int64{3000, 0, 6, 3})
+	b.ledger.Skills = map[string]*recordv1.GetSkillResponse{"mara_k  all": {Report: whole, Lanes: []*recordv1.LaneReport{
+		{Lane: "SCIENCE", Report: reported(b.t, [4]int64{5500, 0, 12, 9})}, {Lane: "MUSIC", Report: reported(b.t, [4]int64{3000, 0, 6, 3})},
+	}}}
+	steps, score := []*recordv1.Step{}, int64(0)
+	for i, gain := range []int64{45, -55, 45, 70, -30, -30, 45, -55, 45, 45, -30, 45, -55, 3} {
+		score += gain
+		steps = append(steps, &recordv1.Step{At: timestamppb.New(now.AddDate(0, 0, 2*i-30)), Score: score, Calls: 1})
+	}
+	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"mara_k": {Steps: steps, Whole: true}}
+	for i := range 60 {
+		s := proto.CloneOf(b.ledger.Signals[0].Signal)
+		s.Id = fmt.Sprintf("0199f0f0-0000-7000-8000-%012d", i)
+		s.MarketTitle, s.Status, s.TextTake = fmt.Sprintf("Will gauge %d fall?", i), "won", nil
+		s.Score, s.CreatedAt = proto.Int32(31), timestamppb.New(now.Add(time.Duration(i-90)*time.Hour))
+		b.ledger.Signals = append([]*memledger.Filed{{Owner: mara.GetId(), Signal: s}}, b.ledger.Signals...)
+	}
+	return mara
+}
+
+// ranked is a row of a board.
+func (b *bench) ranked(place int32, handle string, report *recordv1.Report) *boardv1.Row {
+	o := b.ledger.AddOperator(handle)
+	r := &boardv1.Row{Rank: place, Operator: o, BroadcastScore: 600 - place, Score: int64(50 - 40*place), Total: 20, Won: 8, Lost: 6, Accuracy: 57}
+	if report != nil {
+		r.EdgeCalls, r.EdgeBps, r.EdgeLowBps, r.EdgeHighBps = report.GetCalls(), report.GetEdgeBps(), report.GetLowBps(), report.GetHighBps()
+	}
+	return r
+}
+
+// partnered gives the network a partner that was read, one that is silent and one that
+// nobody could read, and rows of the first.
+func (b *bench) partnered() {
+	now := b.clock.Now()
+	b.ledger.Lock()
+	defer b.ledger.Unlock()
+	b.ledger.Stations = map[string]*memledger.Stationed{}
+	for _, id := range []string{"river", "silent", "unread", "paused"} {
+		status := "active"
+		if id == "paused" {
+			status = "paused"
+		}
+		b.ledger.Stations[id] = &memledger.Stationed{Station: &stationv1.Station{
+			StationId: id, Name: "Station " + id, Url: "https://" + id + ".example/hello", OriginUrl: "https://" + id + ".example", Status: status,
+			Description: "All about <b>" + id + "</b>.", TapesUrl: "https://" + id + ".example/tapes", Lanes: []string{"SCIENCE", "WORLD"},
+		}}
+	}
+	stance, length := "NO", int64(95)
+	b.kept.mu.Lock()
+	defer b.kept.mu.Unlock()
+	b.kept.heard = map[string]time.Time{"river": now.Add(-time.Minute), "silent": now.Add(-time.Hour)}
+	b.kept.tapes = []network.Tape{{
+		ID: "t1", Origin: "river", OriginURL: "https://river.example", Handle: "otto", URL: "https://video.example/a.m3u8", MarketID: gauge,
+		Href: "https://river.example/u/otto", DurationS: &length, Views: 1, Stance: &stance, CreatedAt: now.Add(-time.Hour), Boosted: true,
+	}}
+	b.kept.operators = []network.Operator{{
+		Origin: "river", OriginURL: "https://river.example", Handle: "otto", DisplayName: `Otto "O" <script>`, Score: 90, Accuracy: 75, Total: 9, Won: 6, Lost: 2, Resolved: 8,
+		Href: "https://river.example/u/otto", Tier: "independent", OperatorType: "human",
+	}}
+	b.ledger.Ranked = []*recordv1.Ranked{{Rank: 1, Operator: &operatorv1.Operator{
+		Id: "o-1", Handle: "mara_k", DisplayName: "Mara K", OperatorType: "human", Tier: "house",
+	}, Stats: &recordv1.Stats{Total: 24, Won: 12, Lost: 6, Score: 48, Accuracy: 67}}}
+}

@@ -1,0 +1,146 @@
+package pages
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/skill"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
+)
+
+// percentOf reads a place; it must be within the plot.
+func percentOf(t *testing.T, place string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(strings.TrimSuffix(place, "%"), 64)
+	if err != nil || !strings.HasSuffix(place, "%") || v < 0 || v > 100.01 {
+		t.Fatalf("a place of %q", place)
+	}
+	return v
+}
+
+// Any interval stands within its plot, with its dot in it, and its ends do not change
+// sides of zero when they are rounded.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		low := random.IntN(20_001) - 10_000
+		high := low + random.IntN(10_001-low)
+		r := &skill.Report{Calls: 1, LowBps: low, HighBps: high, EdgeBps: low + random.IntN(high-low+1)}
+		p := skillOf(r)
+		left, width, dot := percentOf(t, p.Left), percentOf(t, p.Width), percentOf(t, p.Dot)
+		if dot < left-0.01 || dot > left+width+0.01 {
+			t.Fatalf("%+v: %s at %s, %s wide", r, p.Dot, p.Left, p.Width)
+		}
+		if (left > 50) != (low > 0) && low != 0 && left != 50 {
+			t.Fatalf("%+v begins at %s", r, p.Left)
+		}
+		for bps, text := range map[int]string{low: p.Low, high: p.High} {
+			if sign := pointsOf(bps)[:1]; sign != text[:1] && bps != 0 {
+				t.Fatalf("%d bps is %s", bps, text)
+			}
+		}
+	}
+	for bps, want := range map[int]string{2: "+0.02", -3: "−0.1", -502: "−5.1", 509: "+5", 500: "+5", 0: "0"} {
+		if got := pointsOf(outward(bps, -1)); got != want {
+			t.Errorf("%d as a lower end: %s, want %s", bps, got, want)
+		}
+	}
+	if got := chanceOf(0.0004); got != "1 of 2,500" {
+		t.Error(got)
+	}
+	if skillOf(nil) != nil || skillOf(&skill.Report{}) != nil {
+		t.Error("something is measured of nothing")
+	}
+}
+
+// A course of any scores stays within its plot and ends where it stands; zero is on it
+// where it is between.
+func TestCourse(t *testing.T) {
+	t.Parallel()
+	if !courseOf(record.Course{Whole: true}, noon).Empty {
+		t.Error("a course of nothing")
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 3000 {
+		c := record.Course{Whole: random.IntN(2) == 0}
+		if !c.Whole {
+			c.Before = random.Int64N(20_001) - 10_000
+		}
+		score, at := c.Before, noon.AddDate(-1, 0, 0)
+		for range 1 + random.IntN(130) {
+			score += random.Int64N(200) - 100
+			at = at.Add(time.Duration(random.IntN(3)) * time.Hour)
+			c.Steps = append(c.Steps, record.Step{At: at, Score: score, Calls: 1})
+		}
+		p := courseOf(c, noon)
+		for _, path := range []string{p.Line, p.Area} {
+			for _, word := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("MHVZ ", r) }) {
+				if v, err := strconv.ParseFloat(word, 64); err != nil || v < -0.01 || v > chartSide+0.01 {
+					t.Fatalf("%s in %s", word, path)
+				}
+			}
+		}
+		percentOf(t, p.Now.X)
+		percentOf(t, p.Now.Y)
+		if p.End != signed(int(score)) || len(p.Rows) < 2 || len(p.Rows) > 8 || (p.Note == "") != c.Whole {
+			t.Fatalf("%+v", p)
+		}
+	}
+	one := courseOf(record.Course{Whole: true, Steps: []record.Step{{At: noon, Score: -40, Calls: 1}}}, noon)
+	if one.Way != "down" || one.Zero == "" || !strings.HasPrefix(one.Line, "M0 0") {
+		t.Errorf("%+v", one)
+	}
+}
+
+// Bins of confidence stand where they belong, and none is hidden.
+func TestBins(t *testing.T) {
+	t.Parallel()
+	var s skill.Sample
+	for i := range 100 {
+		if err := s.AddTally(skill.Tally{Price: 5000, Confidence: i + 1, Calls: int64(1 + i%3), Wins: int64(i % 2)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, _ := s.Report()
+	p := calibrationOf(r.Calibration)
+	if len(p.Bins) != 10 || p.Bins[0].Range != "1–10%" || p.Bins[9].Range != "91–100%" {
+		t.Fatalf("%+v", p.Bins)
+	}
+	last := -1.0
+	for _, b := range p.Bins {
+		x, top, y, bottom := percentOf(t, b.X), percentOf(t, b.Top), percentOf(t, b.Y), percentOf(t, b.Bottom)
+		if x <= last || top > y || y > bottom {
+			t.Errorf("%+v", b)
+		}
+		last = x
+	}
+	if calibrationOf(nil) != nil || brier(1980) != "0.198" || brier(10_000) != "1.000" || brier(0) != "0.000" {
+		t.Error("the edges of calibration")
+	}
+}
+
+// Weeks of nothing have their zero, and layers stand upon one another.
+func TestWeeks(t *testing.T) {
+	t.Parallel()
+	weeks := []record.Week{{Start: "2026-09-07"}, {Start: "2026-09-14", House: 30, Automated: 70}, {Start: "<b>"}}
+	p := weeksOf(weeks, "Calls", layer{"house", func(w *record.Week) int64 { return w.House }}, layer{"machines", func(w *record.Week) int64 { return w.Automated }})
+	if len(p.Bars) != 3 || p.Bars[0].Count != "0" || len(p.Bars[0].Parts) != 0 || len(p.Bars[1].Parts) != 2 || !p.Bars[2].Running || p.Bars[1].Running || p.Bars[2].Name != "<b>" {
+		t.Fatalf("%+v", p)
+	}
+	lower, upper := p.Bars[1].Parts[0], p.Bars[1].Parts[1]
+	if percentOf(t, lower.Y)+percentOf(t, lower.Height) != 100 || percentOf(t, upper.Y)+percentOf(t, upper.Height) != percentOf(t, lower.Y) || percentOf(t, upper.Y) != 12 {
+		t.Errorf("%+v %+v", lower, upper)
+	}
+	if empty := weeksOf(nil, "Calls"); len(empty.Bars) != 0 || empty.Label != "Calls in 0 weeks: 0, at most 0 in one" {
+		t.Errorf("%+v", empty)
+	}
+	for n, want := range map[int64]string{999: "999", 1000: "1k", 1550: "1.5k", 12_345: "12.3k", 2_500_000: "2.5M"} {
+		if got := compact(n); got != want {
+			t.Errorf("%d is %s", n, got)
+		}
+	}
+}

@@ -1,0 +1,1 @@
+SELECT origin, max(at) FROM partner_copies GROUP BY origin

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// reading is a page of the product by the statements that make it.
+type reading struct {
+	name       string
+	statements []statement
+	flat       bool // held to the targets; else read behind the back of readers
+}
+
+// statement is one of the ledger's own, with the arguments of sample k as SQL.
+type statement struct {
+	name string
+	args func(l *archive, k int) []string
+}
+
+// plan is what one run of a statement took.
+type plan struct {
+	pages float64 // of 8 kB, touched
+	ms    float64
+}
+
+// Ids that nobody has: before all others of their time, and behind them.
+const (
+	noone  = "'00000000-0000-0000-0000-000000000000'"
+	lastID = "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+)
+
+func fixed(args ...string) func(*archive, int) []string {
+	return func(*archive, int) []string { return args }
+}
+
+// pick spreads samples over a range, the same part of it at each size.
+func pick(k, n int) int { return int(float64(k)*0.6180339887*float64(n)) % n }
+
+func aMarket(l *archive, k int) string { return fmt.Sprintf("'kalshi-SIZE-%d'", pick(k, l.markets)) }
+
+func aUser(l *archive, k int) string { return fmt.Sprintf("bench.operator(%d)", pick(k, l.operators)) }
+
+// aPlace is a place in the feed, in its newer half: times follow from numbers, and an
+// id that nobody has stands before all others of its time.
+func aPlace(l *archive, k int) []string {
+	back := pick(k, l.size/2)
+	return []string{fmt.Sprintf("now() - interval '10 days' - %d * (interval '1000 days' / %d)", back, l.size), noone}
+}
+
+const month = "now() - interval '28 days'"
+
+var people = "'{independent,house}'"
+
+// scaleReads are the pages that must not grow with the ledger.
+var scaleReads = []reading{
+	{"feed, first page", []statement{{"signal_feed_recent", fixed("50")}}, true},
+	{"feed, open calls", []statement{{"signal_feed_open", fixed("50", "now()")}}, true},
+	{"feed, against the crowd", []statement{{"signal_feed_beat_crowd", fixed("50")}}, true},
+	{"feed, deep page", []statement{
+		{"signal_list", func(l *archive, k int) []string {
+			return append(aPlace(l, k), "'0001-01-01'", noone, "50", "''", "''", "''")
+		}},
+	}, true},
+	{"market's ledger", []statement{
+		{"signal_totals", func(l *archive, k int) []string { return []string{aMarket(l, k)} }},
+		{"signal_ledger", func(l *archive, k int) []string { return []string{aMarket(l, k), "'9999-01-01'", lastID, "50"} }},
+	}, true},
+	{"crowd", []statement{
+		{"signal_totals", func(l *archive, k int) []string { return []string{aMarket(l, k)} }},
+		{"signal_top_crowd", func(l *archive, k int) []string { return []string{aMarket(l, k), "5.0", "40", noone} }},
+	}, true},
+	{"crowd, the cut of the best quarter", []statement{{"signal_top_cut", fixed()}}, false},
+	{"board by score", []statement{{"board_scores", fixed(people, "''", "200", month)}}, true},
+	{"board by broadcast score", []statement{{"board_month", fixed(people, "''", "100", month)}}, true},
+	{"board by edge", []statement{{"board_edge", fixed(people, "''", "200")}}, true},
+	{"board by edge in a lane", []statement{{"board_edge", fixed(people, "'ECONOMY'", "200")}}, true},
+	{"operator's record", []statement{
+		{"record_read", func(l *archive, k int) []string { return []string{aUser(l, k)} }},
+		{"record_rank", func(l *archive, k int) []string { return []string{aUser(l, k), month} }},
+		{"record_recent", func(l *archive, k int) []string { return []string{aUser(l, k), "20"} }},
+		{"record_moments", func(l *archive, k int) []string { return []string{aUser(l, k), "20"} }},
+	}, true},
+	{"first places of the field", []statement{{"record_ranked", fixed("100", month)}}, true},
+	{"operator's skill", []statement{{"record_tallies", func(l *archive, k int) []string { return []string{aUser(l, k)} }}}, true},
+	{"operator's skill of 28 days", []statement{{"record_window", func(l *archive, k int) []string { return []string{aUser(l, k), month} }}}, true},
+	{"operator's calls to export, a page", []statement{
+		{"export_calls", func(l *archive, k int) []string { return []string{aUser(l, k), "'0001-01-01'", noone, "now()", "200"} }},
+	}, true},
+}
+
+const planSamples = 15
+
+// plans runs a page's statements with many arguments and gives the medians.
+func (l *archive) plans(ctx context.Context, r reading) (plan, error) {
+	var pages, ms []float64
+	for k := range planSamples + 2 {
+		var one plan
+		for _, s := range r.statements {
+			p, err := l.explain(ctx, s, k)
+			if err != nil {
+				return one, fmt.Errorf("%s: %w", s.name, err)
+			}
+			one.pages, one.ms = one.pages+p.pages, one.ms+p.ms
+		}
+		if k >= 2 { // the first ones fill the caches of the connection
+			pages, ms = append(pages, one.pages), append(ms, one.ms)
+		}
+	}
+	return plan{median(pages), median(ms)}, nil
+}
+
+// explain runs one of the ledger's statements as it prepares them.
+func (l *archive) explain(ctx context.Context, s statement, k int) (plan, error) {
+	if err := l.prepare(ctx, s.name); err != nil {
+		return plan{}, err
+	}
+	args := ""
+	if list := s.args(l, k); len(list) > 0 {
+		args = "(" + strings.Join(list, ", ") + ")"
+	}
+	return explained(ctx, l, "EXECUTE "+s.name+args)
+}
+
+func (l *archive) prepare(ctx context.Context, name string) error {
+	var known bool
+	if err := l.prepared.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = $1)", name).Scan(&known); err != nil || known {
+		return err
+	}
+	text, err := os.ReadFile(statementFile(name))
+	if err != nil {
+		return err
+	}
+	_, err = l.prepared.Exec(ctx, "PREPARE "+name+" AS "+string(text))
+	return err
+}
+
+func explained(ctx context.Context, l *archive, sql string) (plan, error) {
+	var raw []byte
+	if err := l.prepared.QueryRow(ctx, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+sql).Scan(&raw); err != nil {
+		return plan{}, err
+	}
+	var said []struct {
+		Plan struct {
+			Hit  float64 `json:"Shared Hit Blocks"`
+			Read float64 `json:"Shared Read Blocks"`
+		}
+		Time float64 `json:"Execution Time"`
+	}
+	if err := json.Unmarshal(raw, &said); err != nil || len(said) != 1 {
+		return plan{}, fmt.Errorf("the plan %.200s: %w", raw, err)
+	}
+	return plan{said[0].Plan.Hit + said[0].Plan.Read, said[0].Time}, nil
+}
+
+// comparePlans sets the statements of both ledgers side by side.
+func (b *bench) comparePlans(ctx context.Context, small, large *archive) error {
+	for _, r := range scaleReads {
+		var ours, base [2][]float64
+		for range b.rounds {
+			for _, side := range []struct {
+				l  *archive
+				to *[2][]float64
+			}{{small, &base}, {large, &ours}} {
+				p, err := side.l.plans(ctx, r)
+				if err != nil {
+					return err
+				}
+				side.to[0], side.to[1] = append(side.to[0], p.pages), append(side.to[1], p.ms)
+			}
+			pause(ctx, 100*time.Millisecond)
+		}
+		job := fmt.Sprintf("%s at %s / %s, ", r.name, brief(large.size), brief(small.size))
+		pages, ms := 2.0, 1.6
+		if !r.flat {
+			pages, ms = 0, 0
+		}
+		b.report.ratio(job+"pages", "pages", lower, pages, ours[0], base[0])
+		b.report.ratio(job+"time", "ms", lower, ms, ours[1], base[1])
+	}
+	return nil
+}
+
+// brief is 10000 as 10k.
+func brief(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%dM", n/1_000_000)
+	case n >= 1000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprint(n)
+}
