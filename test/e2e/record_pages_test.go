@@ -251,6 +251,7 @@ func shownEverywhere(t *testing.T, s *stack, p *person, first string) {
 	b.visit(s.Hub+"/operator/"+p.user+"/embed", http.StatusOK)
 	shows(t, b, "main", hostileName, "28", "Score", "%")
 	b.fits("the frame")
+	b.shoot("frame")
 	b.clean("the frame")
 	for _, kind := range []string{".svg", ".png"} {
 		b.visit(card+kind, http.StatusOK)
