@@ -142,6 +142,8 @@ func TestConditionalReads(t *testing.T) {
 			url += "?handle=" + p.user
 		case "/api/resolution/outcome":
 			url += "?market=" + market
+		case "/api/embed/oembed":
+			url += "?url=" + s.Hub + "/m/" + market
 		case "/api/polymarket/market-history":
 			url += "?marketId=" + market
 		case "/api/polymarket/market":
