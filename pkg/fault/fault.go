@@ -22,6 +22,7 @@ const (
 	TooLarge                    // 413
 	Unsupported                 // 415
 	Limited                     // 429
+	NotImplemented              // 501
 	Unavailable                 // 503
 )
 

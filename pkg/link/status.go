@@ -37,6 +37,7 @@ var kinds = map[fault.Kind]struct {
 	fault.TooLarge:        {"too_large", codes.InvalidArgument},
 	fault.Unsupported:     {"unsupported", codes.InvalidArgument},
 	fault.Limited:         {"limited", codes.ResourceExhausted},
+	fault.NotImplemented:  {"not_implemented", codes.Unimplemented},
 	fault.Unavailable:     {"unavailable", codes.Unavailable},
 }
 

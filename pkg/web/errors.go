@@ -48,6 +48,8 @@ func Status(k fault.Kind) int {
 		return http.StatusUnsupportedMediaType
 	case fault.Limited:
 		return http.StatusTooManyRequests
+	case fault.NotImplemented:
+		return http.StatusNotImplemented
 	case fault.Unavailable:
 		return http.StatusServiceUnavailable
 	}

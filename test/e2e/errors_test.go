@@ -94,7 +94,7 @@ func TestErrorCodes(t *testing.T) {
 // statusOfKind is what pkg/web answers for a kind of fault.
 var statusOfKind = map[string]int{
 	"Internal": 500, "Invalid": 400, "Unauthenticated": 401, "Forbidden": 403, "NotFound": 404, "NotAllowed": 405, "Conflict": 409,
-	"Gone": 410, "TooLarge": 413, "Unsupported": 415, "Limited": 429, "Unavailable": 503,
+	"Gone": 410, "TooLarge": 413, "Unsupported": 415, "Limited": 429, "NotImplemented": 501, "Unavailable": 503,
 }
 
 // codesOfSource finds every fault.New(fault.Kind, "code", …) of the services and

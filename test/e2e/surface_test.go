@@ -148,6 +148,8 @@ func TestConditionalReads(t *testing.T) {
 			url += "?url=" + s.Hub + "/u/" + p.user
 		case "/api/resolution/outcome":
 			url += "?market=" + market
+		case "/api/embed/oembed":
+			url += "?url=" + s.Hub + "/m/" + market
 		case "/api/polymarket/market-history":
 			url += "?marketId=" + market
 		case "/api/polymarket/market":

@@ -21,7 +21,7 @@ RESET ROLE; RESET search_path`
 func TestRecordsOfBefore(t *testing.T) {
 	t.Parallel()
 	text := ""
-	for _, name := range []string{"0020_records.sql", "0024_records_columns.sql", "0025_records_field.sql"} {
+	for _, name := range []string{"0020_records.sql", "0025_records_columns.sql", "0026_records_field.sql"} {
 		raw, err := fs.ReadFile(Migrations(), name)
 		if err != nil {
 			t.Fatal(err)

@@ -91,7 +91,7 @@ const (
 )
 
 // errXML is for the other form of oEmbed, which nobody asks for any more.
-var errXML = []byte(`{"error":"not_implemented","message":"only format=json"}`)
+var errXML = fault.New(fault.NotImplemented, "not_implemented", "only format=json")
 
 // embedOf is what an embed of the thing says.
 func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
@@ -162,8 +162,7 @@ func (s *server) cardURL(t *thing) string {
 // oembed is GET /api/embed/oembed.
 func (s *server) oembed(c echo.Context) error {
 	if f := c.QueryParam("format"); f != "" && f != "json" {
-		c.Response().Header()["Cache-Control"] = []string{cacheNever}
-		return web.Blob(c, http.StatusNotImplemented, errXML)
+		return errXML
 	}
 	kind, id, ok := s.ownAddress(c.QueryParam("url"))
 	if !ok {

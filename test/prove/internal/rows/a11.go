@@ -35,13 +35,14 @@ var a11 = frame.Row{
 		if err := w.unlock(ctx); err != nil {
 			return nil, err
 		}
-		found, edited, rounds := 0, 0, env.Of(2, 20, 20)
+		found, edited, rounds := 0, 0, env.Of(2, 5, 20)
+		each := env.Of(50, 200, 50)
 		for range rounds {
-			n, err := w.round(ctx, seen, 50)
+			n, err := w.round(ctx, seen, each)
 			if err != nil {
 				return nil, errors.Join(err, w.lock(ctx))
 			}
-			edited, found = edited+50, found+n
+			edited, found = edited+each, found+n
 		}
 		if err := w.lock(ctx); err != nil {
 			return nil, err
@@ -187,17 +188,23 @@ func (w *journalled) fsck(ctx context.Context) (lines []string, took time.Durati
 // round edits n rows, looks what is found, and puts them back.
 func (w *journalled) round(ctx context.Context, seen *frame.Seen, n int) (found int, err error) {
 	edited := map[string]string{}
-	var undo []func() error
-	for len(edited) < n {
-		r := w.rows[w.rand.IntN(len(w.rows))]
-		if _, twice := edited[r.String()]; twice {
-			continue
+	var undo []func(pgx.Tx) error
+	err = pgx.BeginFunc(ctx, w.env.DB, func(tx pgx.Tx) error {
+		for len(edited) < n {
+			r := w.rows[w.rand.IntN(len(w.rows))]
+			if _, twice := edited[r.String()]; twice {
+				continue
+			}
+			how, back, err := w.edit(ctx, tx, r)
+			if err != nil {
+				return fmt.Errorf("edit %s: %w", r, err)
+			}
+			edited[r.String()], undo = how, append(undo, back)
 		}
-		how, back, err := w.edit(ctx, r)
-		if err != nil {
-			return 0, fmt.Errorf("edit %s: %w", r, err)
-		}
-		edited[r.String()], undo = how, append(undo, back)
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	lines, _, err := w.fsck(ctx)
 	if err != nil {
@@ -218,34 +225,36 @@ func (w *journalled) round(ctx context.Context, seen *frame.Seen, n int) (found 
 	for row, how := range edited {
 		seen.Wrong("not found: %s with %s", row, how)
 	}
-	for _, back := range undo {
-		if err := back(); err != nil {
-			return found, err
+	return found, pgx.BeginFunc(ctx, w.env.DB, func(tx pgx.Tx) error {
+		for _, back := range undo {
+			if err := back(tx); err != nil {
+				return err
+			}
 		}
-	}
-	return found, nil
+		return nil
+	})
 }
 
 // edit changes one row, or takes it away; back puts it there again.
-func (w *journalled) edit(ctx context.Context, r sealedRow) (how string, back func() error, err error) {
-	old, err := w.env.Text(ctx, fmt.Sprintf("SELECT to_jsonb(t)::text FROM api.%s t WHERE %s::text = $1", r.table, r.column), r.key)
-	if err != nil {
+func (w *journalled) edit(ctx context.Context, tx pgx.Tx, r sealedRow) (how string, back func(pgx.Tx) error, err error) {
+	old := ""
+	if err := tx.QueryRow(ctx, fmt.Sprintf("SELECT to_jsonb(t)::text FROM api.%s t WHERE %s = $1", r.table, r.column), r.key).Scan(&old); err != nil {
 		return "", nil, err
 	}
 	ways := tamperings[r.table]
 	i := w.rand.IntN(len(ways) + 1)
 	if i == len(ways) {
 		how = "a deletion"
-		_, err = w.env.DB.Exec(ctx, fmt.Sprintf("DELETE FROM api.%s WHERE %s::text = $1", r.table, r.column), r.key)
+		_, err = tx.Exec(ctx, fmt.Sprintf("DELETE FROM api.%s WHERE %s = $1", r.table, r.column), r.key)
 	} else {
 		how = ways[i]
-		_, err = w.env.DB.Exec(ctx, fmt.Sprintf("UPDATE api.%s SET %s WHERE %s::text = $1", r.table, how, r.column), r.key)
+		_, err = tx.Exec(ctx, fmt.Sprintf("UPDATE api.%s SET %s WHERE %s = $1", r.table, how, r.column), r.key)
 	}
-	return how, func() error {
-		if _, err := w.env.DB.Exec(ctx, fmt.Sprintf("DELETE FROM api.%s WHERE %s::text = $1", r.table, r.column), r.key); err != nil {
+	return how, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, fmt.Sprintf("DELETE FROM api.%s WHERE %s = $1", r.table, r.column), r.key); err != nil {
 			return err
 		}
-		_, err := w.env.DB.Exec(ctx, fmt.Sprintf("INSERT INTO api.%[1]s SELECT * FROM jsonb_populate_record(NULL::api.%[1]s, $1::jsonb)", r.table), old)
+		_, err := tx.Exec(ctx, fmt.Sprintf("INSERT INTO api.%[1]s SELECT * FROM jsonb_populate_record(NULL::api.%[1]s, $1::jsonb)", r.table), old)
 		return err
 	}, err
 }

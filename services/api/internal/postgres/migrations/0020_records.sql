@@ -1,7 +1,7 @@
 -- The records of operators: moments, and beside the counters what a record shows of
 -- the best call, of the run of wins, and of skill. All of it follows from signals and
 -- their results alone, and `api boards verify` works it out again. What it needs of tables
--- that are read and written all the time is in migrations 0024 and 0025.
+-- that are read and written all the time is in migrations 0025 and 0026.
 
 -- A call at 0 or 10000 counts as one at 1 or 9999.
 CREATE FUNCTION within_price(bps integer) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
@@ -135,7 +135,7 @@ END $$;
 
 -- What one operator or many have got from the results so far, worked out anew: those
 -- behind the given one, by id, at most so many; gives the last of them, or null. Migration
--- 0026 has it for all, and `api boards fill` again when the programs of before, which know
+-- 0027 has it for all, and `api boards fill` again when the programs of before, which know
 -- nothing of it, have scored their last. While it works on them nobody scores them, and no
 -- feed rows are numbered, with which tallies move.
 CREATE FUNCTION fill_records(after uuid, most integer) RETURNS uuid
@@ -153,14 +153,16 @@ BEGIN
     -- No events are told of moments that are minted now: the feed is of what happens.
     INSERT INTO moments (signal_id, id, user_id, market_id, tier, odds_bps, score, minted_at)
     SELECT s.id, moment_id(s.id, r.resolved_at), s.user_id, s.market_id, moment_tier(s.score_basis_bps), s.score_basis_bps, r.score, r.resolved_at
-    FROM signals s JOIN signal_results r ON r.signal_id = s.id
+    FROM signals s
+    CROSS JOIN LATERAL (SELECT status, score, scoring_vertical, resolved_at FROM signal_results WHERE signal_id = s.id LIMIT 1) r
     WHERE s.user_id = ANY (who) AND r.status = 'won' AND s.price_verified AND s.score_basis_bps <= 5000
     ON CONFLICT (signal_id) DO NOTHING;
 
     WITH result AS (
         SELECT s.user_id, r.status, r.resolved_at, s.id, s.score_basis_bps AS basis,
             count(*) FILTER (WHERE r.status = 'lost') OVER (PARTITION BY s.user_id ORDER BY r.resolved_at DESC, s.created_at DESC, s.id DESC) AS losses
-        FROM signals s JOIN signal_results r ON r.signal_id = s.id
+        FROM signals s
+        CROSS JOIN LATERAL (SELECT status, score, scoring_vertical, resolved_at FROM signal_results WHERE signal_id = s.id LIMIT 1) r
         WHERE s.user_id = ANY (who) AND r.status <> 'void'
     ), sums AS (
         SELECT user_id, sum(within_price(basis)) AS price_sum, count(*) FILTER (WHERE losses = 0) AS streak, max(resolved_at) AS last_at,
@@ -181,7 +183,8 @@ BEGIN
     ), tally AS (
         INSERT INTO operator_tallies (user_id, lane, price_bps, confidence, calls, wins)
         SELECT s.user_id, r.scoring_vertical, within_price(s.score_basis_bps), coalesce(s.confidence, 0), count(*), count(*) FILTER (WHERE r.status = 'won')
-        FROM signals s JOIN signal_results r ON r.signal_id = s.id
+        FROM signals s
+        CROSS JOIN LATERAL (SELECT status, score, scoring_vertical, resolved_at FROM signal_results WHERE signal_id = s.id LIMIT 1) r
         WHERE s.user_id = ANY (who) AND r.status <> 'void' AND NOT EXISTS (
             SELECT FROM waiting w WHERE w.market_id = s.market_id AND (w.after_user IS NULL OR s.user_id > w.after_user))
         GROUP BY 1, 2, 3, 4
