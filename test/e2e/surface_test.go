@@ -148,8 +148,6 @@ func TestConditionalReads(t *testing.T) {
 			url += "?url=" + s.Hub + "/u/" + p.user
 		case "/api/resolution/outcome":
 			url += "?market=" + market
-		case "/api/embed/oembed":
-			url += "?url=" + s.Hub + "/m/" + market
 		case "/api/polymarket/market-history":
 			url += "?marketId=" + market
 		case "/api/polymarket/market":
