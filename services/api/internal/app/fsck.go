@@ -39,7 +39,7 @@ func fsck(ctx context.Context, files []string, stdout io.Writer) error {
 		}
 		kept = append(kept, k)
 	}
-	pool, err := pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2})
+	pool, err := pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2, StatementTimeout: commandStatement})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -128,12 +129,16 @@ func compare(ctx context.Context, stdout io.Writer, differ func(context.Context,
 	return err
 }
 
+// commandStatement is how long a statement of a command may take that reads the whole
+// ledger: of ten million calls it is minutes, and nobody waits for it.
+const commandStatement = 6 * time.Hour
+
 func ownPool(ctx context.Context) (*pgxpool.Pool, error) {
 	cfg, err := conf.Load[recountConfig]()
 	if err != nil {
 		return nil, err
 	}
-	return pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2})
+	return pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2, StatementTimeout: commandStatement})
 }
 
 func fill(ctx context.Context, stdout io.Writer) error {
