@@ -144,6 +144,10 @@ func TestConditionalReads(t *testing.T) {
 			url += "?market=" + market
 		case "/api/embed/oembed":
 			url += "?url=" + s.Hub + "/m/" + market
+		case "/api/card/{kind}/{id}":
+			url = s.Hub + "/api/card/market/" + market + "?format=json" // of a picture
+		case "/api/c/{code}":
+			url = get(t, s.Hub+"/api/embed/market/"+market).is(http.StatusOK).str("shortUrl")
 		case "/api/polymarket/market-history":
 			url += "?marketId=" + market
 		case "/api/polymarket/market":

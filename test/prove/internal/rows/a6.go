@@ -37,6 +37,9 @@ var a6 = frame.Row{
 				break
 			}
 		}
+		if err := client.Rank(ctx, env.DB); err != nil {
+			return nil, err
+		}
 		wrong, err := scoresMatch(ctx, env, ops)
 		if err != nil {
 			return nil, err
@@ -79,7 +82,7 @@ func (k *scorerKills) run(ctx context.Context, chunk string, more int) error {
 }
 
 func (k *scorerKills) one(ctx context.Context, l *sideLedger, signals, kills int) error {
-	m, err := plantLarge(ctx, k.env, k.r, "A6", k.ops, signals)
+	m, err := plantUnranked(ctx, k.env, k.r, "A6", k.ops, signals)
 	if err != nil {
 		return err
 	}

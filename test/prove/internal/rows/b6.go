@@ -158,7 +158,7 @@ func (u *upgrade) fill(ctx context.Context) (err error) {
 		return err
 	}
 	for i := range u.env.Of(1, 10, 50) {
-		m, err := plantLarge(ctx, u.old, u.env.Rand("B6"), fmt.Sprintf("B6 %d", i), u.ops, n)
+		m, err := plantUnranked(ctx, u.old, u.env.Rand("B6"), fmt.Sprintf("B6 %d", i), u.ops, n)
 		if err != nil {
 			return err
 		}
@@ -167,14 +167,16 @@ func (u *upgrade) fill(ctx context.Context) (err error) {
 		}
 	}
 	for i := range 12 {
-		m, err := plantLarge(ctx, u.old, u.env.Rand("B6"), fmt.Sprintf("B6 claim %d", i), u.ops, 100)
+		m, err := plantUnranked(ctx, u.old, u.env.Rand("B6"), fmt.Sprintf("B6 claim %d", i), u.ops, 100)
 		if err != nil {
 			return err
 		}
 		u.claims = append(u.claims, m.id)
 	}
-	u.markets, err = markets(ctx, u.old, "B6", 10)
-	return err
+	if u.markets, err = markets(ctx, u.old, "B6", 10); err != nil {
+		return err
+	}
+	return client.Rank(ctx, u.old.DB)
 }
 
 // migrated runs the migrations under load.
