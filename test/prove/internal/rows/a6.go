@@ -82,7 +82,7 @@ func (k *scorerKills) run(ctx context.Context, chunk string, more int) error {
 }
 
 func (k *scorerKills) one(ctx context.Context, l *sideLedger, signals, kills int) error {
-	m, err := plantUnranked(ctx, k.env, k.r, "A6", k.ops, signals)
+	m, err := plantLarge(ctx, k.env, k.r, "A6", k.ops, signals)
 	if err != nil {
 		return err
 	}

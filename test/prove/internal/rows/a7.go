@@ -63,7 +63,7 @@ func (d *disputes) chunked(ctx context.Context, n, markets int) error {
 	}
 	defer l.stop()
 	for range markets {
-		m, err := plantUnranked(ctx, d.env, d.env.Rand(fmt.Sprint("A7", d.markets)), "A7", d.ops, n)
+		m, err := plantLarge(ctx, d.env, d.env.Rand(fmt.Sprint("A7", d.markets)), "A7", d.ops, n)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (d *disputes) count(ctx context.Context, m large) error {
 func (d *disputes) whole(ctx context.Context, markets int) error {
 	const calls = 200
 	for i := range markets {
-		m, err := plantUnranked(ctx, d.env, d.env.Rand(fmt.Sprint("A7 whole", i)), "A7", d.ops, calls)
+		m, err := plantLarge(ctx, d.env, d.env.Rand(fmt.Sprint("A7 whole", i)), "A7", d.ops, calls)
 		if err != nil {
 			return err
 		}

@@ -157,7 +157,7 @@ func (u *upgrade) fill(ctx context.Context) (err error) {
 		return err
 	}
 	for i := range u.env.Of(1, 10, 50) {
-		m, err := plantUnranked(ctx, u.old, u.env.Rand("B6"), fmt.Sprintf("B6 %d", i), u.ops, n)
+		m, err := plantLarge(ctx, u.old, u.env.Rand("B6"), fmt.Sprintf("B6 %d", i), u.ops, n)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (u *upgrade) fill(ctx context.Context) (err error) {
 		}
 	}
 	for i := range 12 {
-		m, err := plantUnranked(ctx, u.old, u.env.Rand("B6"), fmt.Sprintf("B6 claim %d", i), u.ops, 100)
+		m, err := plantLarge(ctx, u.old, u.env.Rand("B6"), fmt.Sprintf("B6 claim %d", i), u.ops, 100)
 		if err != nil {
 			return err
 		}

@@ -74,12 +74,12 @@ func (e *resume) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	r := e.env.Rand("E3")
-	large, err := plantUnranked(ctx, e.env, r, "E3", ops, deep)
+	large, err := plantLarge(ctx, e.env, r, "E3", ops, deep)
 	if err != nil {
 		return err
 	}
 	for range e.env.Of(1, 6, 12) {
-		m, err := plantUnranked(ctx, e.env, r, "E3", ops, min(deep, 40))
+		m, err := plantLarge(ctx, e.env, r, "E3", ops, min(deep, 40))
 		if err != nil {
 			return err
 		}

@@ -43,15 +43,6 @@ type large struct {
 }
 
 func plantLarge(ctx context.Context, env *frame.Env, r *rand.Rand, row string, ops []client.Operator, n int) (large, error) {
-	m, err := plantUnranked(ctx, env, r, row, ops, n)
-	if err != nil {
-		return m, err
-	}
-	return m, client.Rank(ctx, env.DB)
-}
-
-// plantUnranked is plantLarge for rows that plant many, and rank at their end.
-func plantUnranked(ctx context.Context, env *frame.Env, r *rand.Rand, row string, ops []client.Operator, n int) (large, error) {
 	ids, err := markets(ctx, env, row, 1)
 	if err != nil {
 		return large{}, err
