@@ -25,6 +25,7 @@ type archive struct {
 	operators int
 	markets   int
 	changes   int // calls filed one by one
+	away      int // pages that were answered 503
 	filled    time.Time
 	prepared  *pgx.Conn // plans as the product's own connections do
 }

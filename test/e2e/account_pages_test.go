@@ -61,13 +61,14 @@ func TestSignInAndFollow(t *testing.T) {
 	s := up(t)
 	followed := s.person(t)
 	id := followed.call(t, s.native(t, 4000), "YES", 4000)
-	page := s.Hub + "/u/" + followed.user
+	path := "/u/" + followed.user
+	page := s.Hub + path
 	if at := get(t, s.Hub+"/api/protocol/v1/passports/"+followed.user).is(http.StatusOK).str("urls.profile"); at != page {
 		t.Errorf("the passport leads to %s", at)
 	}
 	for name, size := range sizes {
 		b, p := open(t, size[0], size[1]), s.person(t)
-		b.visit(page, http.StatusOK)
+		b.whole(path)
 		shows(t, b, "main", "@"+followed.user, "Independent", "Recent calls", "40¢", "You sign in first")
 		b.fits("a profile for nobody on a " + name)
 		b.press(`.row a.button`, `main h1`)

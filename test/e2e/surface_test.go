@@ -140,14 +140,14 @@ func TestConditionalReads(t *testing.T) {
 			url = s.Hub + "/api/protocol/v1/apps/" + p.app(t, "http://127.0.0.1/cb", "profile:read").ClientID
 		case "/api/user/follow", "/api/streamer/profile":
 			url += "?handle=" + p.user
+		case "/api/c/{code}":
+			url = get(t, s.Hub+"/api/embed/operator/"+p.user).is(http.StatusOK).str("shortUrl")
+		case "/api/card/{kind}/{id}":
+			url = s.Hub + "/api/card/operator/" + p.user + "?format=json"
+		case "/api/embed/oembed":
+			url += "?url=" + s.Hub + "/u/" + p.user
 		case "/api/resolution/outcome":
 			url += "?market=" + market
-		case "/api/embed/oembed":
-			url += "?url=" + s.Hub + "/m/" + market
-		case "/api/card/{kind}/{id}":
-			url = s.Hub + "/api/card/market/" + market + "?format=json" // of a picture
-		case "/api/c/{code}":
-			url = get(t, s.Hub+"/api/embed/market/"+market).is(http.StatusOK).str("shortUrl")
 		case "/api/polymarket/market-history":
 			url += "?marketId=" + market
 		case "/api/polymarket/market":

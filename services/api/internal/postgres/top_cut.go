@@ -25,6 +25,10 @@ const (
 	cutLife  = 5 * time.Second
 	cutShare = 50 // times as long as the last reading took
 	cutOld   = time.Minute
+	// cutTime is how long a reading may take, and cutWait how long a reader waits for one:
+	// then it shows no consensus.
+	cutTime = time.Minute
+	cutWait = time.Second
 )
 
 // cuts keeps the newest cut. One that is older than its life is read anew behind the
@@ -59,8 +63,12 @@ func (c *cuts) get(ctx context.Context) (*cut, error) {
 	if usable {
 		return last, nil
 	}
+	wait := time.NewTimer(cutWait)
+	defer wait.Stop()
 	select {
 	case <-busy:
+	case <-wait.C:
+		return last, nil
 	case <-ctx.Done():
 		return nil, pg.Fault(ctx.Err())
 	}
@@ -70,6 +78,8 @@ func (c *cuts) get(ctx context.Context) (*cut, error) {
 }
 
 func (c *cuts) renew(ctx context.Context, busy chan struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, cutTime)
+	defer cancel()
 	begun := c.now()
 	last, err := c.read(ctx)
 	c.mu.Lock()
@@ -84,7 +94,7 @@ func (c *cuts) renew(ctx context.Context, busy chan struct{}) {
 
 func (s *Store) readCut(ctx context.Context) (*cut, error) {
 	var c cut
-	err := s.reads.QueryRow(ctx, query("signal_top_cut")).Scan(&c.mean, &c.resolved, &c.user)
+	err := s.pool.QueryRow(ctx, query("signal_top_cut")).Scan(&c.mean, &c.resolved, &c.user)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

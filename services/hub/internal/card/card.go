@@ -16,9 +16,9 @@ const (
 
 // Accents of cards: of a side, of an outcome, or of neither.
 const (
-	Plain = "#4a5fd9"
-	Good  = "#0f8a5f"
-	Bad   = "#c2413b"
+	Plain = "#14213d"
+	Good  = "#0a7d5c"
+	Bad   = "#c2362b"
 	Grey  = "#6b7280"
 )
 

@@ -57,7 +57,7 @@ func TestEveryWordFits(t *testing.T) {
 			t.Fatalf("%.40q: %v", title, err)
 		}
 		for y := range Height { // the margin is paper
-			if r, g, b, _ := img.At(Width-20, y).RGBA(); r>>8 != 0xf7 || g>>8 != 0xf5 || b>>8 != 0xef {
+			if r, g, b, _ := img.At(Width-20, y).RGBA(); r>>8 != 0xff || g>>8 != 0xfd || b>>8 != 0xf8 {
 				t.Fatalf("%.40q: something is drawn in the margin at %d", title, y)
 			}
 		}

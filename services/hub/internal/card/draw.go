@@ -14,7 +14,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-const paper = "#f7f5ef"
+const paper = "#fffdf8"
 
 // SVG draws the card. Every word is escaped, and each line is told its width, so that
 // it stays in its place in whatever font a reader has.

@@ -12,10 +12,11 @@ WITH batch AS (
         bool_and(r.signal_id IS NOT NULL) OVER (ORDER BY s.user_id) AS ready
     FROM (
         SELECT id, user_id, created_at, yes, market_title, confidence, score_basis_bps AS basis FROM signals
-        WHERE market_id = $1 AND ($2::uuid IS NULL OR user_id > $2)
+        WHERE market_id = $1 AND user_id > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000')
         ORDER BY user_id LIMIT cardinality($3::uuid[]) / 2
     ) s
-    LEFT JOIN signal_results r ON r.signal_id = s.id
+    -- By key, one by one: how long a chunk is is not known when this is planned.
+    LEFT JOIN LATERAL (SELECT signal_id, status, score, clv_bps, scoring_vertical, resolved_at FROM signal_results WHERE signal_id = s.id LIMIT 1) r ON true
     LEFT JOIN LATERAL (SELECT id, tier, odds_bps FROM moments WHERE signal_id = s.id AND r.status = 'won' AND s.basis <= 5000 LIMIT 1) o ON true
 ), chunk AS (
     SELECT id, user_id, created_at, yes, market_title, confidence, price, status, score, clv_bps, lane, resolved_at,
@@ -31,7 +32,7 @@ WITH batch AS (
     SELECT $4 + e.n, ($3::uuid[])[e.n], e.type, c.resolved_at, $1, m.provider, c.lane, c.user_id, c.id, e.data
     FROM chunk c
     LEFT JOIN markets m ON m.market_id = $1
-    LEFT JOIN users u ON u.id = c.user_id
+    LEFT JOIN LATERAL (SELECT handle FROM users WHERE id = c.user_id LIMIT 1) u ON true
     CROSS JOIN LATERAL (
         SELECT c.n + c.minted - (c.moment IS NOT NULL)::integer AS n, 'signal.resolved' AS type,
             jsonb_build_object('signalId', c.id, 'marketId', $1, 'handle', u.handle, 'status', c.status, 'score', c.score, 'clvBps', c.clv_bps) AS data
@@ -56,7 +57,9 @@ WITH batch AS (
     FROM chunk WHERE status <> 'void'
     ON CONFLICT (user_id, lane, price_bps, confidence) DO UPDATE SET calls = t.calls + 1, wins = t.wins + excluded.wins
 ), closed AS (
-    DELETE FROM open_signals o USING chunk c WHERE o.created_at = c.created_at AND o.signal_id = c.id
+    DELETE FROM open_signals WHERE ctid = ANY (ARRAY(
+        SELECT o.ctid FROM chunk c
+        CROSS JOIN LATERAL (SELECT ctid FROM open_signals WHERE created_at = c.created_at AND signal_id = c.id LIMIT 1) o))
 ), head AS (
     UPDATE feed_head SET seq = $4 + (SELECT events FROM tally) WHERE (SELECT events FROM tally) > 0
 ), moved AS (

@@ -12,7 +12,9 @@ FROM news n CROSS JOIN LATERAL (
     UNION ALL
     SELECT * FROM (JOURNAL_ROWS) x WHERE n.kind < 4 AND x.kind = n.kind AND x.uid = n.uid
 ) r
-WHERE NOT EXISTS (SELECT FROM journal_leaves l WHERE l.kind = n.kind AND l.of = coalesce(r.uid::text, r.mid))
+-- By key: the journal is long, and the news are few.
+LEFT JOIN LATERAL (SELECT true AS sealed FROM journal_leaves WHERE kind = n.kind AND of = coalesce(r.uid::text, r.mid) LIMIT 1) l ON true
+WHERE l.sealed IS NULL
 UNION ALL
 SELECT max(seq), NULL, NULL, NULL FROM news
 ORDER BY 1, 2 NULLS LAST

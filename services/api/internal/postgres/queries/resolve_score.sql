@@ -10,7 +10,7 @@ WITH claim AS (
 ), batch AS (
     SELECT s.id, s.user_id, s.yes, s.score_basis_bps AS basis, s.crowd_yes_bps AS crowd, s.price_verified AS verified, s.created_at AS filed
     FROM signals s
-    WHERE s.market_id = $1 AND ($2::uuid IS NULL OR s.user_id > $2)
+    WHERE s.market_id = $1 AND s.user_id > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000')
     ORDER BY s.user_id LIMIT $3
 ), scored AS MATERIALIZED (
     SELECT b.id, b.user_id, b.basis, b.verified, b.filed,

@@ -15,7 +15,7 @@ import (
 // Sizes of the lists of a record.
 const (
 	callsOfOne   = 25
-	momentsOfOne = 12
+	momentsOfOne = 6
 )
 
 const (
