@@ -1172,7 +1172,6 @@ const (
 	ShortLinkTypeMarket   ShortLinkType = "market"
 	ShortLinkTypeOperator ShortLinkType = "operator"
 	ShortLinkTypeSignal   ShortLinkType = "signal"
-	ShortLinkTypeTape     ShortLinkType = "tape"
 )
 
 // Valid indicates whether the value is a known member of the ShortLinkType enum.
@@ -1183,8 +1182,6 @@ func (e ShortLinkType) Valid() bool {
 	case ShortLinkTypeOperator:
 		return true
 	case ShortLinkTypeSignal:
-		return true
-	case ShortLinkTypeTape:
 		return true
 	default:
 		return false
@@ -2165,13 +2162,19 @@ type EmbedMarket struct {
 		Closed   bool       `json:"closed"`
 		ClosesAt *time.Time `json:"closesAt"`
 
+		// Disputed The outcome is under review.
+		Disputed bool `json:"disputed"`
+
 		// ID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 		//
 		// Examples: 701122
-		ID     MarketID `json:"id"`
-		Name   string   `json:"name"`
-		Volume *float32 `json:"volume"`
-		YesPct *float32 `json:"yesPct"`
+		ID   MarketID `json:"id"`
+		Name string   `json:"name"`
+
+		// ResolutionValue The outcome; null while there is none.
+		ResolutionValue *string  `json:"resolutionValue"`
+		Volume          *float32 `json:"volume"`
+		YesPct          *float32 `json:"yesPct"`
 	} `json:"market"`
 
 	// ShortURL Null while none can be kept.
@@ -2219,6 +2222,8 @@ type EmbedOperatorType string
 
 // EmbedSignal defines model for EmbedSignal.
 type EmbedSignal struct {
+	// Disputed The outcome of the call's market is under review.
+	Disputed   bool   `json:"disputed"`
 	EmbedURL   string `json:"embedUrl"`
 	Height     int    `json:"height"`
 	HTML       string `json:"html"`
@@ -6148,6 +6153,8 @@ type ClientInterface interface {
 
 	// GetShortLink What a short link leads to
 	//
+	// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
+	//
 	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 	GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -7828,6 +7835,8 @@ func (c *Client) GetBroadcastProgram(ctx context.Context, params *GetBroadcastPr
 }
 
 // GetShortLink What a short link leads to
+//
+// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
 //
 // Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 func (c *Client) GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -18226,6 +18235,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetShortLinkWithResponse What a short link leads to
 	//
+	// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
@@ -27184,6 +27195,8 @@ func (c *ClientWithResponses) GetBroadcastProgramWithResponse(ctx context.Contex
 }
 
 // GetShortLinkWithResponse What a short link leads to
+//
+// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
 //
 // Returns a wrapper object for the known response body format(s).
 //
