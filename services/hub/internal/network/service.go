@@ -33,7 +33,7 @@ type Config struct {
 	Field  Field
 	Links  Links
 	Claims []claim.Station // that claims may name
-	Keep   time.Duration // how long a copy is shown
+	Keep   time.Duration   // how long a copy is shown
 	Now    func() time.Time
 }
 
