@@ -4944,6 +4944,9 @@ type ListNetworkOperatorsParams struct {
 
 	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
 	Exclude *string `form:"exclude,omitempty" json:"exclude,omitempty"`
+
+	// Origin Origins whose rows alone are shown, with commas: names, or addresses. A partner asks with `hub` for what is this station's own.
+	Origin *string `form:"origin,omitempty" json:"origin,omitempty"`
 }
 
 // GetNetworkProgramParams defines parameters for GetNetworkProgram.
@@ -4996,6 +4999,9 @@ type ListTapesParams struct {
 
 	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
 	Exclude *string `form:"exclude,omitempty" json:"exclude,omitempty"`
+
+	// Origin Origins whose rows alone are shown, with commas: names, or addresses. A partner asks with `hub` for what is this station's own.
+	Origin *string `form:"origin,omitempty" json:"origin,omitempty"`
 }
 
 // ListBroadcastBoardParams defines parameters for ListBroadcastBoard.
@@ -6433,8 +6439,8 @@ type ClientInterface interface {
 
 	// ListNetworkOperators The people of all stations by score
 	//
-	// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
-	// partner in `alsoOn`.
+	// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
+	// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
 	//
 	// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
 	ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7141,7 +7147,7 @@ type ClientInterface interface {
 
 	// DeleteStation End a station
 	//
-	// By its owner or an admin. Its id stays taken.
+	// By its owner or an admin. Its id stays its owner's, who alone can register it again.
 	//
 	// Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
 	DeleteStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8516,8 +8522,8 @@ func (c *Client) GetNetworkMarket(ctx context.Context, marketID MarketPath, reqE
 
 // ListNetworkOperators The people of all stations by score
 //
-// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
-// partner in `alsoOn`.
+// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
+// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
 //
 // Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
 func (c *Client) ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10132,7 +10138,7 @@ func (c *Client) CreateStation(ctx context.Context, body CreateStationJSONReques
 
 // DeleteStation End a station
 //
-// By its owner or an admin. Its id stays taken.
+// By its owner or an admin. Its id stays its owner's, who alone can register it again.
 //
 // Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
 func (c *Client) DeleteStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13005,6 +13011,18 @@ func NewListNetworkOperatorsRequest(server string, params *ListNetworkOperatorsP
 
 		}
 
+		if params.Origin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -13309,6 +13327,18 @@ func NewListTapesRequest(server string, params *ListTapesParams) (*http.Request,
 		if params.Exclude != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "exclude", *params.Exclude, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Origin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -18547,8 +18577,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListNetworkOperatorsWithResponse The people of all stations by score
 	//
-	// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
-	// partner in `alsoOn`.
+	// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
+	// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19355,7 +19385,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteStationWithResponse End a station
 	//
-	// By its owner or an admin. Its id stays taken.
+	// By its owner or an admin. Its id stays its owner's, who alone can register it again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -27748,8 +27778,8 @@ func (c *ClientWithResponses) GetNetworkMarketWithResponse(ctx context.Context, 
 
 // ListNetworkOperatorsWithResponse The people of all stations by score
 //
-// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
-// partner in `alsoOn`.
+// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
+// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -29101,7 +29131,7 @@ func (c *ClientWithResponses) CreateStationWithResponse(ctx context.Context, bod
 
 // DeleteStationWithResponse End a station
 //
-// By its owner or an admin. Its id stays taken.
+// By its owner or an admin. Its id stays its owner's, who alone can register it again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
