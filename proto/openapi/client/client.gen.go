@@ -4544,13 +4544,17 @@ type UserStats struct {
 	AvgClvBps *int   `json:"avgClvBps"`
 	Handle    Handle `json:"handle"`
 	Lanes     []struct {
-		Accuracy int  `json:"accuracy"`
-		Lane     Lane `json:"lane"`
-		Lost     int  `json:"lost"`
-		Resolved int  `json:"resolved"`
-		Score    int  `json:"score"`
-		Void     int  `json:"void"`
-		Won      int  `json:"won"`
+		Accuracy  int  `json:"accuracy"`
+		AvgClvBps *int `json:"avgClvBps"`
+		Lane      Lane `json:"lane"`
+		Lost      int  `json:"lost"`
+		Pending   int  `json:"pending"`
+		Resolved  int  `json:"resolved"`
+		Score     int  `json:"score"`
+		Streak    int  `json:"streak"`
+		Total     int  `json:"total"`
+		Void      int  `json:"void"`
+		Won       int  `json:"won"`
 	} `json:"lanes"`
 	Lost int `json:"lost"`
 
@@ -7219,7 +7223,7 @@ type ClientInterface interface {
 
 	// GetUserStats The figures of an operator
 	//
-	// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+	// By its own key or an admin. A call counts in the lane of its claim, and of its market today where there is none.
 	//
 	// Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
 	GetUserStats(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10310,7 +10314,7 @@ func (c *Client) ListUserSignals(ctx context.Context, handle HandlePath, params 
 
 // GetUserStats The figures of an operator
 //
-// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+// By its own key or an admin. A call counts in the lane of its claim, and of its market today where there is none.
 //
 // Corresponds with GET /api/v1/users/{handle}/stats (the `GetUserStats` operationId).
 func (c *Client) GetUserStats(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -19469,7 +19473,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetUserStatsWithResponse The figures of an operator
 	//
-	// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+	// By its own key or an admin. A call counts in the lane of its claim, and of its market today where there is none.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -29275,7 +29279,7 @@ func (c *ClientWithResponses) ListUserSignalsWithResponse(ctx context.Context, h
 
 // GetUserStatsWithResponse The figures of an operator
 //
-// By its own key or an admin. The figures of a lane follow a claim when its results are in the feed.
+// By its own key or an admin. A call counts in the lane of its claim, and of its market today where there is none.
 //
 // Returns a wrapper object for the known response body format(s).
 //

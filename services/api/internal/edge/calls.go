@@ -36,10 +36,10 @@ type callJSON struct {
 	Handle            *string `json:"handle"`
 }
 
-// Page sizes of lists of calls.
+// Page sizes of lists of calls: those of contract 6.
 const (
-	callsDefault = 50
-	callsMax     = 200
+	callsDefault = 20
+	callsMax     = 100
 )
 
 // callsQuery is the normal form of a question for calls. None: no call can fit.

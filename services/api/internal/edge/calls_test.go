@@ -297,7 +297,16 @@ func TestUsers(t *testing.T) {
 		want := map[string]any{
 			"handle": "mara", "operatorPublicId": id, "total": 3.0, "won": 1.0, "lost": 1.0, "void": 0.0, "pending": 1.0, "resolved": 2.0, "accuracy": 50.0, "score": 20.0,
 			"streak": 0.0, "avgClvBps": nil, "rank": stats.body["rank"], "operators": stats.body["operators"], "updatedAt": stats.body["updatedAt"],
-			"lanes": []any{map[string]any{"lane": "CRYPTO", "won": 1.0, "lost": 1.0, "void": 0.0, "resolved": 2.0, "accuracy": 50.0, "score": 20.0}},
+			"lanes": []any{
+				map[string]any{
+					"lane": "CRYPTO", "total": 2.0, "won": 1.0, "lost": 1.0, "void": 0.0, "pending": 0.0, "resolved": 2.0, "accuracy": 50.0,
+					"score": 20.0, "streak": 0.0, "avgClvBps": nil,
+				},
+				map[string]any{
+					"lane": "SCIENCE", "total": 1.0, "won": 0.0, "lost": 0.0, "void": 0.0, "pending": 1.0, "resolved": 0.0, "accuracy": 0.0,
+					"score": 0.0, "streak": 0.0, "avgClvBps": nil,
+				},
+			},
 		}
 		if diff := cmp.Diff(want, stats.body); stats.status != 200 || diff != "" {
 			t.Errorf("stats: %d (-want +got):\n%s", stats.status, diff)

@@ -33,15 +33,19 @@ type userStatsJSON struct {
 	UpdatedAt        string          `json:"updatedAt"`
 }
 
-// laneStatsJSON is what was decided in one lane.
+// laneStatsJSON is the same of one lane.
 type laneStatsJSON struct {
-	Lane     string `json:"lane"`
-	Won      int64  `json:"won"`
-	Lost     int64  `json:"lost"`
-	Void     int64  `json:"void"`
-	Resolved int64  `json:"resolved"`
-	Accuracy int    `json:"accuracy"`
-	Score    int64  `json:"score"`
+	Lane      string `json:"lane"`
+	Total     int64  `json:"total"`
+	Won       int64  `json:"won"`
+	Lost      int64  `json:"lost"`
+	Void      int64  `json:"void"`
+	Pending   int64  `json:"pending"`
+	Resolved  int64  `json:"resolved"`
+	Accuracy  int    `json:"accuracy"`
+	Score     int64  `json:"score"`
+	Streak    int64  `json:"streak"`
+	AvgClvBps *int   `json:"avgClvBps"`
 }
 
 // userJSON is whoever asks.
@@ -122,7 +126,8 @@ func (s *server) showStats(r *record.Record, lanes []signal.LaneStats) userStats
 	}
 	for _, l := range lanes {
 		out.Lanes = append(out.Lanes, laneStatsJSON{
-			string(l.Lane), l.Won, l.Lost, l.Void, l.Won + l.Lost, score.Accuracy(l.Won, l.Lost), l.Score,
+			Lane: string(l.Lane), Total: l.Total, Won: l.Won, Lost: l.Lost, Void: l.Void, Pending: l.Total - l.Won - l.Lost - l.Void, Resolved: l.Won + l.Lost,
+			Accuracy: score.Accuracy(l.Won, l.Lost), Score: l.Score, Streak: l.Streak, AvgClvBps: l.AvgCLV,
 		})
 	}
 	return out

@@ -21,7 +21,9 @@ SELECT u.handle, u.tier,
     count(*) FILTER (WHERE r.resolved_at >= $2 AND r.status <> 'void')
 FROM api.users u LEFT JOIN api.signal_results r ON r.user_id = u.id AND ($1 = '' OR r.scoring_vertical = $1)
 WHERE EXISTS (SELECT FROM api.signals s WHERE s.user_id = u.id)
-GROUP BY u.id HAVING $1 = '' OR count(r.signal_id) > 0`
+GROUP BY u.id HAVING $1 = '' OR count(r.signal_id) > 0 OR EXISTS (
+    SELECT FROM api.signals s JOIN api.markets m USING (market_id) LEFT JOIN api.signal_results x ON x.signal_id = s.id
+    WHERE s.user_id = u.id AND m.lane = $1 AND x.signal_id IS NULL)`
 
 type naiveRow struct {
 	handle, tier                 string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -83,7 +84,9 @@ func (s *Store) ListLaneStats(ctx context.Context, userID string) ([]signal.Lane
 		return nil, pg.Fault(fmt.Errorf("lane_stats: %w", err))
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l signal.LaneStats, err error) {
-		err = row.Scan(&l.Lane, &l.Won, &l.Lost, &l.Void, &l.Score)
+		var sum, n int64
+		err = row.Scan(&l.Lane, &l.Total, &l.Won, &l.Lost, &l.Void, &l.Score, &l.Streak, &sum, &n)
+		l.AvgCLV = record.Mean(sum, n)
 		return l, err
 	})
 	if err != nil {

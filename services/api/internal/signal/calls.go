@@ -28,14 +28,16 @@ const MaxLook = 2000
 
 // LaneStats is what one operator has called in one lane and what was decided.
 type LaneStats struct {
-	Lane                   syntax.Lane
-	Won, Lost, Void, Score int64
+	Lane                          syntax.Lane
+	Total, Won, Lost, Void, Score int64
+	Streak                        int64
+	AvgCLV                        *int // bps; nil without a closing line
 }
 
 // Calls lists what was called. Fault: db_unavailable.
 type Calls interface {
 	ListCalls(ctx context.Context, q CallQuery) (CallPage, error)
-	// ListLaneStats counts an operator's decided calls by lane, in the order of the
-	// names. A result is in it once it is in the feed.
+	// ListLaneStats counts an operator's calls by lane, in the order of the names: the
+	// lane of the claim, and of the market today where there is none.
 	ListLaneStats(ctx context.Context, userID string) ([]LaneStats, error)
 }
