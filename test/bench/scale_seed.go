@@ -28,6 +28,7 @@ type archive struct {
 	away      int // pages that were answered 503
 	filled    time.Time
 	prepared  *pgx.Conn // plans as the product's own connections do
+	byKey     *pgx.Conn // plans a small ledger as if it were a large one
 }
 
 // startLedger starts a stack and fills it. The database is durable and on disk.
@@ -56,13 +57,22 @@ func startLedger(ctx context.Context, dir string, size int) (l *archive, err err
 		return l, err
 	}
 	fmt.Printf("a ledger of %d calls: %d operators, %d markets, %s on disk, filled in %s\n", size, l.operators, l.markets, bytes[0], time.Since(began).Round(time.Second))
-	l.prepared, err = planner(ctx, s)
+	if l.prepared, err = planner(ctx, s); err != nil {
+		return l, err
+	}
+	// Where tables have five pages they are read whole and looked up in memory; where they
+	// are large each row is looked up by its key.
+	if l.byKey, err = planner(ctx, s); err == nil {
+		_, err = l.byKey.Exec(ctx, "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_memoize = off")
+	}
 	return l, err
 }
 
 func (l *archive) stop(logs string) {
-	if l.prepared != nil {
-		_ = l.prepared.Close(context.Background())
+	for _, conn := range []*pgx.Conn{l.prepared, l.byKey} {
+		if conn != nil {
+			_ = conn.Close(context.Background())
+		}
 	}
 	l.close()
 	l.stack.stop(logs)

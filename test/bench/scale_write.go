@@ -121,7 +121,7 @@ func (l *archive) change(ctx context.Context) (fold, read float64, err error) {
 	}
 	board := statement{"board_scores", fixed(people, "''", "50", month)}
 	for range 3 { // the first ones fill the caches of the connection
-		p, err := l.explain(ctx, board, 0)
+		p, err := l.explain(ctx, l.prepared, board, 0)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -145,7 +145,7 @@ func (l *archive) foldOnce(ctx context.Context) (ms float64, err error) {
 	var seq int64
 	var since time.Time
 	for _, name := range []string{"board_plan", "board_keep", "board_mark", "board_age"} {
-		if err := l.prepare(ctx, name); err != nil {
+		if err := prepare(ctx, l.prepared, name); err != nil {
 			return 0, err
 		}
 	}
@@ -159,7 +159,7 @@ func (l *archive) foldOnce(ctx context.Context) (ms float64, err error) {
 	for _, step := range []string{
 		plan, fmt.Sprintf("EXECUTE board_keep(%d, %s)", seq, to), fmt.Sprintf("EXECUTE board_mark(%d)", seq), fmt.Sprintf("EXECUTE board_age(%d, %s)", seq, to),
 	} {
-		p, err := explained(ctx, l, step)
+		p, err := explained(ctx, l.prepared, step)
 		if err != nil {
 			return 0, err
 		}

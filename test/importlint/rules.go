@@ -48,7 +48,7 @@ var subjects = map[string]map[string][]string{
 		"message":    {"claim"},                        // a payout address is read as a wallet is
 		"profile":    {"claim", "message", "operator"}, // the rules of a profile.update, and of an address
 		"signal":     {"operator"},                     // a call is filed with an operator's credential
-		"network":    {"station", "operator"},          // a playlist is one, and rows are operators
+		"network":    {"claim", "operator", "station"}, // rows are operators, claims link them, and a playlist is a stream
 		"resolution": {"market"},                       // a native market is a market
 		"export":     {"signal"},                       // a record is made of signals
 	},

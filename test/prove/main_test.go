@@ -28,6 +28,26 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+func TestAbreast(t *testing.T) {
+	t.Parallel()
+	a, b, c := frame.Row{ID: "A1"}, frame.Row{ID: "B1", Beside: "C1"}, frame.Row{ID: "C1"}
+	for _, want := range []struct {
+		rows []frame.Row
+		line string
+	}{{[]frame.Row{a, b, c}, "A1 | C1 B1 | "}, {[]frame.Row{a, b}, "A1 | B1 | "}} {
+		line := ""
+		for _, together := range abreast(want.rows) {
+			for _, row := range together {
+				line += row.ID + " "
+			}
+			line += "| "
+		}
+		if line != want.line {
+			t.Errorf("%q, want %q", line, want.line)
+		}
+	}
+}
+
 func TestEveryRowHasAFault(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}

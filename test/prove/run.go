@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -94,10 +95,13 @@ func (r *run) prove(ctx context.Context) (bool, error) {
 	}
 	defer stop()
 	report := frame.Begin(size, r.seed)
-	for _, row := range r.rows {
-		result := frame.One(ctx, env, row)
-		result.Print(os.Stdout)
-		report.Add(result)
+	for _, together := range abreast(r.rows) {
+		results := make([]frame.Result, len(together))
+		frame.AtOnce(len(together), func(i int) { results[i] = frame.One(ctx, env, together[i]) })
+		for _, result := range results {
+			result.Print(os.Stdout)
+			report.Add(result)
+		}
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
@@ -105,6 +109,24 @@ func (r *run) prove(ctx context.Context) (bool, error) {
 	report.Recall(os.Stdout)
 	fmt.Printf("%d of %d promises kept, %.0f s, seed %d\n", report.Passed, len(report.Rows), report.Seconds, r.seed)
 	return report.Failed == 0, write(filepath.Join(r.root, "prove.json"), report)
+}
+
+// abreast puts rows that run beside others with them; all others run one by one.
+func abreast(rows []frame.Row) (out [][]frame.Row) {
+	beside := func(row, other frame.Row) bool { return row.Beside == other.ID }
+	for _, row := range rows {
+		if slices.ContainsFunc(rows, func(other frame.Row) bool { return beside(row, other) }) {
+			continue
+		}
+		together := []frame.Row{row}
+		for _, other := range rows {
+			if beside(other, row) {
+				together = append(together, other)
+			}
+		}
+		out = append(out, together)
+	}
+	return out
 }
 
 func write(path string, v any) error {

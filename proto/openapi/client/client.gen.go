@@ -1172,7 +1172,6 @@ const (
 	ShortLinkTypeMarket   ShortLinkType = "market"
 	ShortLinkTypeOperator ShortLinkType = "operator"
 	ShortLinkTypeSignal   ShortLinkType = "signal"
-	ShortLinkTypeTape     ShortLinkType = "tape"
 )
 
 // Valid indicates whether the value is a known member of the ShortLinkType enum.
@@ -1183,8 +1182,6 @@ func (e ShortLinkType) Valid() bool {
 	case ShortLinkTypeOperator:
 		return true
 	case ShortLinkTypeSignal:
-		return true
-	case ShortLinkTypeTape:
 		return true
 	default:
 		return false
@@ -2165,13 +2162,19 @@ type EmbedMarket struct {
 		Closed   bool       `json:"closed"`
 		ClosesAt *time.Time `json:"closesAt"`
 
+		// Disputed The outcome is under review.
+		Disputed bool `json:"disputed"`
+
 		// ID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 		//
 		// Examples: 701122
-		ID     MarketID `json:"id"`
-		Name   string   `json:"name"`
-		Volume *float32 `json:"volume"`
-		YesPct *float32 `json:"yesPct"`
+		ID   MarketID `json:"id"`
+		Name string   `json:"name"`
+
+		// ResolutionValue The outcome; null while there is none.
+		ResolutionValue *string  `json:"resolutionValue"`
+		Volume          *float32 `json:"volume"`
+		YesPct          *float32 `json:"yesPct"`
 	} `json:"market"`
 
 	// ShortURL Null while none can be kept.
@@ -2219,6 +2222,8 @@ type EmbedOperatorType string
 
 // EmbedSignal defines model for EmbedSignal.
 type EmbedSignal struct {
+	// Disputed The outcome of the call's market is under review.
+	Disputed   bool   `json:"disputed"`
 	EmbedURL   string `json:"embedUrl"`
 	Height     int    `json:"height"`
 	HTML       string `json:"html"`
@@ -4935,6 +4940,9 @@ type ListNetworkOperatorsParams struct {
 
 	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
 	Exclude *string `form:"exclude,omitempty" json:"exclude,omitempty"`
+
+	// Origin Origins whose rows alone are shown, with commas: names, or addresses. A partner asks with `hub` for what is this station's own.
+	Origin *string `form:"origin,omitempty" json:"origin,omitempty"`
 }
 
 // GetNetworkProgramParams defines parameters for GetNetworkProgram.
@@ -4987,6 +4995,9 @@ type ListTapesParams struct {
 
 	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
 	Exclude *string `form:"exclude,omitempty" json:"exclude,omitempty"`
+
+	// Origin Origins whose rows alone are shown, with commas: names, or addresses. A partner asks with `hub` for what is this station's own.
+	Origin *string `form:"origin,omitempty" json:"origin,omitempty"`
 }
 
 // ListBroadcastBoardParams defines parameters for ListBroadcastBoard.
@@ -6142,6 +6153,8 @@ type ClientInterface interface {
 
 	// GetShortLink What a short link leads to
 	//
+	// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
+	//
 	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 	GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -6422,8 +6435,8 @@ type ClientInterface interface {
 
 	// ListNetworkOperators The people of all stations by score
 	//
-	// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
-	// partner in `alsoOn`.
+	// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
+	// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
 	//
 	// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
 	ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7136,7 +7149,7 @@ type ClientInterface interface {
 
 	// DeleteStation End a station
 	//
-	// By its owner or an admin. Its id stays taken.
+	// By its owner or an admin. Its id stays its owner's, who alone can register it again.
 	//
 	// Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
 	DeleteStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7829,6 +7842,8 @@ func (c *Client) GetBroadcastProgram(ctx context.Context, params *GetBroadcastPr
 
 // GetShortLink What a short link leads to
 //
+// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
+//
 // Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 func (c *Client) GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetShortLinkRequest(c.Server, code)
@@ -8509,8 +8524,8 @@ func (c *Client) GetNetworkMarket(ctx context.Context, marketID MarketPath, reqE
 
 // ListNetworkOperators The people of all stations by score
 //
-// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
-// partner in `alsoOn`.
+// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
+// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
 //
 // Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
 func (c *Client) ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10131,7 +10146,7 @@ func (c *Client) CreateStation(ctx context.Context, body CreateStationJSONReques
 
 // DeleteStation End a station
 //
-// By its owner or an admin. Its id stays taken.
+// By its owner or an admin. Its id stays its owner's, who alone can register it again.
 //
 // Corresponds with DELETE /api/v1/stations/{stationId} (the `DeleteStation` operationId).
 func (c *Client) DeleteStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13004,6 +13019,18 @@ func NewListNetworkOperatorsRequest(server string, params *ListNetworkOperatorsP
 
 		}
 
+		if params.Origin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -13308,6 +13335,18 @@ func NewListTapesRequest(server string, params *ListTapesParams) (*http.Request,
 		if params.Exclude != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "exclude", *params.Exclude, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Origin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -18208,6 +18247,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetShortLinkWithResponse What a short link leads to
 	//
+	// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
@@ -18544,8 +18585,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListNetworkOperatorsWithResponse The people of all stations by score
 	//
-	// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
-	// partner in `alsoOn`.
+	// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
+	// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19358,7 +19399,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteStationWithResponse End a station
 	//
-	// By its owner or an admin. Its id stays taken.
+	// By its owner or an admin. Its id stays its owner's, who alone can register it again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -27173,6 +27214,8 @@ func (c *ClientWithResponses) GetBroadcastProgramWithResponse(ctx context.Contex
 
 // GetShortLinkWithResponse What a short link leads to
 //
+// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
@@ -27749,8 +27792,8 @@ func (c *ClientWithResponses) GetNetworkMarketWithResponse(ctx context.Context, 
 
 // ListNetworkOperatorsWithResponse The people of all stations by score
 //
-// Each as their own station counts them. Somebody of ours who has claimed to be at a partner is one row, with the
-// partner in `alsoOn`.
+// Each as their own station counts them. Somebody of ours who has claimed a wallet at a partner is one row with the
+// partner's row that leads to the profile of that wallet, and has the partner in `alsoOn`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -29108,7 +29151,7 @@ func (c *ClientWithResponses) CreateStationWithResponse(ctx context.Context, bod
 
 // DeleteStationWithResponse End a station
 //
-// By its owner or an admin. Its id stays taken.
+// By its owner or an admin. Its id stays its owner's, who alone can register it again.
 //
 // Returns a wrapper object for the known response body format(s).
 //

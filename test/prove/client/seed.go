@@ -105,7 +105,7 @@ ON CONFLICT (market_id) DO UPDATE SET yes = t.yes + excluded.yes, no = t.no + ex
     crowd_yes = t.crowd_yes + excluded.crowd_yes, crowd_no = t.crowd_no + excluded.crowd_no`
 
 // Plant puts calls on record with their counters, as if they had been filed: for
-// markets that are too large to be filled by hand.
+// markets that are too large to be filled by hand. Boards know nothing of them before Rank.
 func Plant(ctx context.Context, db Execer, market string, calls []Planted) error {
 	var ids, users []string
 	var yes []bool
@@ -122,7 +122,13 @@ func Plant(ctx context.Context, db Execer, market string, calls []Planted) error
 	if err != nil {
 		return fmt.Errorf("plant calls: %w", err)
 	}
-	if _, err = db.Exec(ctx, "SELECT api.fill_boards()"); err != nil {
+	return nil
+}
+
+// Rank makes the boards know planted calls. It works out everybody's rows: who plants many
+// markets does it once.
+func Rank(ctx context.Context, db Execer) error {
+	if _, err := db.Exec(ctx, "SELECT api.fill_boards()"); err != nil {
 		return fmt.Errorf("plant board rows: %w", err)
 	}
 	return nil

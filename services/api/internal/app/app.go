@@ -159,7 +159,7 @@ func (a *App) subjects() error {
 	a.resolves = resolve.NewService(a.store, a.now)
 	a.scanner = resolve.NewScanner(a.store, a.markets, a.resolves, providers(venues), a.cfg.Grace, a.now, a.log)
 	a.boards = board.NewService(a.store, a.now)
-	a.records = record.NewService(a.store, a.store, a.operators, a.now)
+	a.records = record.NewService(ranks{a.store, a.boards, a.now}, a.store, a.operators, a.now)
 	a.search = search.NewService(a.store, a.now)
 	a.oracle = oracle.NewService(a.store, a.now)
 	past := pastPrices{a.markets, a.primary}

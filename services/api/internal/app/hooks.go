@@ -21,5 +21,5 @@ func (a *App) callOut() {
 		Now: a.now, NewID: newID, Chance: rand.Float64, Log: a.log,
 	})
 	partners := webhook.Addresses{Private: a.cfg.Loopback, Public: safedial.Public}
-	a.stations = station.NewService(a.store, func(url string) bool { return partners.Check(url) == nil }, a.now)
+	a.stations = station.NewService(a.store, a.cfg.HubURL, func(url string) bool { return partners.Check(url) == nil }, a.now)
 }

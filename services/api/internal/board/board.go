@@ -157,17 +157,24 @@ func (s *Service) EdgeBoard(ctx context.Context, g Group, lane string, limit int
 	})
 }
 
+// Took hears how long a read of ranks took, here or elsewhere, and wakes the fold when the
+// rows are too far behind.
+func (s *Service) Took(d time.Duration) {
+	if d <= slow {
+		return
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
 // build shares the whole board and gives the caller its head.
 func (s *Service) build(ctx context.Context, key string, limit int, list func(context.Context) ([]Row, error)) ([]Row, error) {
 	rows, err := s.flights.do(ctx, key, func(ctx context.Context) ([]Row, error) {
 		begun := s.now()
 		rows, err := list(ctx)
-		if s.now().Sub(begun) > slow {
-			select {
-			case s.wake <- struct{}{}:
-			default:
-			}
-		}
+		s.Took(s.now().Sub(begun))
 		for i := range rows {
 			rows[i].Rank = i + 1
 		}

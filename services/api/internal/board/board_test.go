@@ -101,6 +101,12 @@ func TestASlowBuildWakesTheFold(t *testing.T) {
 			t.Fatal("the fold goes on resting")
 		}
 	}
+	s.Took(slow + 1) // of another read
+	select {
+	case f.folds <- nil:
+	case <-time.After(foldEvery / 2):
+		t.Fatal("the fold goes on resting after a slow read elsewhere")
+	}
 	cancel()
 	if err := <-over; !errors.Is(err, context.Canceled) {
 		t.Error(err)

@@ -1,6 +1,7 @@
 package edge_test
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -22,7 +23,7 @@ const (
 
 func (b *bundle) stations() *station.Service {
 	partners := webhook.Addresses{Public: func(a netip.Addr) bool { return !a.IsPrivate() && !a.IsLoopback() }}
-	return station.NewService(b.store, func(url string) bool { return partners.Check(url) == nil }, time.Now)
+	return station.NewService(b.store, "https://hub.example", func(url string) bool { return partners.Check(url) == nil }, time.Now)
 }
 
 func (b *bundle) failures() edge.Failures {
@@ -65,6 +66,8 @@ func TestStationRoutes(t *testing.T) {
 	}{
 		"id taken":              {"POST", stationsPath, `{"stationId":"river-tv","name":"x","url":"https://a.example"}`, theirs, 409, "station_exists"},
 		"the hub":               {"POST", stationsPath, `{"stationId":"hub","name":"x","url":"https://a.example"}`, theirs, 409, "station_exists"},
+		"the hub's address":     {"POST", stationsPath, `{"stationId":"abc","name":"x","url":"https://HUB.example.:443/x"}`, as, 409, "station_exists"},
+		"moved to the hub's":    {"PUT", one, `{"url":"https://hub.example"}`, as, 409, "station_exists"},
 		"no id":                 {"POST", stationsPath, `{"name":"x","url":"https://a.example"}`, as, 400, "missing_station_id"},
 		"bad id":                {"POST", stationsPath, `{"stationId":"River","name":"x","url":"https://a.example"}`, as, 400, "invalid_station_id"},
 		"no name":               {"POST", stationsPath, `{"stationId":"abc","url":"https://a.example"}`, as, 400, "missing_name"},
@@ -159,6 +162,83 @@ func TestStationAddressBelongsToOne(t *testing.T) {
 	}
 	if a := b.do("POST", stationsPath, `{"stationId":"too-many","name":"x","url":"https://same.example"}`, "Authorization", "Bearer "+key); a.body["error"] != "limit_reached" {
 		t.Errorf("one too many: %s", a.raw)
+	}
+}
+
+// A station that was ended is its owner's to begin again, and nobody else's; what it
+// was is forgotten, and its id counts among those that an operator ever takes.
+func TestEndedStations(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1, change: withAdmin})
+	key, _, _ := b.keyWith("mara", "broadcast")
+	other, _, _ := b.keyWith("otto", "broadcast")
+	create := func(id, key string) answer {
+		return b.do("POST", stationsPath, `{"stationId":"`+id+`","name":"`+id+`","url":"https://`+id+`.example"}`, "Authorization", "Bearer "+key)
+	}
+	end := func(id string) { b.do("DELETE", stationsPath+"/"+id, "", "Authorization", "Bearer "+key) }
+	create("first", key)
+	b.approve("first", "active", 200)
+	b.do("POST", stationsPath+"/first/heartbeat", "", "Authorization", "Bearer "+key)
+	end("first")
+	if a := create("first", other); a.status != 409 || a.body["error"] != "station_exists" {
+		t.Errorf("by somebody else: %d %s", a.status, a.raw)
+	}
+	a := create("first", key)
+	st, _ := a.body["station"].(map[string]any)
+	if a.status != 201 || st["status"] != "pending" || st["lastSeenAt"] != nil || st["ownerHandle"] != "mara" {
+		t.Errorf("by its owner: %d %s", a.status, a.raw)
+	}
+	if a := create("first", key); a.body["error"] != "station_exists" {
+		t.Errorf("while it is there: %s", a.raw)
+	}
+	for i := 1; i < station.MaxIDs; i++ {
+		id := fmt.Sprintf("burnt-%d", i)
+		if a := create(id, key); a.status != 201 {
+			t.Fatalf("%d: %s", i, a.raw)
+		}
+		end(id)
+	}
+	if a := create("one-more", key); a.status != 409 || a.body["error"] != "limit_reached" || a.body["limit"] != float64(station.MaxIDs) {
+		t.Errorf("one id too many: %d %s", a.status, a.raw)
+	}
+	if a := create("burnt-1", key); a.status != 201 {
+		t.Errorf("an id that is the operator's own: %d %s", a.status, a.raw)
+	}
+	if a := create("one-more", other); a.status != 201 {
+		t.Errorf("the id that was refused: %d %s", a.status, a.raw)
+	}
+}
+
+// A station that has the hub's address since before that was refused is not shown, and
+// comes back by nobody.
+func TestStationAtTheHub(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 1, change: withAdmin})
+	key, mara, _ := b.keyWith("mara", "broadcast")
+	b.do("POST", stationsPath, `{"stationId":"shadow","name":"x","url":"https://shadow.example"}`, "Authorization", "Bearer "+key)
+	if _, err := b.admin.Exec(t.Context(), `UPDATE api.stations SET url = 'https://hub.example/', origin_url = 'https://hub.example', status = 'active'`); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := b.stations().Active(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("its rows are read: %v %v", list, err)
+	}
+	b.approve("shadow", "suspended", 200)
+	b.approve("shadow", "active", 409)
+	if a := b.do("PUT", stationsPath+"/shadow", `{"name":"y"}`, "Authorization", "Bearer "+key); a.status != 409 || a.body["field"] != "url" {
+		t.Errorf("by its owner: %d %s", a.status, a.raw)
+	}
+	// The messages station.create and station.update come by these.
+	text := "https://hub.example"
+	for name, err := range map[string]error{
+		"create": b.stations().Create(t.Context(), mara, "", station.Draft{ID: "shadow-2", Name: &text, URL: &text}),
+		"update": b.stations().Change(t.Context(), mara, "", station.Draft{ID: "shadow", URL: &text}),
+	} {
+		if !errors.Is(err, station.ErrOurs) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if a := b.do("PUT", stationsPath+"/shadow", `{"url":"https://shadow.example"}`, "Authorization", "Bearer "+key); a.status != 200 {
+		t.Errorf("it moves away: %d %s", a.status, a.raw)
 	}
 }
 

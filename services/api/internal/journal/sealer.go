@@ -34,7 +34,18 @@ type Head struct {
 	FeedSeq int64 // what the feed told up to here is sealed
 	Filling bool  // rows from before are still being sealed
 	Note    string
+	Filled  Place // not kept: whoever reads the head begins the filling anew
 }
+
+// Place is how far a filling has got: rows are gone through by kind, and each kind by
+// its key. The zero Place is before all of them.
+type Place struct {
+	Kind Kind
+	Of   *string // the last row's key; nil: before the first of the kind
+}
+
+// Done tells whether there is nothing behind the place.
+func (p Place) Done() bool { return p.Kind > Resolution }
 
 // Store keeps the journal and reads what is to be sealed.
 type Store interface {
@@ -43,8 +54,9 @@ type Store interface {
 	// JournalNews reads n events behind a number of the feed: the rows that they tell
 	// of and that are not sealed, and the number up to which it has read.
 	JournalNews(ctx context.Context, after int64, n int) ([]Leaf, int64, error)
-	// JournalOld finds up to n rows that are not sealed, however old they are.
-	JournalOld(ctx context.Context, n int) ([]Leaf, error)
+	// JournalOld reads up to n rows behind a place, however old they are: those of them
+	// that are not sealed, and the place to go on from.
+	JournalOld(ctx context.Context, behind Place, n int) ([]Leaf, Place, error)
 	// JournalAppend adds leaves behind a size and the head that they lead to, at once.
 	JournalAppend(ctx context.Context, behind int64, leaves []Leaf, to Head, at time.Time) error
 	FeedHead(ctx context.Context) (int64, error)
@@ -55,7 +67,7 @@ type Store interface {
 const (
 	sealEvery = time.Second
 	sealBatch = 5000
-	fillBatch = 20_000 // each one looks through all rows
+	fillBatch = 20_000
 )
 
 // Sealer lets the journal grow with the feed. One at a time works; two would not harm
@@ -95,18 +107,18 @@ func (s *Sealer) Seal(ctx context.Context, from *Head) (*Head, error) {
 		return nil, err
 	}
 	for {
-		leaves, read := []Leaf(nil), head.FeedSeq
+		leaves, read, place := []Leaf(nil), head.FeedSeq, Place{}
 		if head.Filling {
-			leaves, err = s.store.JournalOld(ctx, fillBatch)
+			leaves, place, err = s.store.JournalOld(ctx, head.Filled, fillBatch)
 		} else {
 			leaves, read, err = s.store.JournalNews(ctx, head.FeedSeq, sealBatch)
 		}
 		if err != nil {
 			return nil, err
 		}
-		filled := head.Filling && len(leaves) == 0
+		filled := head.Filling && place.Done()
 		ended := !head.Filling && read == head.FeedSeq
-		next := Head{Tree: head.Tree, FeedSeq: read, Filling: head.Filling && !filled, Note: head.Note}
+		next := Head{Tree: head.Tree, FeedSeq: read, Filling: head.Filling && !filled, Note: head.Note, Filled: place}
 		if len(leaves) > 0 || filled {
 			if next, err = s.append(ctx, head, leaves, next); err != nil {
 				return nil, err
@@ -151,7 +163,7 @@ func (s *Sealer) start(ctx context.Context, from *Head) (*Head, error) {
 	if known && (head.Filling || oldest <= head.FeedSeq+1) {
 		return &head, nil
 	}
-	// What is committed from now on is behind this number, or found as old.
+	// What is committed from now on is behind this number, wherever the filling is.
 	if head.FeedSeq, err = s.store.FeedHead(ctx); err != nil {
 		return nil, err
 	}

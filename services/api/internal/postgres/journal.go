@@ -49,41 +49,69 @@ func scanHead(row pgx.Row) (journal.Head, error) {
 // JournalNews implements journal.Store.
 func (s *Store) JournalNews(ctx context.Context, after int64, n int) ([]journal.Leaf, int64, error) {
 	read := after
-	leaves, err := s.leaves(ctx, &read, "journal_news", after, n)
-	return leaves, read, err
+	var out []journal.Leaf
+	err := s.leaves(ctx, "journal_news", []any{after, n}, func(seq *int64, kind *int16, of *string, hash []byte) {
+		if seq != nil {
+			read = max(read, *seq)
+		}
+		if kind != nil {
+			out = append(out, journal.Leaf{Kind: journal.Kind(*kind), Of: *of, Hash: journal.Hash(hash)})
+		}
+	})
+	return out, read, err
 }
 
 // JournalOld implements journal.Store.
-func (s *Store) JournalOld(ctx context.Context, n int) ([]journal.Leaf, error) {
-	var none int64
-	return s.leaves(ctx, &none, "journal_old", n)
+func (s *Store) JournalOld(ctx context.Context, behind journal.Place, n int) ([]journal.Leaf, journal.Place, error) {
+	to := behind
+	to.Kind = max(to.Kind, journal.Signal)
+	name, args := oldRows(to, n)
+	var passed int
+	var out []journal.Leaf
+	err := s.leaves(ctx, name, args, func(_ *int64, kind *int16, of *string, hash []byte) {
+		passed++
+		to.Of = of
+		if len(hash) > 0 { // else it is sealed
+			out = append(out, journal.Leaf{Kind: journal.Kind(*kind), Of: *of, Hash: journal.Hash(hash)})
+		}
+	})
+	if err != nil {
+		return nil, behind, err
+	}
+	if passed < n {
+		to = journal.Place{Kind: to.Kind + 1}
+	}
+	return out, to, nil
 }
 
-func (s *Store) leaves(ctx context.Context, read *int64, name string, args ...any) ([]journal.Leaf, error) {
+// oldRows is the statement that reads n rows behind a place.
+func oldRows(at journal.Place, n int) (name string, args []any) {
+	if at.Kind == journal.Resolution {
+		return "journal_old_resolutions", []any{at.Of, n}
+	}
+	return "journal_old", []any{int16(at.Kind), at.Of, n}
+}
+
+// leaves hands on the rows of a statement that reads what is to be sealed.
+func (s *Store) leaves(ctx context.Context, name string, args []any, each func(seq *int64, kind *int16, of *string, hash []byte)) error {
 	// Planned anew each time: a plan that was kept from when the tables were small walks
 	// through all of them for each event.
 	rows, err := s.pool.Query(ctx, query(name), append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+		return pg.Fault(fmt.Errorf("%s: %w", name, err))
 	}
 	var seq *int64
 	var kind *int16
 	var of *string
 	var hash []byte
-	var out []journal.Leaf
 	_, err = pgx.ForEachRow(rows, []any{&seq, &kind, &of, &hash}, func() error {
-		if seq != nil {
-			*read = max(*read, *seq)
-		}
-		if kind != nil {
-			out = append(out, journal.Leaf{Kind: journal.Kind(*kind), Of: *of, Hash: journal.Hash(hash)})
-		}
+		each(seq, kind, of, hash)
 		return nil
 	})
 	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
+		return pg.Fault(fmt.Errorf("%s: %w", name, err))
 	}
-	return out, nil
+	return nil
 }
 
 // JournalAppend implements journal.Store.

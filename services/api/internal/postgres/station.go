@@ -33,15 +33,21 @@ func (s *Store) CreateStation(ctx context.Context, st station.Station, messageID
 		} else if err != nil {
 			return fmt.Errorf("lock operator: %w", err)
 		}
-		var owned int
-		if err := tx.QueryRow(ctx, query("station_count"), st.OwnerID).Scan(&owned); err != nil {
+		var owned, ids int // stations that are there; other ids ever taken
+		if err := tx.QueryRow(ctx, query("station_taken"), st.OwnerID, st.ID).Scan(&owned, &ids); err != nil {
 			return fmt.Errorf("count stations: %w", err)
 		}
-		if owned >= station.MaxOwned {
+		switch {
+		case owned >= station.MaxOwned:
 			return station.ErrLimit
+		case ids >= station.MaxIDs:
+			return station.ErrIDs
 		}
-		_, err := tx.Exec(ctx, query("station_insert"), st.ID, st.OwnerID, st.Name, st.URL, st.OriginURL, st.Description,
+		tag, err := tx.Exec(ctx, query("station_insert"), st.ID, st.OwnerID, st.Name, st.URL, st.OriginURL, st.Description,
 			words(st.Lanes), words(st.Providers), st.TapesURL, st.OperatorsURL, st.CreatedAt)
+		if err == nil && tag.RowsAffected() == 0 {
+			return station.ErrExists
+		}
 		return stationFault(err)
 	})
 }
@@ -59,8 +65,6 @@ func stationFault(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case pg.IsUnique(err, "stations_pkey"):
-		return station.ErrExists
 	case pg.IsUnique(err, "stations_origin"):
 		return station.ErrOrigin
 	}
@@ -108,10 +112,13 @@ func lockStation(ctx context.Context, tx pgx.Tx, id, ownerID string) (station.St
 }
 
 // RuleStation implements station.Store.
-func (s *Store) RuleStation(ctx context.Context, id string, to station.Status, reason string, now time.Time) error {
+func (s *Store) RuleStation(ctx context.Context, id string, to station.Status, reason string, now time.Time, may func(station.Station) error) error {
 	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		st, err := lockStation(ctx, tx, id, "")
 		if err != nil {
+			return err
+		}
+		if err := may(st); err != nil {
 			return err
 		}
 		from := st.Status

@@ -48,7 +48,7 @@ func loadQueries() map[string]string {
 	if teeth.Bites("A11") {
 		rows = strings.Replace(rows, "r.score", "0", 1)
 	}
-	for _, name := range [...]string{"journal_news", "journal_old", "journal_check", "journal_strays"} {
+	for _, name := range [...]string{"journal_news", "journal_old", "journal_old_resolutions", "journal_check", "journal_strays"} {
 		m[name] = strings.ReplaceAll(m[name], "JOURNAL_ROWS", rows)
 	}
 	if teeth.Bites("A4") {

@@ -14,6 +14,7 @@ import (
 // Bounds of what an operator may have.
 const (
 	MaxOwned       = 10
+	MaxIDs         = 30 // ever, with those of stations that were ended
 	MaxURL         = 500
 	MaxName        = 64
 	MaxDescription = 280
@@ -28,7 +29,9 @@ var (
 	ErrNotFound    = fault.New(fault.NotFound, "not_found", "no such station")
 	ErrExists      = fault.New(fault.Conflict, "station_exists", "the id is taken")
 	ErrOrigin      = fault.New(fault.Conflict, "station_exists", "another active station has this address").With("field", "url")
+	ErrOurs        = fault.New(fault.Conflict, "station_exists", "this address is the hub's own").With("field", "url")
 	ErrLimit       = fault.New(fault.Conflict, "limit_reached", "an operator has at most ten stations").With("limit", MaxOwned)
+	ErrIDs         = fault.New(fault.Conflict, "limit_reached", "an operator takes at most thirty ids, those of ended stations counted").With("limit", MaxIDs)
 	ErrOwner       = fault.New(fault.Forbidden, "forbidden", "the station is somebody else's")
 	ErrNotApproved = fault.New(fault.Forbidden, "not_approved", "an admin has to approve the station first")
 	ErrStatus      = invalid("status", "status is active or paused")

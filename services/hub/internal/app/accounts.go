@@ -59,6 +59,11 @@ func (c *AccountConfig) check(r *conf.Report) {
 	}
 }
 
+// stations are those that identity claims may name.
+func (c *AccountConfig) stations() []claim.Station {
+	return []claim.Station{{Name: c.Partner, Profile: c.PartnerProfile}}
+}
+
 // mail is the mail server; only development may do without TLS.
 func (c *AccountConfig) mail(env conf.Env) (*mail.Server, error) {
 	return mail.Parse(c.DigestServer.Reveal(), c.DigestFrom, c.DigestTo, !env.Production())
@@ -76,10 +81,9 @@ func (a *App) accounts(store *postgres.Store, verifier *idp.Verifier) (edge.Acco
 		sender = server
 	}
 	people := upstream.NewAccounts(a.ledger)
-	stations := []claim.Station{{Name: cfg.Partner, Profile: cfg.PartnerProfile}}
 	return edge.Accounts{
 		Follows: follow.NewService(upstream.NewOperators(a.ledger), store, a.now),
-		Claims:  claim.NewService(stations, people, wallets{verifier}, store, a.now),
+		Claims:  claim.NewService(cfg.stations(), people, wallets{verifier}, store, a.now),
 		Payouts: claim.Payouts{Money: claim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Finder: people},
 		People:  people, Profiles: profile.NewService(upstream.NewOperators(a.ledger), newID),
 		Days:    upstream.NewDigests(a.ledger),

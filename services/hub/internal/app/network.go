@@ -39,7 +39,7 @@ const networkLease int64 = 7201023
 // newNetwork builds what reads the partners and what shows them.
 func (a *App) newNetwork(store *postgres.Store) {
 	a.network = network.NewService(network.Config{
-		Origin: a.cfg.origin(), People: a.cfg.base() + "/u/", Copies: store, Shelf: store, Links: store,
+		Origin: a.cfg.origin(), People: a.cfg.base() + "/u/", Copies: store, Shelf: store, Links: store, Claims: a.cfg.Accounts.stations(),
 		Field: upstream.NewField(a.ledger), Keep: a.cfg.Network.Keep, Now: a.now,
 	})
 	a.partners = partner.NewReader(partner.Options{

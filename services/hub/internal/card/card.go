@@ -2,10 +2,7 @@ package card
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/image/font"
 )
 
 // Size of every card.
@@ -28,6 +25,7 @@ type Card struct {
 	Title    string
 	Subtitle string
 	Lines    []string // at most three
+	Name     string   // stands in for a title that the letters of the PNG cannot write
 	Accent   string   // one of the accents
 }
 
@@ -52,30 +50,35 @@ type row struct {
 	color string
 	text  string
 	width int
+	right bool // written from right to left
 }
 
 // rows breaks and fits the words: what does not fit ends in an ellipsis.
 func (c *Card) rows() []row {
 	out := []row{}
-	add := func(y, size int, bold bool, color, text string) {
-		text = fit(face(bold, size), text, inner)
-		if text != "" {
-			out = append(out, row{margin, y, size, bold, color, text, width(face(bold, size), text)})
+	add := func(y, size int, bold bool, color, text string, right bool) {
+		f := face(bold, size)
+		if text = fit(f, text, inner); text != "" {
+			out = append(out, row{margin, y, size, bold, color, text, width(f, text), right})
 		}
 	}
-	add(110, kickerSize, true, c.accent(), strings.ToUpper(clean(c.Kicker)))
-	y := titleTop
-	for _, line := range wrap(face(true, titleSize), clean(c.Title), inner, titleLines) {
-		add(y, titleSize, true, "#10131c", line)
+	say := func(y, size int, bold bool, color, text string) {
+		text = Clean(text)
+		add(y, size, bold, color, text, rightToLeft(text))
+	}
+	say(110, kickerSize, true, c.accent(), strings.ToUpper(c.Kicker))
+	y, title := titleTop, Clean(c.Title)
+	for _, line := range wrap(face(true, titleSize), title, inner, titleLines) {
+		add(y, titleSize, true, "#10131c", line, rightToLeft(title))
 		y += titleLeading
 	}
 	y += 4
-	add(y, bodySize, true, c.accent(), clean(c.Subtitle))
+	say(y, bodySize, true, c.accent(), c.Subtitle)
 	for _, line := range c.Lines[:min(3, len(c.Lines))] {
 		y += bodyLeading
-		add(y, bodySize-4, false, "#3c4254", clean(line))
+		say(y, bodySize-4, false, "#3c4254", line)
 	}
-	add(Height-44, kickerSize, true, "#10131c", "Signalcast")
+	say(Height-44, kickerSize, true, "#10131c", "Signalcast")
 	return out
 }
 
@@ -88,28 +91,11 @@ func (c *Card) accent() string {
 	return Plain
 }
 
-// clean takes out what is no word: control characters, those that turn the direction of
-// writing for what follows, and broken UTF-8. Space of any kind becomes one blank.
-func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == utf8.RuneError, unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r):
-			return -1
-		case unicode.IsSpace(r), unicode.IsControl(r):
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
-
 // longest is more characters than fit into any line.
 const longest = 400
 
-func width(f font.Face, s string) int { return font.MeasureString(f, s).Ceil() }
-
 // fit shortens a text until it is no wider.
-func fit(f font.Face, s string, within int) string {
+func fit(f pen, s string, within int) string {
 	runes := []rune(s)
 	if len(runes) > longest {
 		runes = append(runes[:longest], '…')
@@ -131,7 +117,7 @@ func fit(f font.Face, s string, within int) string {
 
 // wrap breaks a text into lines at its blanks, and a word that is too long inside; what
 // is left stands in the last line, to be shortened.
-func wrap(f font.Face, s string, within, most int) []string {
+func wrap(f pen, s string, within, most int) []string {
 	var lines []string
 	words := strings.Fields(s)
 	for len(words) > 0 {
@@ -154,7 +140,7 @@ func wrap(f font.Face, s string, within, most int) []string {
 }
 
 // cut is as much of a word as fits, at least one character.
-func cut(f font.Face, word string, within int) string {
+func cut(f pen, word string, within int) string {
 	end := 0
 	for i, r := range word {
 		next := i + utf8.RuneLen(r)

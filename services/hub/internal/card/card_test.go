@@ -45,6 +45,7 @@ func TestEveryWordFits(t *testing.T) {
 		delete(names, "title")
 		delete(names, "rect")
 		delete(names, "g")
+		delete(names, "tspan")
 		if delete(names, "text"); len(names) != 0 {
 			t.Errorf("%.40q: elements %v", title, names)
 		}

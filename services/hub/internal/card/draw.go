@@ -21,7 +21,7 @@ const paper = "#fffdf8"
 func (c *Card) SVG() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img"><title>`, Width, Height)
-	escape(&b, clean(c.Title))
+	escape(&b, Clean(c.Title))
 	fmt.Fprintf(&b, `</title><rect width="%d" height="%d" fill="%s"/><rect width="24" height="%d" fill="%s"/>`, Width, Height, paper, Height, c.accent())
 	b.WriteString(`<g font-family="Go, Helvetica, Arial, sans-serif">`)
 	for _, r := range c.rows() {
@@ -31,6 +31,12 @@ func (c *Card) SVG() []byte {
 		}
 		fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="%d" font-weight="%d" fill="%s" textLength="%d" lengthAdjust="spacingAndGlyphs" xml:space="preserve">`,
 			r.x, r.y, r.size, weight, r.color, max(1, r.width))
+		if r.right { // within a line that begins at the left, as all lines of the card do
+			b.WriteString(`<tspan direction="rtl" unicode-bidi="embed">`)
+			escape(&b, r.text)
+			b.WriteString(`</tspan></text>`)
+			continue
+		}
 		escape(&b, r.text)
 		b.WriteString(`</text>`)
 	}
@@ -42,13 +48,14 @@ func escape(b *bytes.Buffer, s string) {
 	_ = xml.EscapeText(b, []byte(s)) // a buffer takes everything
 }
 
-// PNG draws the same for readers that take no SVG, as most that show links do.
+// PNG draws the same for readers that take no SVG, as most that show links do; see
+// drawable for what our fonts lack.
 func (c *Card) PNG() ([]byte, error) {
 	img := image.NewRGBA(image.Rect(0, 0, Width, Height))
 	fill(img, img.Bounds(), paper)
 	fill(img, image.Rect(0, 0, 24, Height), c.accent())
-	for _, r := range c.rows() {
-		pen := font.Drawer{Dst: img, Src: image.NewUniform(rgb(r.color)), Face: face(r.bold, r.size), Dot: fixed.P(r.x, r.y)}
+	for _, r := range c.drawable().rows() {
+		pen := font.Drawer{Dst: img, Src: image.NewUniform(rgb(r.color)), Face: face(r.bold, r.size).Face, Dot: fixed.P(r.x, r.y)}
 		pen.DrawString(r.text)
 	}
 	var b bytes.Buffer

@@ -3,8 +3,6 @@ package edge
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
@@ -39,6 +37,8 @@ type thing struct {
 	signal signal.Signal // of a signal
 	market market.Market // of a market
 	record record.Record // of an operator
+	// disputed: the outcome of the market, or of the call's, is under review
+	disputed bool
 }
 
 var errNoThing = fault.New(fault.NotFound, "not_found", "")
@@ -70,17 +70,19 @@ func (s *server) signalThing(ctx context.Context, raw string) (thing, error) {
 	}
 	waiting, cancel := context.WithTimeout(ctx, titleWithin)
 	defer cancel()
-	title := found.MarketTitle // what the caller wrote stands in where the catalogue has none
-	if m, err := s.markets.Market(waiting, found.MarketID); err == nil && m.Title != "" && m.Title != string(m.ID) {
-		title = m.Title
-	}
 	t := thing{kind: share.Signal, id: id, url: s.hubURL + "/receipts/" + id, signal: found}
+	title := found.MarketTitle // what the caller wrote stands in where the catalogue has none
+	if m, err := s.markets.Market(waiting, found.MarketID); err == nil {
+		if t.disputed = m.Disputed; m.Title != "" && m.Title != string(m.ID) {
+			title = m.Title
+		}
+	}
 	who := string(found.PublicID)
 	if found.Handle != "" {
 		who = "@" + found.Handle
 	}
 	t.Card = card.Card{
-		Kicker: "Call", Title: title, Subtitle: who + " called " + string(found.Direction) + " at " + inCents(int32(found.Price)), Accent: card.Plain,
+		Kicker: "Call", Title: card.Clean(title), Name: "Market " + string(found.MarketID), Subtitle: who + " called " + string(found.Direction) + " at " + inCents(int32(found.Price)), Accent: card.Plain,
 		Lines: []string{"Locked " + day(found.CreatedAt)},
 	}
 	points := ""
@@ -97,8 +99,14 @@ func (s *server) signalThing(ctx context.Context, raw string) (thing, error) {
 	default:
 		t.Lines = append(t.Lines, "Open")
 	}
+	if t.disputed {
+		t.Accent, t.Lines = card.Grey, append(t.Lines, underReview)
+	}
 	return t, nil
 }
+
+// underReview is said where the flag stands, claimed or not (contract 4.3.5).
+const underReview = "Disputed: the outcome is under review"
 
 func (s *server) marketThing(ctx context.Context, raw string) (thing, error) {
 	id, err := syntax.ParseMarketID(raw)
@@ -109,9 +117,11 @@ func (s *server) marketThing(ctx context.Context, raw string) (thing, error) {
 	if err != nil {
 		return thing{}, oneThing(err)
 	}
-	t := thing{kind: share.Market, id: string(m.ID), url: s.hubURL + "/m/" + string(m.ID), market: m}
-	t.Card = card.Card{Kicker: "Market", Title: m.Title, Accent: card.Plain}
+	t := thing{kind: share.Market, id: string(m.ID), url: s.hubURL + "/m/" + string(m.ID), market: m, disputed: m.Disputed}
+	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.Title), Name: "Market " + t.id, Accent: card.Plain}
 	switch {
+	case m.ResolutionValue != nil && m.Disputed:
+		t.Subtitle = "Resolved: " + *m.ResolutionValue + ", disputed"
 	case m.ResolutionValue != nil:
 		t.Subtitle = "Resolved: " + *m.ResolutionValue
 	case m.Yes != nil:
@@ -121,6 +131,9 @@ func (s *server) marketThing(ctx context.Context, raw string) (thing, error) {
 	t.Lines = []string{strconv.FormatInt(calls, 10) + plural(calls, " call", " calls")}
 	if !m.EndDate.IsZero() && m.ResolutionValue == nil {
 		t.Lines = append(t.Lines, "Ends "+day(m.EndDate))
+	}
+	if t.disputed {
+		t.Accent, t.Lines = card.Grey, append(t.Lines, underReview)
 	}
 	return t, nil
 }
@@ -137,7 +150,7 @@ func (s *server) operatorThing(ctx context.Context, raw string) (thing, error) {
 	o, st := r.Operator, &r.Stats
 	t := thing{kind: share.Operator, id: string(o.Handle), url: s.hubURL + "/u/" + string(o.Handle), record: r}
 	t.Card = card.Card{
-		Kicker: record.Title(st.Resolved()), Title: o.DisplayName, Subtitle: "@" + string(o.Handle), Accent: card.Plain,
+		Kicker: record.Title(st.Resolved()), Title: card.Clean(o.DisplayName), Name: "@" + string(o.Handle), Subtitle: "@" + string(o.Handle), Accent: card.Plain,
 		Lines: []string{strconv.FormatInt(st.Total, 10) + plural(st.Total, " call, ", " calls, ") + strconv.FormatInt(st.Resolved(), 10) + " decided"},
 	}
 	if t.Title == "" {
@@ -170,15 +183,16 @@ func (s *server) card(c echo.Context) error {
 	accept := c.Request().Header.Get("Accept")
 	wantsPNG = wantsPNG || !wantsSVG && strings.Contains(accept, "image/png") && !strings.Contains(accept, "image/svg+xml")
 	svg := t.SVG()
-	sum := sha256.Sum256(svg)
-	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+	tag := tagOf(svg)
+	if wantsPNG { // another representation, so another tag
+		tag = tagOf(append([]byte("png "), svg...))
+	}
 	h := c.Response().Header()
-	h["Etag"] = []string{"W/" + tag}
 	// A picture that is opened by itself is a document: it may do nothing.
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if strings.Contains(c.Request().Header.Get("If-None-Match"), tag) {
-		return c.NoContent(http.StatusNotModified)
+	if known(c, tag) {
+		return nil
 	}
 	if !wantsPNG {
 		return c.Blob(http.StatusOK, "image/svg+xml", svg)

@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/card"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
@@ -51,6 +52,8 @@ type embeddedRowJSON struct {
 	YesPct   *float64 `json:"yesPct"`
 	Volume   *float64 `json:"volume"`
 	Closed   bool     `json:"closed"`
+	Resolved *string  `json:"resolutionValue"`
+	Disputed bool     `json:"disputed"`
 	ClosesAt *string  `json:"closesAt"`
 }
 
@@ -63,6 +66,7 @@ type embedCrowdJSON struct {
 type embedSignalJSON struct {
 	Type       string     `json:"type"`
 	Signal     signalJSON `json:"signal"`
+	Disputed   bool       `json:"disputed"`
 	ReceiptURL string     `json:"receiptUrl"`
 	embedPartJSON
 }
@@ -107,7 +111,8 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 	case share.Market:
 		m := &t.market
 		row := embeddedRowJSON{
-			ID: string(m.ID), Name: m.Title, Volume: m.Volume, Closed: m.Status != syntax.MarketOpen, ClosesAt: syntax.StampOrNull(m.EndDate),
+			ID: string(m.ID), Name: t.Title, Volume: m.Volume, Closed: m.Status != syntax.MarketOpen, ClosesAt: syntax.StampOrNull(m.EndDate),
+			Resolved: m.ResolutionValue, Disputed: m.Disputed,
 		}
 		if m.Yes != nil {
 			pct := float64(*m.Yes) / 100
@@ -119,11 +124,20 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 		}
 		return embedMarketJSON{"market", row, embedCrowdJSON{crowd.Yes, crowd.No, crowd.Yes + crowd.No}, part}, nil
 	case share.Signal:
-		return embedSignalJSON{"signal", showSignal(t.signal), t.url, part}, nil
+		shown := showSignal(t.signal)
+		shown.MarketTitle = card.Clean(shown.MarketTitle)
+		if take := shown.TextTake; take != nil {
+			unturned := card.Unturned(*take)
+			shown.TextTake = &unturned
+		}
+		return embedSignalJSON{"signal", shown, t.disputed, t.url, part}, nil
 	}
 	atom := s.showAtom(&t.record, 0)
+	for i := range atom.RecentCalls {
+		atom.RecentCalls[i].MarketTitle = card.Clean(atom.RecentCalls[i].MarketTitle)
+	}
 	return embedOperatorJSON{
-		Type: "operator", Handle: atom.Handle, DisplayName: atom.DisplayName, Rank: atom.Rank, Score: atom.Stats.Score, Accuracy: int64(atom.Stats.Accuracy),
+		Type: "operator", Handle: atom.Handle, DisplayName: card.Clean(atom.DisplayName), Rank: atom.Rank, Score: atom.Stats.Score, Accuracy: int64(atom.Stats.Accuracy),
 		Live: atom.Live, LiveSignal: atom.LiveSignal, RecentCalls: atom.RecentCalls, embedPartJSON: part,
 	}, nil
 }
@@ -219,8 +233,8 @@ func (s *server) short(c echo.Context) error {
 		return err
 	}
 	to, ok := map[share.Kind]string{share.Signal: "/receipts/", share.Market: "/m/", share.Operator: "/u/"}[l.Kind]
-	if !ok {
-		return fault.ErrInternal
+	if !ok { // a tape has no page here
+		return share.ErrUnknown
 	}
 	address := s.hubURL + to + url.PathEscape(l.ID)
 	if strings.Contains(c.Request().Header.Get("Accept"), "text/html") {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // shared is a bench with a database and a call whose words are hostile.
@@ -99,7 +100,19 @@ func TestCards(t *testing.T) {
 				t.Errorf("%s: a word became markup", path)
 			}
 		}
+		for _, accept := range []string{"*/*", "image/png"} {
+			if any := b.send("GET", path, "", with("Accept", accept), with("If-None-Match", "*")); any.Code != http.StatusNotModified || any.Body.Len() != 0 {
+				t.Errorf("%s, whatever it is: %d", path, any.Code)
+			}
+		}
 		tag := w.Header().Get("ETag")
+		drawn := b.send("GET", path, "", with("Accept", "image/png"), with("If-None-Match", tag))
+		if drawn.Code != 200 || drawn.Header().Get("ETag") == tag || drawn.Header().Get("ETag") == "" {
+			t.Errorf("%s: the tag of its SVG, %s, stands for its PNG as well: %d %v", path, tag, drawn.Code, drawn.Header())
+		}
+		if again := b.send("GET", path+".png", "", with("If-None-Match", drawn.Header().Get("ETag"))); again.Code != http.StatusNotModified {
+			t.Errorf("%s.png again: %d", path, again.Code)
+		}
 		if again := b.send("GET", path, "", with("If-None-Match", tag)); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
 			t.Errorf("%s again: %d", path, again.Code)
 		}
@@ -139,4 +152,86 @@ func TestOEmbed(t *testing.T) {
 		want(t, b.send("GET", "/api/embed/oembed?url="+address, ""), 404, "not_found")
 	}
 	want(t, b.send("GET", "/api/embed/oembed?format=xml&url="+hubURL+"/u/mara_k", ""), 501, "not_implemented")
+}
+
+// TestDisputedShares: what is under review says so wherever it is shared, and what is no
+// longer does not.
+func TestDisputedShares(t *testing.T) {
+	t.Parallel()
+	b, id := shared(t)
+	flag := func(on bool) {
+		b.ledger.Lock()
+		defer b.ledger.Unlock()
+		yes := "YES"
+		b.ledger.Markets[marketID].ResolutionValue, b.ledger.Markets[marketID].Disputed = &yes, on
+	}
+	cards := []string{"/api/card/market/" + marketID, "/api/card/signal/" + id}
+	embeds := []string{"/api/embed/market/" + marketID, "/api/embed/signal/" + id}
+	for _, on := range []bool{true, false} {
+		flag(on)
+		for _, path := range cards {
+			for _, form := range []string{"", "?format=json"} {
+				if w := b.send("GET", path+form, ""); w.Code != 200 || strings.Contains(w.Body.String(), "Disputed: the outcome is under review") != on {
+					t.Errorf("%s%s, disputed %v: %s", path, form, on, w.Body)
+				}
+			}
+		}
+		for _, path := range embeds {
+			if w := b.send("GET", path, ""); w.Code != 200 || strings.Contains(w.Body.String(), `"disputed":true`) != on {
+				t.Errorf("%s, disputed %v: %s", path, on, w.Body)
+			}
+		}
+		want := "Resolved: YES"
+		if on {
+			want += ", disputed"
+		}
+		if w := b.send("GET", cards[0]+"?format=json", ""); field(w, "subtitle") != want {
+			t.Errorf("disputed %v: %s", on, w.Body)
+		}
+	}
+}
+
+// TestNothingTurns: no character of ours turns what stands behind it on another's page.
+func TestNothingTurns(t *testing.T) {
+	t.Parallel()
+	option, _ := stored(t)
+	b := setup(t, option)
+	turned := "\u202eabc\u202c \u2066d\u2069\u200e\u200f\u061c"
+	b.ledger.Lock()
+	b.ledger.Markets[marketID].Title = turned
+	b.ledger.Unlock()
+	body, err := json.Marshal(map[string]any{"marketId": marketID, "marketTitle": turned, "direction": "NO", "priceAtPrediction": 6850, "textTake": "I say " + turned})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := b.send("POST", "/api/predictions", string(body), b.byKey())
+	if w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	id := field(w, "id")
+	for _, path := range []string{
+		"/api/embed/oembed?url=" + hubURL + "/m/" + marketID, "/api/embed/oembed?url=" + hubURL + "/receipts/" + id, "/api/embed/market/" + marketID,
+		"/api/embed/signal/" + id, "/api/embed/operator/mara_k", "/api/card/market/" + marketID + "?format=json", "/api/card/signal/" + id + "?format=json",
+		"/api/card/market/" + marketID, "/api/card/signal/" + id,
+	} {
+		w := b.send("GET", path, "")
+		if w.Code != 200 || strings.ContainsFunc(w.Body.String(), func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) {
+			t.Errorf("%s: %d %+q", path, w.Code, w.Body)
+		}
+		if !strings.Contains(w.Body.String(), "abc d") && !strings.Contains(path, "operator") {
+			t.Errorf("%s: %s", path, w.Body)
+		}
+	}
+}
+
+// A link of a kind that has no page here leads nowhere.
+func TestALinkOfATape(t *testing.T) {
+	t.Parallel()
+	option, owner := stored(t)
+	b := setup(t, option)
+	if _, err := owner.Exec(t.Context(), "INSERT INTO hub.short_links (code, type, id) VALUES ('3yZe7dQ', 'tape', 'x')"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, b.send("GET", "/api/c/3yZe7dQ", ""), 404, "not_found")
+	want(t, b.send("GET", "/api/c/3yZe7dQ", "", with("Accept", "text/html")), 404, "not_found")
 }

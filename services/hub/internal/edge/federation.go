@@ -73,26 +73,27 @@ type viewedJSON struct {
 
 // reelQuery is the normal form of a question for what all stations show.
 type reelQuery struct {
-	without network.Exclude
-	limit   int
+	want  network.Wanted
+	limit int
 }
 
-var reelParams = params("limit", "exclude")
+var reelParams = params("limit", "exclude", "origin")
 
 func readReel(rawQuery string, def, most int) reelQuery {
 	v := page.Query(rawQuery, reelParams)
-	return reelQuery{network.ParseExclude(v[1]), syntax.Limit(v[0], def, most)}
+	return reelQuery{network.Wanted{Without: network.ParseOrigins(v[1]), Only: network.ParseOrigins(v[2])}, syntax.Limit(v[0], def, most)}
 }
 
 func (q reelQuery) key(kind string) string {
-	return joinKey(kind, keyOf(q.limit), strings.Join(slices.Sorted(maps.Keys(q.without)), ","))
+	list := func(o network.Origins) string { return strings.Join(slices.Sorted(maps.Keys(o)), ",") }
+	return joinKey(kind, keyOf(q.limit), list(q.want.Without), list(q.want.Only))
 }
 
 // networkTapes is GET /api/network/tapes.
 func (s *server) networkTapes(c echo.Context) error {
 	q := readReel(c.Request().URL.RawQuery, network.DefaultTapes, network.MaxTapes)
 	return s.reels.Serve(c.Response(), c.Request(), q.key("tapes"), func(ctx context.Context) ([]byte, error) {
-		list, err := s.network.Tapes(ctx, q.without, q.limit)
+		list, err := s.network.Tapes(ctx, q.want, q.limit)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +113,7 @@ func (s *server) emptyTapes(echo.Context) any {
 func (s *server) networkOperators(c echo.Context) error {
 	q := readReel(c.Request().URL.RawQuery, network.MaxOperators, network.MaxOperators)
 	err := s.reels.Serve(c.Response(), c.Request(), q.key("operators"), func(ctx context.Context) ([]byte, error) {
-		list, err := s.network.Operators(ctx, q.without, q.limit)
+		list, err := s.network.Operators(ctx, q.want, q.limit)
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -31,7 +32,7 @@ type partners struct {
 	tapes     []network.Tape
 	operators []network.Operator
 	at        time.Time
-	claims    map[operator.ID][]string
+	claims    map[network.Proof]operator.ID
 	views     map[string]int64
 }
 
@@ -94,13 +95,22 @@ func (p *partners) AddView(_ context.Context, origin, id string) error {
 	return nil
 }
 
-func (p *partners) Linked(context.Context, []operator.ID) (map[operator.ID][]string, error) {
-	return p.claims, p.check()
+func (p *partners) Owners(_ context.Context, list []network.Proof) (map[network.Proof]operator.ID, error) {
+	out := map[network.Proof]operator.ID{}
+	for _, one := range list {
+		if id, there := p.claims[one]; there {
+			out[one] = id
+		}
+	}
+	return out, p.check()
 }
+
+// atRiver is the one station that claims may name.
+var atRiver = []claim.Station{{Name: "river", Profile: "https://river.example/u/"}}
 
 func newNetwork(conn grpc.ClientConnInterface, p *partners, now func() time.Time) *network.Service {
 	return network.NewService(network.Config{
-		Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Field: upstream.NewField(conn), Keep: 10 * time.Minute, Now: now,
+		Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Claims: atRiver, Field: upstream.NewField(conn), Keep: 10 * time.Minute, Now: now,
 	})
 }
 
@@ -114,7 +124,7 @@ func withPartners(t *testing.T, p *partners) *bench {
 	b := setup(t, func(_ *edge.Config, d *edge.Deps) {
 		p.at = d.Now()
 		d.Network = network.NewService(network.Config{
-			Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Field: field, Keep: 10 * time.Minute, Now: d.Now,
+			Origin: hubURL, People: hubURL + "/u/", Copies: p, Shelf: p, Links: p, Claims: atRiver, Field: field, Keep: 10 * time.Minute, Now: d.Now,
 		})
 	})
 	field.Field = upstream.NewField(testkit.Link(t, b.ledger.Register))
@@ -163,6 +173,8 @@ func TestNetworkTapes(t *testing.T) {
 	for query, ids := range map[string]string{
 		"?limit=2": "b c", "?limit=0": "b c a same", "?exclude=river": "a same", "?exclude=hub": "same b c", "?exclude=" + hubURL: "same b c",
 		"?exclude=x,https://RIVER.example:443,": "a same", "?exclude=hub,river": "",
+		"?origin=hub": "a same", "?origin=river": "same b c", "?origin=" + hubURL + "/": "a same", "?origin=hub,river": "b c a same", "?origin=": "b c a same",
+		"?origin=nobody": "", "?origin=hub&exclude=" + hubURL: "",
 	} {
 		if got := names(t, b.send("GET", "/api/network/tapes"+query, ""), "tapes", "id"); got != ids {
 			t.Errorf("%s: %q, want %q", query, got, ids)
@@ -245,7 +257,12 @@ func TestNetworkOperators(t *testing.T) {
 	if got := names(t, w, "operators", "alsoOn"); got != "<nil> <nil> <nil> <nil>" {
 		t.Errorf("nobody is linked: %s", got)
 	}
-	p.claims = map[operator.ID][]string{operator.ID(b.mara.GetId()): {"river"}}
+	p.claims = map[network.Proof]operator.ID{{Station: "river", Identity: wallet}: operator.ID(b.mara.GetId())}
+	b.clock.Advance(time.Minute)
+	if got := names(t, b.send("GET", "/api/network/operators", ""), "operators", "alsoOn"); got != "<nil> <nil> <nil> <nil>" {
+		t.Errorf("linked by a handle that is the same: %s", got)
+	}
+	p.operators[0].Handle, p.operators[0].Href = "mara_river", "https://river.example/u/"+strings.ToLower(wallet)
 	b.clock.Advance(time.Minute)
 	w = b.send("GET", "/api/network/operators", "")
 	if got := names(t, w, "operators", "handle") + "|" + names(t, w, "operators", "alsoOn"); got != "mara_k rita otto|[river] <nil> <nil>" {
@@ -259,7 +276,7 @@ func TestNetworkOperators(t *testing.T) {
 		"/u/mara_k isAi:false lost:6 operatorType:human origin:hub originUrl:"+hubURL+" pending:5 resolved:18 score:48 streak:2 tier:independent total:24 won:12]" {
 		t.Error(got)
 	}
-	for query, handles := range map[string]string{"?limit=1": "mara_k", "?exclude=river": "mara_k", "?exclude=hub": "mara_k rita otto"} {
+	for query, handles := range map[string]string{"?limit=1": "mara_k", "?exclude=river": "mara_k", "?exclude=hub": "mara_river rita otto", "?origin=hub": "mara_k", "?origin=river": "mara_river rita otto"} {
 		if got := names(t, b.send("GET", "/api/network/operators"+query, ""), "operators", "handle"); got != handles {
 			t.Errorf("%s: %s", query, got)
 		}

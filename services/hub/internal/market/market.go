@@ -17,6 +17,7 @@ type Market struct {
 	EndDate          time.Time // zero: none
 	Status           syntax.MarketStatus
 	Provisional      bool // the venue shows a result, or trading is over, and nothing is final
+	Disputed         bool // the outcome, or that there is one, is under review
 	ResolutionValue  *string
 	ClosePrice       *int32 // bps of YES at the close; nil: none, or not resolved
 	Yes              *int32 // bps

@@ -128,6 +128,7 @@ func (l *Ledger) Dispute(ctx context.Context, r *resolutionv1.DisputeRequest) (*
 		if o == nil {
 			o = &resolutionv1.Outcome{}
 		}
+		l.Markets[id].Disputed = r.GetDisputed()
 		if r.GetDisputed() {
 			o.Disputed, o.DisputeReason, o.DisputedAt = true, r.Reason, l.stamp()
 			l.Outcomes[id] = o

@@ -129,26 +129,32 @@ type Field interface {
 	Ranked(ctx context.Context, limit int) ([]Operator, error)
 }
 
-// Links tells at which stations operators have proven to be somebody: station names by
-// operator.
-type Links interface {
-	Linked(ctx context.Context, ids []operator.ID) (map[operator.ID][]string, error)
+// Proof is a wallet at a station.
+type Proof struct {
+	Station  string
+	Identity string // as claim.Address spells it
 }
 
-// Exclude is a set of origins that a reader has already, by name or by address.
-type Exclude map[string]bool
+// Links tells whose a wallet is. Fault: db_unavailable.
+type Links interface {
+	// Owners gives the operators that have proven to be one of these.
+	Owners(ctx context.Context, list []Proof) (map[Proof]operator.ID, error)
+}
 
-// maxExclude bounds what is read of a list.
-const maxExclude = 64
+// Origins is a set of origins, by name or by address.
+type Origins map[string]bool
 
-// ParseExclude reads a list with commas; it never fails.
-func ParseExclude(raw string) Exclude {
-	out := Exclude{}
+// maxOrigins bounds what is read of a list.
+const maxOrigins = 64
+
+// ParseOrigins reads a list with commas; it never fails.
+func ParseOrigins(raw string) Origins {
+	out := Origins{}
 	for word := range strings.SplitSeq(raw, ",") {
 		if word = strings.TrimSpace(word); word == "" || len(word) > 300 {
 			continue
 		}
-		if len(out) == maxExclude {
+		if len(out) == maxOrigins {
 			break
 		}
 		if o := OriginOf(word); o != "" {
@@ -159,8 +165,18 @@ func ParseExclude(raw string) Exclude {
 	return out
 }
 
-// has tells whether rows of an origin are left out.
-func (e Exclude) has(origin, originURL string) bool { return e[origin] || e[originURL] }
+func (o Origins) has(origin, originURL string) bool { return o[origin] || o[originURL] }
+
+// Wanted says whose rows a reader wants.
+type Wanted struct {
+	Only    Origins // none: all
+	Without Origins // what the reader has already
+}
+
+// has tells whether rows of an origin are wanted.
+func (w Wanted) has(origin, originURL string) bool {
+	return (len(w.Only) == 0 || w.Only.has(origin, originURL)) && !w.Without.has(origin, originURL)
+}
 
 // OriginOf is scheme, host and port of an address as a browser names them, and empty
 // for what is no address.

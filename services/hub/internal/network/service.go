@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -17,6 +19,7 @@ type Service struct {
 	shelf  Shelf
 	field  Field
 	links  Links
+	claims []claim.Station
 	keep   time.Duration
 	now    func() time.Time
 }
@@ -29,19 +32,20 @@ type Config struct {
 	Shelf  Shelf
 	Field  Field
 	Links  Links
+	Claims []claim.Station // that claims may name
 	Keep   time.Duration // how long a copy is shown
 	Now    func() time.Time
 }
 
 // NewService needs all of the configuration.
 func NewService(c Config) *Service {
-	return &Service{origin: c.Origin, people: c.People, copies: c.Copies, shelf: c.Shelf, field: c.Field, links: c.Links, keep: c.Keep, now: c.Now}
+	return &Service{origin: c.Origin, people: c.People, copies: c.Copies, shelf: c.Shelf, field: c.Field, links: c.Links, claims: c.Claims, keep: c.Keep, now: c.Now}
 }
 
 // Tapes merges our own clips with those of the partners: boosted ones first, then the
 // newest, never more than MaxInARow of one handle in a row. Fault: db_unavailable.
-func (s *Service) Tapes(ctx context.Context, without Exclude, limit int) ([]Tape, error) {
-	all, err := s.tapes(ctx, without)
+func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, error) {
+	all, err := s.tapes(ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +62,9 @@ func (s *Service) Tapes(ctx context.Context, without Exclude, limit int) ([]Tape
 
 // tapes are all that may be shown, in order, each id once: ours stand before those of
 // partners, and partners in the order of their names.
-func (s *Service) tapes(ctx context.Context, without Exclude) ([]Tape, error) {
+func (s *Service) tapes(ctx context.Context, want Wanted) ([]Tape, error) {
 	var all []Tape
-	if !without.has(Hub, s.origin) {
+	if want.has(Hub, s.origin) {
 		own, err := s.shelf.LocalTapes(ctx, MaxRows)
 		if err != nil {
 			return nil, err
@@ -80,7 +84,7 @@ func (s *Service) tapes(ctx context.Context, without Exclude) ([]Tape, error) {
 		seen[t.ID] = true
 	}
 	for _, t := range theirs {
-		if !seen[t.ID] && !without.has(t.Origin, t.OriginURL) {
+		if !seen[t.ID] && want.has(t.Origin, t.OriginURL) {
 			seen[t.ID] = true
 			all = append(all, t)
 		}
@@ -138,7 +142,7 @@ func (s *Service) Find(ctx context.Context, id string) (Tape, error) {
 	if !isID(id) {
 		return Tape{}, ErrTape
 	}
-	all, err := s.tapes(ctx, nil)
+	all, err := s.tapes(ctx, Wanted{})
 	if err != nil {
 		return Tape{}, err
 	}
@@ -149,16 +153,21 @@ func (s *Service) Find(ctx context.Context, id string) (Tape, error) {
 	return all[i], nil
 }
 
+// ownRows is how far our own ranking is read.
+const ownRows = 2 * MaxOperators
+
 // Operators ranks the people of all stations by their scores, each as its own station
 // counts them. Somebody of ours who has proven to be at a partner is one row. Faults:
 // db_unavailable, signal_service_unavailable.
-func (s *Service) Operators(ctx context.Context, without Exclude, limit int) ([]Operator, error) {
+func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Operator, error) {
 	var own []Operator
-	if !without.has(Hub, s.origin) {
-		list, err := s.field.Ranked(ctx, 2*MaxOperators)
+	full := false
+	if want.has(Hub, s.origin) {
+		list, err := s.field.Ranked(ctx, ownRows)
 		if err != nil {
 			return nil, err
 		}
+		full = len(list) == ownRows
 		for _, o := range list {
 			if o.Origin, o.OriginURL, o.Href = Hub, s.origin, s.people+o.Handle; o.human() {
 				own = append(own, o)
@@ -169,8 +178,8 @@ func (s *Service) Operators(ctx context.Context, without Exclude, limit int) ([]
 	if err != nil {
 		return nil, err
 	}
-	theirs = slices.DeleteFunc(theirs, func(o Operator) bool { return without.has(o.Origin, o.OriginURL) })
-	if theirs, err = s.link(ctx, own, theirs); err != nil {
+	theirs = slices.DeleteFunc(theirs, func(o Operator) bool { return !want.has(o.Origin, o.OriginURL) })
+	if theirs, err = s.link(ctx, own, full, theirs); err != nil {
 		return nil, err
 	}
 	all := append(own, theirs...)
@@ -194,25 +203,51 @@ func foreign(o Operator) int {
 }
 
 // link takes the rows away that are the same operator as one of ours, and notes them
-// there.
-func (s *Service) link(ctx context.Context, own, theirs []Operator) ([]Operator, error) {
-	if len(own) == 0 || len(theirs) == 0 {
+// there. An operator of ours who stands behind all rows of a full list is one row as
+// well: ours, further down than is shown.
+func (s *Service) link(ctx context.Context, own []Operator, full bool, theirs []Operator) ([]Operator, error) {
+	var proofs []Proof
+	for i := range theirs {
+		if p, ok := s.proof(&theirs[i]); ok {
+			proofs = append(proofs, p)
+		}
+	}
+	if len(own) == 0 || len(proofs) == 0 {
 		return theirs, nil
 	}
-	ids, at := make([]operator.ID, len(own)), make(map[string]int, len(own))
-	for i, o := range own {
-		ids[i], at[o.Handle] = o.ID, i
-	}
-	linked, err := s.links.Linked(ctx, ids)
+	owners, err := s.links.Owners(ctx, proofs)
 	if err != nil {
 		return nil, err
 	}
+	at := make(map[operator.ID]int, len(own))
+	for i := range own {
+		at[own[i].ID] = i
+	}
 	return slices.DeleteFunc(theirs, func(o Operator) bool {
-		i, there := at[o.Handle]
-		if !there || !slices.Contains(linked[own[i].ID], o.Origin) {
+		p, _ := s.proof(&o)
+		owner, there := owners[p]
+		if !there {
 			return false
 		}
-		own[i].AlsoOn = append(own[i].AlsoOn, o.Origin)
-		return true
+		i, shown := at[owner]
+		if shown && !slices.Contains(own[i].AlsoOn, o.Origin) {
+			own[i].AlsoOn = append(own[i].AlsoOn, o.Origin)
+		}
+		return shown || full
 	}), nil
+}
+
+// proof is the wallet that a partner's row is of: the one whose profile it leads to. A
+// handle proves nothing, anybody may have it elsewhere.
+func (s *Service) proof(o *Operator) (Proof, bool) {
+	for _, st := range s.claims {
+		rest, ok := strings.CutPrefix(o.Href, st.Profile)
+		if !ok || st.Name != o.Origin {
+			continue
+		}
+		if a, err := claim.ParseAddress(rest); err == nil {
+			return Proof{Station: st.Name, Identity: a.String()}, true
+		}
+	}
+	return Proof{}, false
 }

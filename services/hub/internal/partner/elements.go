@@ -12,27 +12,37 @@ const (
 	maxDepth   = 8 // of one row
 )
 
-var errShape = errors.New("the answer has no such list")
+var (
+	errShape = errors.New("the answer has no such list")
+	errCut   = errors.New("the answer is not whole")
+)
 
 // elements splits the list that a member of an object holds, without reading what is in
 // it: a row that is broken, deep or large is one row, and what follows it is found all
-// the same. Rows that are too large or too deep are left out.
+// the same. Rows that are too large or too deep are left out. An answer that ends before
+// its brackets do is none.
 func elements(body []byte, member string) ([][]byte, error) {
 	s := splitter{b: body}
 	if !s.enter(member) {
 		return nil, errShape
 	}
 	var out [][]byte
-	for len(out) < maxEntries {
-		raw, depth, more := s.next()
-		if raw = bytes.TrimSpace(raw); len(raw) > 0 && len(raw) <= maxEntry && depth <= maxDepth {
+	for {
+		raw, depth, end := s.next()
+		if end == 0 {
+			return nil, errCut
+		}
+		if raw = bytes.TrimSpace(raw); len(raw) > 0 && len(raw) <= maxEntry && depth <= maxDepth && len(out) < maxEntries {
 			out = append(out, raw)
 		}
-		if !more {
-			return out, nil
+		if end == ',' {
+			continue
 		}
+		if !s.leave() {
+			return nil, errCut
+		}
+		return out, nil
 	}
-	return out, nil
 }
 
 // splitter walks over JSON text by its brackets alone.
@@ -95,32 +105,53 @@ func (s *splitter) enter(member string) bool {
 	return false
 }
 
-// next gives the element that begins here, how deep it is, and whether others follow.
-func (s *splitter) next() (raw []byte, deepest int, more bool) {
+// next gives the element that begins here, how deep it is, and what stands behind it:
+// a comma, the end of the list, or 0 where neither comes.
+func (s *splitter) next() (raw []byte, deepest int, end byte) {
 	from, depth := s.at, 0
 	for s.at < len(s.b) {
-		switch s.b[s.at] {
+		switch c := s.b[s.at]; c {
 		case '"':
 			s.text()
 			continue
 		case '{', '[':
 			depth++
 			deepest = max(deepest, depth)
-		case '}', ']':
-			if depth == 0 {
-				raw = s.b[from:s.at]
-				s.at = len(s.b)
-				return raw, deepest, false
-			}
-			depth--
-		case ',':
+		case '}', ']', ',':
 			if depth == 0 {
 				raw = s.b[from:s.at]
 				s.at++
-				return raw, deepest, true
+				if c == '}' {
+					return nil, deepest, 0
+				}
+				return raw, deepest, c
+			}
+			if c != ',' {
+				depth--
 			}
 		}
 		s.at++
 	}
-	return nil, deepest, false // cut off: the last one is no row
+	return nil, deepest, 0
+}
+
+// leave goes out of the outermost object, behind which nothing stands.
+func (s *splitter) leave() bool {
+	for depth := 1; s.at < len(s.b) && depth > 0; {
+		switch s.b[s.at] {
+		case '"':
+			s.text()
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				s.at++
+				s.space()
+				return s.at == len(s.b)
+			}
+		}
+		s.at++
+	}
+	return false
 }

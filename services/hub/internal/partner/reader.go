@@ -83,7 +83,10 @@ func (r *Reader) rules() network.Rules {
 	return network.Rules{Now: r.o.Now(), Videos: r.o.Videos, Plain: r.o.Private}
 }
 
-var errLarge = errors.New("the answer is over one megabyte")
+var (
+	errLarge    = errors.New("the answer is over one megabyte")
+	errDegraded = errors.New("the answer is empty because its source was away")
+)
 
 // room is where answers lie while they are read: what reads a megabyte each minute
 // leaves none behind.
@@ -108,6 +111,9 @@ func (r *Reader) each(ctx context.Context, address, member string, limit int, ta
 		return err
 	}
 	rows, err := elements(b.Bytes(), member)
+	if err == nil && len(rows) == 0 && resp.Header.Get("X-Degraded") != "" {
+		return errDegraded // our own hub says so with 200
+	}
 	for _, raw := range rows {
 		take(raw)
 	}
@@ -122,6 +128,7 @@ func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Resp
 	}
 	q := u.Query()
 	q.Set("exclude", r.o.Origin)
+	q.Set("origin", network.Hub) // as every station calls its own rows: no other is taken
 	q.Set("limit", strconv.Itoa(limit))
 	u.RawQuery = q.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)

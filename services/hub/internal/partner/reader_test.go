@@ -132,7 +132,7 @@ func TestTapes(t *testing.T) {
 	if list, err := r.Tapes(t.Context(), s.partner()); err != nil || len(list) != 1 || list[0].Views != 4 {
 		t.Errorf("an id twice: %+v %v", list, err)
 	}
-	if q := s.url.Load().Query(); q.Get("exclude") != "https://hub.example" || q.Get("x") != "1" || q.Get("limit") != "48" {
+	if q := s.url.Load().Query(); q.Get("exclude") != "https://hub.example" || q.Get("x") != "1" || q.Get("limit") != "48" || q.Get("origin") != "hub" {
 		t.Errorf("asked with %v", q)
 	}
 }
@@ -191,6 +191,10 @@ func TestAnswersThatAreNone(t *testing.T) {
 			w.Header().Set("Content-Encoding", "br")
 			_, _ = w.Write([]byte(`{"tapes":[]}`))
 		},
+		"away": func(w http.ResponseWriter, _ *http.Request) { // what our own hub says without its database
+			w.Header().Set("X-Degraded", "db")
+			_, _ = w.Write([]byte(`{"tapes":[],"fetchedAt":"x"}`))
+		},
 		"slow": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	} {
 		s.answer(h)
@@ -214,6 +218,41 @@ func TestAnswersThatAreNone(t *testing.T) {
 	})
 	if list, err := reader(t, true).Tapes(t.Context(), s.partner()); err != nil || len(list) != 1 {
 		t.Errorf("packed: %v %v", list, err)
+	}
+}
+
+// An answer that is cut anywhere is none; whole, it may be empty, and may say that
+// something beside its rows is missing.
+func TestAnswersThatAreCut(t *testing.T) {
+	t.Parallel()
+	s, r := newStation(t), reader(t, true)
+	whole := `{"x":["]}"],"tapes":[` + row(s.goodTape(), nil) + `,{"id":[7]}],"y":{"z":["\"}"]}}`
+	for n := range len(whole) {
+		s.text(whole[:n])
+		if list, err := r.Tapes(t.Context(), s.partner()); err == nil {
+			t.Fatalf("%s: %v", whole[:n], list)
+		}
+	}
+	for _, behind := range []string{"x", "{}", "}", ","} {
+		s.text(whole + behind)
+		if list, err := r.Tapes(t.Context(), s.partner()); err == nil {
+			t.Errorf("with %s behind it: %v", behind, list)
+		}
+	}
+	s.answer(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Degraded", "follows")
+		_, _ = w.Write([]byte(whole + "\n"))
+	})
+	if list, err := r.Tapes(t.Context(), s.partner()); err != nil || len(list) != 1 {
+		t.Errorf("whole: %v %v", list, err)
+	}
+	s.text(`{"tapes":[ ] }`)
+	if list, err := r.Tapes(t.Context(), s.partner()); err != nil || len(list) != 0 {
+		t.Errorf("empty: %v %v", list, err)
+	}
+	s.text(`{"tapes":[` + strings.Repeat("7,", 2000) + row(s.goodTape(), nil) + `]`)
+	if list, err := r.Tapes(t.Context(), s.partner()); err == nil {
+		t.Errorf("cut behind more rows than are looked at: %v", list)
 	}
 }
 

@@ -139,20 +139,21 @@ func (s *Store) AddView(ctx context.Context, origin, id string) error {
 	return nil
 }
 
-// Linked implements network.Links.
-func (s *Store) Linked(ctx context.Context, ids []operator.ID) (map[operator.ID][]string, error) {
-	rows, err := s.read.Query(ctx, query("claim_many"), ids)
-	if err != nil {
-		return nil, fmt.Errorf("list claims: %w", err)
+// Owners implements network.Links.
+func (s *Store) Owners(ctx context.Context, list []network.Proof) (map[network.Proof]operator.ID, error) {
+	stations, identities := make([]string, len(list)), make([]string, len(list))
+	for i, p := range list {
+		stations[i], identities[i] = p.Station, p.Identity
 	}
-	out := make(map[operator.ID][]string)
+	rows, err := s.read.Query(ctx, query("claim_owners"), stations, identities)
+	if err != nil {
+		return nil, fmt.Errorf("find claims: %w", err)
+	}
+	out := make(map[network.Proof]operator.ID)
 	var id operator.ID
-	var station string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &station}, func() error {
-		out[id] = append(out[id], station)
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("list claims: %w", err)
+	var p network.Proof
+	if _, err := pgx.ForEachRow(rows, []any{&id, &p.Station, &p.Identity}, func() error { out[p] = id; return nil }); err != nil {
+		return nil, fmt.Errorf("find claims: %w", err)
 	}
 	return out, nil
 }

@@ -93,13 +93,16 @@ func TestShelf(t *testing.T) {
 	if views, err := s.Views(ctx, []network.Tape{list[1], list[0], foreign}); err != nil || fmt.Sprint(views) != "[0 3 0]" {
 		t.Errorf("%v %v", views, err)
 	}
-	mara, otto := operator.ID(uuid.NewString()), operator.ID(uuid.NewString())
+	mara := operator.ID(uuid.NewString())
 	for i, station := range []string{"river", "tide"} {
 		if err := s.KeepClaim(ctx, mara, claim.Claim{Station: station, Identity: fmt.Sprintf("0x%040d", i+1), VerifiedAt: noon}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if linked, err := s.Linked(ctx, []operator.ID{mara, otto}); err != nil || fmt.Sprint(linked) != fmt.Sprintf("map[%s:[river tide]]", mara) {
-		t.Errorf("%v %v", linked, err)
+	one, two := network.Proof{Station: "river", Identity: fmt.Sprintf("0x%040d", 1)}, network.Proof{Station: "tide", Identity: fmt.Sprintf("0x%040d", 2)}
+	crossed := network.Proof{Station: "river", Identity: two.Identity}
+	owners, err := s.Owners(ctx, []network.Proof{one, two, crossed, one})
+	if diff := cmp.Diff(map[network.Proof]operator.ID{one: mara, two: mara}, owners); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
 	}
 }

@@ -16,7 +16,6 @@ const (
 	Signal   Kind = "signal"
 	Market   Kind = "market"
 	Operator Kind = "operator"
-	Tape     Kind = "tape"
 )
 
 // Link is a short link.

@@ -79,6 +79,7 @@ func marketOf(m *marketv1.Market) market.Market {
 		EndDate:          at(m.GetEndDate()),
 		Status:           syntax.MarketStatus(m.GetStatus()),
 		Provisional:      m.GetProvisional(),
+		Disputed:         m.GetDisputed(),
 		ResolutionValue:  m.ResolutionValue,
 		ClosePrice:       m.ClosePriceBps,
 		Yes:              m.YesBps,

@@ -13,7 +13,10 @@ type Row struct {
 	Title string
 	Run   func(ctx context.Context, env *Env) (*Seen, error)
 	Limit time.Duration // time for one run; 90 s when zero
-	Fault Fault
+	// Beside names a row to run beside, for one that does little but wait and loses nothing
+	// to what that other one does. Alone it runs alone.
+	Beside string
+	Fault  Fault
 }
 
 // Fault is what is planted to see a row turn red. Beside what it says here, the

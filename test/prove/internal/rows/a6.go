@@ -37,6 +37,9 @@ var a6 = frame.Row{
 				break
 			}
 		}
+		if err := client.Rank(ctx, env.DB); err != nil {
+			return nil, err
+		}
 		wrong, err := scoresMatch(ctx, env, ops)
 		if err != nil {
 			return nil, err

@@ -29,6 +29,9 @@ var a7 = frame.Row{
 		if err := d.whole(ctx, env.Of(0, 20, 100)); err != nil {
 			return nil, err
 		}
+		if err := client.Rank(ctx, env.DB); err != nil {
+			return nil, err
+		}
 		wrong, err := scoresMatch(ctx, env, ops)
 		if err != nil {
 			return nil, err

@@ -16,7 +16,7 @@ import (
 // d2 spends keys, believes what the refusal says, and comes back a second too
 // early and then on time.
 var d2 = frame.Row{
-	ID: "D2", Title: "429 tells the truth", Limit: 2 * time.Minute,
+	ID: "D2", Title: "429 tells the truth", Limit: 3 * time.Minute, Beside: "I1",
 	Fault: frame.Fault{What: "every refusal says to wait one second"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()

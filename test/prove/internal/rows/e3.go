@@ -85,6 +85,9 @@ func (e *resume) prepare(ctx context.Context) (err error) {
 		}
 		e.toDecide = append(e.toDecide, m.id)
 	}
+	if err := client.Rank(ctx, e.env.DB); err != nil {
+		return err
+	}
 	if err := settled(ctx, e.env, e.seen, 30*time.Second); err != nil {
 		return err
 	}
@@ -215,9 +218,9 @@ func (e *resume) decideSlowly(ctx context.Context, markets []string) error {
 func (e *resume) cutAll(ctx context.Context) error {
 	errs := make([]error, len(e.readers))
 	frame.Each(len(e.readers), len(e.readers), func(i int) {
-		r, times := e.readers[i], e.env.Of(2, 20, 20)
+		r, times := e.readers[i], e.env.Of(2, 12, 20)
 		if r.Kind == hear.Loyal || r.Kind == hear.Process {
-			times = e.env.Of(1, 5, 20)
+			times = e.env.Of(1, 4, 20)
 		}
 		for range times {
 			if !e.listens(ctx, i, 0) {

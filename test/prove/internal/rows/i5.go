@@ -20,7 +20,7 @@ import (
 // i5 is a partner of the network that poisons what it shows, beside an honest one. What
 // is stored of it is looked at in the database, what is shown of it at every hub.
 var i5 = frame.Row{
-	ID: "I5", Title: "partner data is data",
+	ID: "I5", Title: "partner data is data", Limit: 3 * time.Minute,
 	Fault: frame.Fault{What: "a partner is believed who it speaks for"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		p := &poison{env: env, seen: frame.NewSeen()}

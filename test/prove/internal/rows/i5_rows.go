@@ -91,8 +91,8 @@ func goodTape(own, id string) map[string]any {
 // goodOperator is a row as it has to be.
 func goodOperator(own, handle string) map[string]any {
 	return map[string]any{
-		"origin": "hub", "originUrl": own, "handle": handle, "displayName": "Otto", "avatarUrl": nil, "score": 48, "accuracy": 60, "total": 12, "won": 6, "lost": 4,
-		"pending": 2, "followers": 3, "href": own + "/u/" + handle, "tier": "independent", "operatorType": "human", "isAi": false, "resolved": 10, "streak": 2, "avgClvBps": 5,
+		"origin": "hub", "originUrl": own, "handle": handle, "displayName": "Otto", "avatarUrl": nil, "score": 480_000, "accuracy": 60, "total": 10_002, "won": 6000, "lost": 4000, // above whoever else has called here
+		"pending": 2, "followers": 3, "href": own + "/u/" + handle, "tier": "independent", "operatorType": "human", "isAi": false, "resolved": 10_000, "streak": 2, "avgClvBps": 5,
 	}
 }
 
@@ -114,8 +114,8 @@ func poisonedOperators(own string, others ...string) []string {
 		{"avatarUrl": "data:image/svg+xml,<svg onload=alert(1)>"},
 		{"avatarUrl": 7},
 		{"score": 1e18},
-		{"score": 1001},
-		{"score": "48"},
+		{"score": 1_000_001},
+		{"score": "480000"},
 		{"score": nil},
 		{"accuracy": 101},
 		{"accuracy": -1},
@@ -125,7 +125,7 @@ func poisonedOperators(own string, others ...string) []string {
 		{"pending": 99},
 		{"followers": "many"},
 		{"resolved": 12},
-		{"streak": 99},
+		{"streak": 10_001},
 		{"avgClvBps": 1e6},
 		{"operatorType": "ai_agent"},
 		{"operatorType": "system_bot"},

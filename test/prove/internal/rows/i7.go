@@ -80,7 +80,10 @@ func (b *bounds) prepare(ctx context.Context) error {
 		calls = append(calls, client.Planted{User: o.ID, Yes: i%2 == 0, Price: 5000, Basis: 5000})
 		b.keys = append(b.keys, o.Keys[0])
 	}
-	return client.Plant(ctx, b.env.DB, b.market, calls)
+	if err := client.Plant(ctx, b.env.DB, b.market, calls); err != nil {
+		return err
+	}
+	return client.Rank(ctx, b.env.DB)
 }
 
 func (b *bounds) memory() (map[string]int64, error) {

@@ -1,7 +1,11 @@
--- $2, $3: read on after this place.
-SELECT v.id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps,
-    v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at,
-    v.outcome, v.close_price, v.clv_bps, NULL::integer
-FROM signal_records v
-WHERE v.market_id = $1 AND (v.created_at, v.id) < ($2::timestamptz, $3::uuid)
-ORDER BY v.created_at DESC, v.id DESC LIMIT $4
+-- $2, $3: read on after this place. As signal_records, with the market looked up once.
+SELECT s.id, u.public_id, u.provider_id, u.handle, u.display_name, u.tier, s.market_id, s.market_title,
+    coalesce((SELECT m.lane FROM markets m WHERE m.market_id = $1), 'OTHER'), s.yes, s.price_bps,
+    s.crowd_yes_bps, s.confidence, s.text_take, s.source, s.ttr, s.created_at, coalesce(r.status, 'pending'), r.score, r.resolved_at,
+    r.outcome, r.close_price, r.clv_bps, NULL::integer
+FROM signals s
+CROSS JOIN LATERAL (SELECT public_id, provider_id, handle, display_name, tier FROM users WHERE id = s.user_id LIMIT 1) u
+LEFT JOIN LATERAL (
+    SELECT status, score, resolved_at, outcome, close_price, clv_bps FROM signal_results WHERE signal_id = s.id LIMIT 1) r ON true
+WHERE s.market_id = $1 AND (s.created_at, s.id) < ($2::timestamptz, $3::uuid)
+ORDER BY s.created_at DESC, s.id DESC LIMIT $4

@@ -73,9 +73,9 @@ func (s *site) network(c echo.Context) error {
 	g := newGather(c.Request().Context())
 	ask(g, partStations, &stations, s.Stations.Stations)
 	ask(g, partHeard, &heard, s.Heard.Heard)
-	ask(g, partTapes, &tapes, func(ctx context.Context) ([]network.Tape, error) { return s.Network.Tapes(ctx, nil, tapesShown) })
+	ask(g, partTapes, &tapes, func(ctx context.Context) ([]network.Tape, error) { return s.Network.Tapes(ctx, network.Wanted{}, tapesShown) })
 	ask(g, partOperators, &operators, func(ctx context.Context) ([]network.Operator, error) {
-		return s.Network.Operators(ctx, nil, network.MaxOperators)
+		return s.Network.Operators(ctx, network.Wanted{}, network.MaxOperators)
 	})
 	g.done()
 	p := networkPage{

@@ -91,7 +91,7 @@ func (s *shelves) Views(_ context.Context, list []network.Tape) ([]int64, error)
 	return make([]int64, len(list)), nil
 }
 func (s *shelves) AddView(context.Context, string, string) error { return nil }
-func (s *shelves) Linked(context.Context, []operator.ID) (map[operator.ID][]string, error) {
+func (s *shelves) Owners(context.Context, []network.Proof) (map[network.Proof]operator.ID, error) {
 	return nil, nil
 }
 

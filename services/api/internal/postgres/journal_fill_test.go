@@ -1,0 +1,162 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/journal"
+)
+
+// planNode is a part of a plan that ran.
+type planNode struct {
+	Rows    float64 `json:"Actual Rows"`
+	Removed float64 `json:"Rows Removed by Filter"`
+	Loops   float64 `json:"Actual Loops"`
+	Plans   []planNode
+}
+
+// touched is how many rows went through all parts.
+func (p planNode) touched() float64 {
+	n := (p.Rows + p.Removed) * p.Loops
+	for _, part := range p.Plans {
+		n += part.touched()
+	}
+	return n
+}
+
+// fillRows is how many rows went through all parts of a step's plan.
+func (b *bundle) fillRows(at journal.Place, n int) float64 {
+	b.t.Helper()
+	at.Kind = max(at.Kind, journal.Signal)
+	name, args := oldRows(at, n)
+	var raw []byte
+	if err := b.rw.QueryRow(b.t.Context(), "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "+query(name), append([]any{pgx.QueryExecModeCacheDescribe}, args...)...).Scan(&raw); err != nil {
+		b.t.Fatal(err)
+	}
+	var said []struct{ Plan planNode }
+	if err := json.Unmarshal(raw, &said); err != nil || len(said) != 1 {
+		b.t.Fatalf("%.200s: %v", raw, err)
+	}
+	return said[0].Plan.touched()
+}
+
+// TestFillingGoesThroughEachRowOnce: how many rows a step of the filling works on does not
+// depend on how many there are, and no step comes by what another one has passed.
+func TestFillingGoesThroughEachRowOnce(t *testing.T) {
+	t.Parallel()
+	const rows, batch = 20_000, 500
+	b := setup(t)
+	b.venueMarket("1", 5000)
+	b.seedSignals(t.Context(), "1", rows)
+	b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, close_price, lane, resolved_at)
+		SELECT 'native-' || i, 'YES', 'admin', 'admin', $2, 5000, 'SCIENCE', $2 FROM generate_series(1, $1) i`, 3*batch, noon)
+	b.exec("VACUUM (ANALYZE) api.signals")
+	b.exec("VACUUM (ANALYZE) api.market_resolutions")
+	key, err := journal.NewKey("0123456789abcdef0123456789abcdef")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var head journal.Head
+	steps, most := map[journal.Kind]int{}, map[journal.Kind]float64{}
+	for !head.Filled.Done() {
+		kind := max(head.Filled.Kind, journal.Signal)
+		touched := b.fillRows(head.Filled, batch)
+		leaves, to, err := b.JournalOld(t.Context(), head.Filled, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(leaves) > batch {
+			t.Fatalf("%d rows in one step", len(leaves))
+		}
+		if len(leaves) == batch {
+			steps[kind]++
+			most[kind] = max(most[kind], touched)
+		}
+		size := head.Tree.Size()
+		for i := range leaves {
+			head.Tree.Add(leaves[i].Hash)
+		}
+		if head.Note, err = key.Sign(&head.Tree); err != nil {
+			t.Fatal(err)
+		}
+		head.Filled = to
+		if err := b.JournalAppend(t.Context(), size, leaves, head, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if steps[journal.Signal] != rows/batch || steps[journal.Resolution] != 3 {
+		t.Errorf("full steps by kind: %v", steps)
+	}
+	for kind := range steps {
+		t.Logf("%s: up to %.0f rows in all parts of a step", kind, most[kind])
+		if most[kind] > 10*batch {
+			t.Errorf("a step of %d %s works on up to %.0f rows", batch, kind, most[kind])
+		}
+	}
+	if n := b.count("SELECT count(*) FROM api.journal_leaves"); n != rows+3*batch {
+		t.Errorf("%d leaves", n)
+	}
+}
+
+// TestFillingIsTakenUpAgain: who begins the filling anew passes what is sealed, and what
+// comes meanwhile, before the place or behind it, is sealed once.
+func TestFillingIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	key, err := journal.NewKey("0123456789abcdef0123456789abcdef")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &written{b, key, nil}
+	_, mara := b.operator("mara")
+	for i := range 6 {
+		market := fmt.Sprintf("native-%d", i)
+		b.nativeMarket(market, 4000)
+		b.file(mara, market, syntax.Yes, 4100)
+	}
+	for _, breaks := range []int{2, 3} {
+		// A call a step comes in while the journal is filled; then the sealer ends.
+		steps := 0
+		w.sealer = journal.NewSealer(&stepping{Store: b.Store, step: func() error {
+			if steps++; steps > breaks {
+				return errStopped
+			}
+			market := fmt.Sprintf("native-%d-%d", breaks, steps)
+			b.nativeMarket(market, 4000)
+			b.file(mara, market, syntax.No, 4100)
+			return nil
+		}}, key, b.clock.Now)
+		if _, err := w.sealer.Seal(t.Context(), nil); err == nil {
+			t.Fatal("the filling did not break off")
+		}
+	}
+	w.sealer = journal.NewSealer(&stepping{Store: b.Store, step: func() error { return nil }}, key, b.clock.Now)
+	w.seal()
+	if d := w.fsck(); len(d) != 0 {
+		t.Errorf("%q", d)
+	}
+	if n := b.count("SELECT count(*) FROM api.journal_leaves"); n != 6+2+3 {
+		t.Errorf("%d leaves", n)
+	}
+}
+
+var errStopped = errors.New("stopped")
+
+// stepping is a store that fills two rows a step, with something between the steps.
+type stepping struct {
+	*Store
+	step func() error
+}
+
+func (s *stepping) JournalOld(ctx context.Context, behind journal.Place, _ int) ([]journal.Leaf, journal.Place, error) {
+	if err := s.step(); err != nil {
+		return nil, behind, err
+	}
+	return s.Store.JournalOld(ctx, behind, 2)
+}

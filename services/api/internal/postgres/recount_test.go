@@ -1,0 +1,70 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// TestRecountFindsEachCounter moves each counter that is kept, alone, and looks whether
+// the recount names it.
+func TestRecountFindsEachCounter(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, mara := b.operator("mara")
+	for _, market := range []string{"native-1", "native-2"} {
+		b.nativeMarket(market, 4000)
+		b.file(mara, market, syntax.Yes, 4100)
+	}
+	b.claim("native-1", syntax.VerdictYes)
+	b.number()
+	for done := false; !done; {
+		var err error
+		if done, err = b.FoldBoards(t.Context(), 1000, b.clock.Now().Add(-28*24*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := Recount(t.Context(), b.rw); err != nil || len(list) > 0 {
+		t.Fatalf("%v %+v", err, list)
+	}
+	for counter, sets := range map[string][]string{
+		"market_totals":        {"yes", "no", "crowd_yes", "crowd_no"},
+		"operator_totals":      {"total"},
+		"operator_scores":      {"won", "lost", "void", "score", "clv_sum", "clv_count", "beat_line", "price_sum"},
+		"operator_lane_scores": {"won", "lost", "void", "score", "price_sum"},
+		"board_rows":           {"score", "won", "lost", "void", "total", "calls", "takes", "month_score", "month_done"},
+	} {
+		for _, column := range sets {
+			b.finds(counter, "UPDATE api."+counter+" SET "+column+" = "+column+" + 1", "UPDATE api."+counter+" SET "+column+" = "+column+" - 1")
+		}
+	}
+	b.finds("operator_takes", "INSERT INTO api.operator_takes (user_id, takes) VALUES ('"+id+"', 1)", "DELETE FROM api.operator_takes")
+	for _, lane := range []string{"", "SCIENCE"} {
+		for _, column := range []string{"calls", "takes", "score", "done"} {
+			b.finds("operator_aged", "INSERT INTO api.operator_aged (user_id, lane, "+column+") VALUES ('"+id+"', '"+lane+"', 1)", "DELETE FROM api.operator_aged")
+		}
+	}
+	b.finds("operator_lane_scores", "UPDATE api.operator_lane_scores SET lane = 'OTHER'", "UPDATE api.operator_lane_scores SET lane = 'SCIENCE'")
+}
+
+// finds does a damage, wants the recount to name the counter, and undoes it.
+func (b *bundle) finds(counter, damage, undo string) {
+	b.t.Helper()
+	b.exec(damage)
+	list, err := Recount(b.t.Context(), b.rw)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	named := false
+	for _, d := range list {
+		named = named || d.Counter == counter
+	}
+	if !named {
+		b.t.Errorf("%s: found %+v", damage, list)
+	}
+	b.exec(undo)
+	if list, err := Recount(b.t.Context(), b.rw); err != nil || len(list) > 0 {
+		b.t.Fatalf("%s: %v %+v", undo, err, list)
+	}
+}

@@ -1,0 +1,145 @@
+package network_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/claim"
+	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
+
+// fieldOf is a hub with its own people, the rows of its partners, and claims.
+type fieldOf struct {
+	network.Copies
+	own, theirs []network.Operator
+	claims      map[network.Proof]operator.ID
+}
+
+func (f *fieldOf) Ranked(_ context.Context, limit int) ([]network.Operator, error) {
+	return slices.Clone(f.own[:min(limit, len(f.own))]), nil
+}
+
+func (f *fieldOf) CopiedOperators(context.Context, time.Time) ([]network.Operator, error) {
+	return slices.Clone(f.theirs), nil
+}
+
+func (f *fieldOf) Owners(_ context.Context, list []network.Proof) (map[network.Proof]operator.ID, error) {
+	out := map[network.Proof]operator.ID{}
+	for _, p := range list {
+		if id, there := f.claims[p]; there {
+			out[p] = id
+		}
+	}
+	return out, nil
+}
+
+// shown lists what is shown of all as origin/handle, with the stations of one that is
+// linked.
+func (f *fieldOf) shown(t *testing.T, want network.Wanted) string {
+	t.Helper()
+	s := network.NewService(network.Config{
+		Origin: "https://hub.example", People: "https://hub.example/u/", Copies: f, Field: f, Links: f, Keep: time.Minute, Now: time.Now,
+		Claims: []claim.Station{{Name: "river", Profile: "https://river.example/u/"}},
+	})
+	list, err := s.Operators(t.Context(), want, network.MaxOperators)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, o := range list {
+		one := o.Origin + "/" + o.Handle
+		if o.AlsoOn != nil {
+			one += fmt.Sprint(o.AlsoOn)
+		}
+		out = append(out, one)
+	}
+	return strings.Join(out, " ")
+}
+
+func person(id operator.ID, origin, handle, href string, score int64) network.Operator {
+	return network.Operator{
+		ID: id, Origin: origin, OriginURL: "https://" + origin + ".example", Handle: handle, Href: href, Score: score, Tier: "independent", OperatorType: "human",
+	}
+}
+
+// A partner's row is ours where it leads to the profile of a wallet that was proven to
+// be ours at that very station. A handle that is the same proves nothing.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	const u = "https://river.example/u/"
+	for name, c := range map[string]struct {
+		row  network.Operator
+		want string
+	}{
+		"the wallet":              {person("", "river", "mara_r", u+wallet, 9), "hub/mara[river]"},
+		"in small letters":        {person("", "river", "mara_r", u+strings.ToLower(wallet), 9), "hub/mara[river]"},
+		"the handle alone":        {person("", "river", "mara", u+"mara", 9), "river/mara hub/mara"},
+		"another wallet":          {person("", "river", "mara", u+"0x8617E340B3D01FA5F11F306F4090FD50E238070D", 9), "river/mara hub/mara"},
+		"the wallet and more":     {person("", "river", "mara", u+wallet+"/x", 9), "river/mara hub/mara"},
+		"the wallet elsewhere":    {person("", "river", "mara", "https://river.example/x?"+u+wallet, 9), "river/mara hub/mara"},
+		"of another station":      {person("", "tide", "mara", "https://tide.example/u/"+wallet, 9), "tide/mara hub/mara"},
+		"another speaks for them": {person("", "tide", "mara", u+wallet, 9), "tide/mara hub/mara"},
+	} {
+		f := &fieldOf{
+			own:    []network.Operator{person("1", "", "mara", "", 5)},
+			theirs: []network.Operator{c.row}, claims: map[network.Proof]operator.ID{{Station: "river", Identity: wallet}: "1"},
+		}
+		if got := f.shown(t, network.Wanted{}); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if got := f.shown(t, network.Wanted{Without: network.Origins{network.Hub: true}}); got != c.row.Origin+"/"+c.row.Handle {
+			t.Errorf("%s, without ours: %s", name, got)
+		}
+	}
+	twice := &fieldOf{
+		own:    []network.Operator{person("1", "", "mara", "", 5)},
+		theirs: []network.Operator{person("", "river", "a", u+wallet, 9), person("", "river", "b", u+strings.ToLower(wallet), 8)},
+		claims: map[network.Proof]operator.ID{{Station: "river", Identity: wallet}: "1"},
+	}
+	if got := twice.shown(t, network.Wanted{}); got != "hub/mara[river]" {
+		t.Errorf("two rows of one wallet: %s", got)
+	}
+}
+
+// Somebody of ours who stands below what is read of our own ranking is one row too. Who
+// has no row here keeps the one there.
+func TestLinkBehindTheList(t *testing.T) {
+	t.Parallel()
+	f := &fieldOf{
+		theirs: []network.Operator{person("", "river", "mara_r", "https://river.example/u/"+wallet, 999)},
+		claims: map[network.Proof]operator.ID{{Station: "river", Identity: wallet}: "mara"},
+	}
+	for i := range 100 {
+		f.own = append(f.own, person(operator.ID(fmt.Sprint(i)), "", fmt.Sprintf("p%02d", i), "", int64(200-i)))
+	}
+	f.own = append(f.own, person("mara", "", "mara", "", 1))
+	if got := f.shown(t, network.Wanted{}); strings.Contains(got, "mara") || !strings.HasPrefix(got, "hub/p00 ") {
+		t.Errorf("behind a hundred: %s", got)
+	}
+	f.own = f.own[:3]
+	if got := f.shown(t, network.Wanted{}); got != "river/mara_r hub/p00 hub/p01 hub/p02" {
+		t.Errorf("without a row here: %s", got)
+	}
+}
+
+// Rows of others never take the place of ours for whoever asks for ours alone.
+func TestOwnRowsAlone(t *testing.T) {
+	t.Parallel()
+	f := &fieldOf{own: []network.Operator{person("1", "", "mara", "", 5)}}
+	for i := range network.MaxOperators {
+		f.theirs = append(f.theirs, person("", "tide", fmt.Sprintf("t%d", i), "", 9000))
+	}
+	if got := f.shown(t, network.Wanted{Without: network.ParseOrigins("https://river.example")}); strings.Contains(got, "mara") {
+		t.Errorf("the list has room for all: %s", got)
+	}
+	if got := f.shown(t, network.Wanted{Only: network.ParseOrigins("hub"), Without: network.ParseOrigins("https://river.example")}); got != "hub/mara" {
+		t.Errorf("ours alone: %s", got)
+	}
+}
