@@ -130,15 +130,16 @@ func (x *RecordResponse) GetEnd() *RecordEnd {
 }
 
 type RecordHead struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PublicId      string                 `protobuf:"bytes,1,opt,name=public_id,json=publicId,proto3" json:"public_id,omitempty"` // op_<hmac16>
-	Handle        string                 `protobuf:"bytes,2,opt,name=handle,proto3" json:"handle,omitempty"`
-	DisplayName   string                 `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
-	OperatorType  string                 `protobuf:"bytes,4,opt,name=operator_type,json=operatorType,proto3" json:"operator_type,omitempty"` // human, ai_agent, system_bot
-	Tier          string                 `protobuf:"bytes,5,opt,name=tier,proto3" json:"tier,omitempty"`
-	AsOf          *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"` // calls up to here are in the record
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	PublicId        string                 `protobuf:"bytes,1,opt,name=public_id,json=publicId,proto3" json:"public_id,omitempty"` // op_<hmac16>
+	Handle          string                 `protobuf:"bytes,2,opt,name=handle,proto3" json:"handle,omitempty"`
+	DisplayName     string                 `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	OperatorType    string                 `protobuf:"bytes,4,opt,name=operator_type,json=operatorType,proto3" json:"operator_type,omitempty"` // human, ai_agent, system_bot
+	Tier            string                 `protobuf:"bytes,5,opt,name=tier,proto3" json:"tier,omitempty"`
+	AsOf            *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`                                  // what happened up to here is in the record
+	PriceTolerances []*PriceTolerance      `protobuf:"bytes,7,rep,name=price_tolerances,json=priceTolerances,proto3" json:"price_tolerances,omitempty"` // oldest first
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *RecordHead) Reset() {
@@ -213,13 +214,73 @@ func (x *RecordHead) GetAsOf() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *RecordHead) GetPriceTolerances() []*PriceTolerance {
+	if x != nil {
+		return x.PriceTolerances
+	}
+	return nil
+}
+
+// How far below the market a call is scored at most, from a time on.
+type PriceTolerance struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Since         *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=since,proto3" json:"since,omitempty"` // the first one holds for what was before, too
+	Bps           int32                  `protobuf:"varint,2,opt,name=bps,proto3" json:"bps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PriceTolerance) Reset() {
+	*x = PriceTolerance{}
+	mi := &file_export_v1_export_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PriceTolerance) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PriceTolerance) ProtoMessage() {}
+
+func (x *PriceTolerance) ProtoReflect() protoreflect.Message {
+	mi := &file_export_v1_export_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PriceTolerance.ProtoReflect.Descriptor instead.
+func (*PriceTolerance) Descriptor() ([]byte, []int) {
+	return file_export_v1_export_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PriceTolerance) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *PriceTolerance) GetBps() int32 {
+	if x != nil {
+		return x.Bps
+	}
+	return 0
+}
+
 // A call with everything that is known of it.
 type Call struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Signal          *v1.Signal             `protobuf:"bytes,1,opt,name=signal,proto3" json:"signal,omitempty"`                                                // without the raw provider id
 	BasisBps        int32                  `protobuf:"varint,2,opt,name=basis_bps,json=basisBps,proto3" json:"basis_bps,omitempty"`                           // the price that is scored
 	PriceVerified   bool                   `protobuf:"varint,3,opt,name=price_verified,json=priceVerified,proto3" json:"price_verified,omitempty"`            // the market's price was known at the call
-	SnapshotYesBps  *int32                 `protobuf:"varint,4,opt,name=snapshot_yes_bps,json=snapshotYesBps,proto3,oneof" json:"snapshot_yes_bps,omitempty"` // newest stored price at the call, while it is kept
+	SnapshotYesBps  *int32                 `protobuf:"varint,4,opt,name=snapshot_yes_bps,json=snapshotYesBps,proto3,oneof" json:"snapshot_yes_bps,omitempty"` // stored price that the call was held against, while it is kept
 	SnapshotAt      *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=snapshot_at,json=snapshotAt,proto3" json:"snapshot_at,omitempty"`
 	ScoringVersion  string                 `protobuf:"bytes,6,opt,name=scoring_version,json=scoringVersion,proto3" json:"scoring_version,omitempty"` // with a result
 	ScoringVertical string                 `protobuf:"bytes,7,opt,name=scoring_vertical,json=scoringVertical,proto3" json:"scoring_vertical,omitempty"`
@@ -231,7 +292,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_export_v1_export_proto_msgTypes[3]
+	mi := &file_export_v1_export_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -243,7 +304,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[3]
+	mi := &file_export_v1_export_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -256,7 +317,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{3}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Call) GetSignal() *v1.Signal {
@@ -338,7 +399,7 @@ type Resolution struct {
 
 func (x *Resolution) Reset() {
 	*x = Resolution{}
-	mi := &file_export_v1_export_proto_msgTypes[4]
+	mi := &file_export_v1_export_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -350,7 +411,7 @@ func (x *Resolution) String() string {
 func (*Resolution) ProtoMessage() {}
 
 func (x *Resolution) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[4]
+	mi := &file_export_v1_export_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -363,7 +424,7 @@ func (x *Resolution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resolution.ProtoReflect.Descriptor instead.
 func (*Resolution) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{4}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Resolution) GetOutcome() string {
@@ -433,7 +494,7 @@ type RecordEnd struct {
 
 func (x *RecordEnd) Reset() {
 	*x = RecordEnd{}
-	mi := &file_export_v1_export_proto_msgTypes[5]
+	mi := &file_export_v1_export_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -445,7 +506,7 @@ func (x *RecordEnd) String() string {
 func (*RecordEnd) ProtoMessage() {}
 
 func (x *RecordEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[5]
+	mi := &file_export_v1_export_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -458,7 +519,7 @@ func (x *RecordEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordEnd.ProtoReflect.Descriptor instead.
 func (*RecordEnd) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{5}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RecordEnd) GetCalls() int64 {
@@ -492,7 +553,7 @@ const file_export_v1_export_proto_rawDesc = "" +
 	"\x0eRecordResponse\x124\n" +
 	"\x04head\x18\x01 \x01(\v2 .signalcast.export.v1.RecordHeadR\x04head\x120\n" +
 	"\x05calls\x18\x02 \x03(\v2\x1a.signalcast.export.v1.CallR\x05calls\x121\n" +
-	"\x03end\x18\x03 \x01(\v2\x1f.signalcast.export.v1.RecordEndR\x03end\"\xce\x01\n" +
+	"\x03end\x18\x03 \x01(\v2\x1f.signalcast.export.v1.RecordEndR\x03end\"\x9f\x02\n" +
 	"\n" +
 	"RecordHead\x12\x1b\n" +
 	"\tpublic_id\x18\x01 \x01(\tR\bpublicId\x12\x16\n" +
@@ -500,7 +561,11 @@ const file_export_v1_export_proto_rawDesc = "" +
 	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x12#\n" +
 	"\roperator_type\x18\x04 \x01(\tR\foperatorType\x12\x12\n" +
 	"\x04tier\x18\x05 \x01(\tR\x04tier\x12/\n" +
-	"\x05as_of\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04asOf\"\xcc\x03\n" +
+	"\x05as_of\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04asOf\x12O\n" +
+	"\x10price_tolerances\x18\a \x03(\v2$.signalcast.export.v1.PriceToleranceR\x0fpriceTolerances\"T\n" +
+	"\x0ePriceTolerance\x120\n" +
+	"\x05since\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x10\n" +
+	"\x03bps\x18\x02 \x01(\x05R\x03bps\"\xcc\x03\n" +
 	"\x04Call\x124\n" +
 	"\x06signal\x18\x01 \x01(\v2\x1c.signalcast.signal.v1.SignalR\x06signal\x12\x1b\n" +
 	"\tbasis_bps\x18\x02 \x01(\x05R\bbasisBps\x12%\n" +
@@ -548,36 +613,39 @@ func file_export_v1_export_proto_rawDescGZIP() []byte {
 	return file_export_v1_export_proto_rawDescData
 }
 
-var file_export_v1_export_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_export_v1_export_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_export_v1_export_proto_goTypes = []any{
 	(*RecordRequest)(nil),         // 0: signalcast.export.v1.RecordRequest
 	(*RecordResponse)(nil),        // 1: signalcast.export.v1.RecordResponse
 	(*RecordHead)(nil),            // 2: signalcast.export.v1.RecordHead
-	(*Call)(nil),                  // 3: signalcast.export.v1.Call
-	(*Resolution)(nil),            // 4: signalcast.export.v1.Resolution
-	(*RecordEnd)(nil),             // 5: signalcast.export.v1.RecordEnd
-	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
-	(*v1.Signal)(nil),             // 7: signalcast.signal.v1.Signal
-	(*v1.Event)(nil),              // 8: signalcast.signal.v1.Event
+	(*PriceTolerance)(nil),        // 3: signalcast.export.v1.PriceTolerance
+	(*Call)(nil),                  // 4: signalcast.export.v1.Call
+	(*Resolution)(nil),            // 5: signalcast.export.v1.Resolution
+	(*RecordEnd)(nil),             // 6: signalcast.export.v1.RecordEnd
+	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(*v1.Signal)(nil),             // 8: signalcast.signal.v1.Signal
+	(*v1.Event)(nil),              // 9: signalcast.signal.v1.Event
 }
 var file_export_v1_export_proto_depIdxs = []int32{
 	2,  // 0: signalcast.export.v1.RecordResponse.head:type_name -> signalcast.export.v1.RecordHead
-	3,  // 1: signalcast.export.v1.RecordResponse.calls:type_name -> signalcast.export.v1.Call
-	5,  // 2: signalcast.export.v1.RecordResponse.end:type_name -> signalcast.export.v1.RecordEnd
-	6,  // 3: signalcast.export.v1.RecordHead.as_of:type_name -> google.protobuf.Timestamp
-	7,  // 4: signalcast.export.v1.Call.signal:type_name -> signalcast.signal.v1.Signal
-	6,  // 5: signalcast.export.v1.Call.snapshot_at:type_name -> google.protobuf.Timestamp
-	4,  // 6: signalcast.export.v1.Call.resolution:type_name -> signalcast.export.v1.Resolution
-	8,  // 7: signalcast.export.v1.Call.events:type_name -> signalcast.signal.v1.Event
-	6,  // 8: signalcast.export.v1.Resolution.close_at:type_name -> google.protobuf.Timestamp
-	6,  // 9: signalcast.export.v1.Resolution.resolved_at:type_name -> google.protobuf.Timestamp
-	0,  // 10: signalcast.export.v1.ExportService.Record:input_type -> signalcast.export.v1.RecordRequest
-	1,  // 11: signalcast.export.v1.ExportService.Record:output_type -> signalcast.export.v1.RecordResponse
-	11, // [11:12] is the sub-list for method output_type
-	10, // [10:11] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	4,  // 1: signalcast.export.v1.RecordResponse.calls:type_name -> signalcast.export.v1.Call
+	6,  // 2: signalcast.export.v1.RecordResponse.end:type_name -> signalcast.export.v1.RecordEnd
+	7,  // 3: signalcast.export.v1.RecordHead.as_of:type_name -> google.protobuf.Timestamp
+	3,  // 4: signalcast.export.v1.RecordHead.price_tolerances:type_name -> signalcast.export.v1.PriceTolerance
+	7,  // 5: signalcast.export.v1.PriceTolerance.since:type_name -> google.protobuf.Timestamp
+	8,  // 6: signalcast.export.v1.Call.signal:type_name -> signalcast.signal.v1.Signal
+	7,  // 7: signalcast.export.v1.Call.snapshot_at:type_name -> google.protobuf.Timestamp
+	5,  // 8: signalcast.export.v1.Call.resolution:type_name -> signalcast.export.v1.Resolution
+	9,  // 9: signalcast.export.v1.Call.events:type_name -> signalcast.signal.v1.Event
+	7,  // 10: signalcast.export.v1.Resolution.close_at:type_name -> google.protobuf.Timestamp
+	7,  // 11: signalcast.export.v1.Resolution.resolved_at:type_name -> google.protobuf.Timestamp
+	0,  // 12: signalcast.export.v1.ExportService.Record:input_type -> signalcast.export.v1.RecordRequest
+	1,  // 13: signalcast.export.v1.ExportService.Record:output_type -> signalcast.export.v1.RecordResponse
+	13, // [13:14] is the sub-list for method output_type
+	12, // [12:13] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_export_v1_export_proto_init() }
@@ -585,15 +653,15 @@ func file_export_v1_export_proto_init() {
 	if File_export_v1_export_proto != nil {
 		return
 	}
-	file_export_v1_export_proto_msgTypes[3].OneofWrappers = []any{}
 	file_export_v1_export_proto_msgTypes[4].OneofWrappers = []any{}
+	file_export_v1_export_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_export_v1_export_proto_rawDesc), len(file_export_v1_export_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

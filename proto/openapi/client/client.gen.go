@@ -6497,6 +6497,12 @@ type ClientInterface interface {
 	// before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
 	// records may leave to one address at once.
 	//
+	// What happened behind `asOf` of the first line is not in it. `priceTolerances` there is a list of `{since, bps}`, oldest
+	// first: a call whose price was verified is scored at `basisBps` = max(`priceAtPrediction`, the price of its side in
+	// `snapshot` less the bps that held at `createdAt`); a tolerance may be in use for five minutes after the next one begins.
+	// `snapshot` is null where the price is not kept any more. `scoring` is true where `resolution` is there and the result
+	// is still to come: a large claim is scored in chunks.
+	//
 	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 	GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -8659,6 +8665,12 @@ func (c *Client) GetOperatorAtom(ctx context.Context, handle HandlePath, reqEdit
 // fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
 // before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
 // records may leave to one address at once.
+//
+// What happened behind `asOf` of the first line is not in it. `priceTolerances` there is a list of `{since, bps}`, oldest
+// first: a call whose price was verified is scored at `basisBps` = max(`priceAtPrediction`, the price of its side in
+// `snapshot` less the bps that held at `createdAt`); a tolerance may be in use for five minutes after the next one begins.
+// `snapshot` is null where the price is not kept any more. `scoring` is true where `resolution` is there and the result
+// is still to come: a large claim is scored in chunks.
 //
 // Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 func (c *Client) GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -18651,6 +18663,12 @@ type ClientWithResponsesInterface interface {
 	// before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
 	// records may leave to one address at once.
 	//
+	// What happened behind `asOf` of the first line is not in it. `priceTolerances` there is a list of `{since, bps}`, oldest
+	// first: a call whose price was verified is scored at `basisBps` = max(`priceAtPrediction`, the price of its side in
+	// `snapshot` less the bps that held at `createdAt`); a tolerance may be in use for five minutes after the next one begins.
+	// `snapshot` is null where the price is not kept any more. `scoring` is true where `resolution` is there and the result
+	// is still to come: a large claim is scored in chunks.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
@@ -27899,6 +27917,12 @@ func (c *ClientWithResponses) GetOperatorAtomWithResponse(ctx context.Context, h
 // fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
 // before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
 // records may leave to one address at once.
+//
+// What happened behind `asOf` of the first line is not in it. `priceTolerances` there is a list of `{since, bps}`, oldest
+// first: a call whose price was verified is scored at `basisBps` = max(`priceAtPrediction`, the price of its side in
+// `snapshot` less the bps that held at `createdAt`); a tolerance may be in use for five minutes after the next one begins.
+// `snapshot` is null where the price is not kept any more. `scoring` is true where `resolution` is there and the result
+// is still to come: a large claim is scored in chunks.
 //
 // Returns a wrapper object for the known response body format(s).
 //

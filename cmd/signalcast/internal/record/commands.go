@@ -10,6 +10,9 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
 )
 
 // Commands are `signalcast record …`.
@@ -20,21 +23,41 @@ type Commands struct {
 
 type verifyCommand struct {
 	From string `arg:"" name:"file-or-url" help:"A file, - for the standard input, or an address that begins with http."`
+	Key  string `help:"The ledger's key, as api fsck prints it: the checkpoint of the record must be signed by it." placeholder:"NAME+HASH+KEY"`
 }
 
 // Run verifies.
 func (v *verifyCommand) Run(ctx context.Context) error {
+	how := How{Now: time.Now()}
+	if v.Key != "" {
+		var err error
+		if how.Key, err = note.NewVerifier(v.Key); err != nil {
+			return fmt.Errorf("--key: %w", err)
+		}
+	}
 	from, err := open(ctx, v.From)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = from.Close() }()
-	got, err := Verify(from, os.Stdout)
+	got, err := Verify(from, os.Stdout, how)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Printf("%s as of %s: every number holds (calls: %d, events: %d)\n", got.Handle, stamp(&got.AsOf), got.Calls, got.Events)
+	_, err = fmt.Println(got.verdict())
 	return err
+}
+
+// verdict is what is said of a record that holds.
+func (v *Verified) verdict() string {
+	out := fmt.Sprintf("%q as of %s: every number holds (calls: %d, events: %d)", v.Handle, stamp(&v.AsOf), v.Calls, v.Events)
+	if v.Scoring > 0 {
+		out += fmt.Sprintf("; calls that are still being scored: %d", v.Scoring)
+	}
+	if v.Unpriced > 0 {
+		out += fmt.Sprintf("; calls whose scoring price could not be worked out, because the market's is not kept: %d", v.Unpriced)
+	}
+	return out
 }
 
 type getCommand struct {
@@ -88,7 +111,7 @@ func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	if a.StatusCode != http.StatusOK {
 		said, _ := io.ReadAll(io.LimitReader(a.Body, 1<<10)) // what can be read of it
 		_ = a.Body.Close()
-		return nil, fmt.Errorf("%s: %s %s", address, a.Status, bytes.TrimSpace(said))
+		return nil, fmt.Errorf("%s: %d %q", address, a.StatusCode, bytes.TrimSpace(said))
 	}
 	return a.Body, nil
 }

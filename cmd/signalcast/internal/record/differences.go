@@ -7,38 +7,63 @@ import (
 	"time"
 )
 
-// differences writes one line for each number that is not what it should be.
+// differences writes one line for each number that is not what it should be. What the
+// record says is quoted: its text is anybody's, and a terminal obeys what it reads.
 type differences struct {
 	to   io.Writer
 	line int
 	n    int
 }
 
-func (d *differences) add(member string, says, is any) {
+// plain is text of our own, which is written as it is.
+type plain string
+
+func (d *differences) add(member string, says any, is plain) { d.report(member, says, is) }
+
+func (d *differences) report(member string, says, is any) {
 	d.n++
 	// A report that cannot be written is told by the exit code all the same.
-	_, _ = fmt.Fprintf(d.to, "line %d: %s: says %v, should be %v\n", d.line, member, says, is)
+	_, _ = fmt.Fprintf(d.to, "line %d: %s: says %s, should be %s\n", d.line, member, safe(says), safe(is))
 }
 
-func (d *differences) that(ok bool, member string, says, is any) {
+// safe writes a value so that it can be shown.
+func safe(v any) string {
+	switch v := v.(type) {
+	case plain:
+		return string(v)
+	case string:
+		return fmt.Sprintf("%q", v)
+	case error:
+		return fmt.Sprintf("%q", v.Error())
+	}
+	return fmt.Sprint(v)
+}
+
+func (d *differences) that(ok bool, member string, says any, is plain) {
 	if !ok {
-		d.add(member, says, is)
+		d.report(member, says, is)
 	}
 }
 
-func (d *differences) same(member string, says, is any) { d.that(says == is, member, says, is) }
+func (d *differences) same(member string, says, is any) {
+	if says != is {
+		d.report(member, says, is)
+	}
+}
 
 // near compares chances: they are equal to one part in 1e9 (docs/method.md).
 func (d *differences) near(member string, says, is float64) {
-	d.that(math.Abs(says-is) <= 1e-9*math.Abs(is), member, says, is)
+	if math.Abs(says-is) > 1e-9*math.Abs(is) {
+		d.report(member, says, is)
+	}
 }
 
 // show writes a number that may be null.
-func show[T int | int64](n *T) string {
+func show[T int | int64](n *T) plain {
 	if n == nil {
 		return "null"
 	}
-	return fmt.Sprint(*n)
+	return plain(fmt.Sprint(*n))
 }
 
 func deref(s *string) string {
@@ -48,9 +73,9 @@ func deref(s *string) string {
 	return *s
 }
 
-func stamp(t *time.Time) string {
+func stamp(t *time.Time) plain {
 	if t == nil {
 		return "null"
 	}
-	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+	return plain(t.UTC().Format("2006-01-02T15:04:05.000Z"))
 }

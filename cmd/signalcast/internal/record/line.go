@@ -7,10 +7,14 @@ import (
 
 // head is the first line.
 type head struct {
-	Version string    `json:"version"`
-	Source  string    `json:"source"`
-	Handle  string    `json:"handle"`
-	AsOf    time.Time `json:"asOf"`
+	Version      string      `json:"version"`
+	Source       string      `json:"source"`
+	Handle       string      `json:"handle"`
+	OperatorID   string      `json:"operatorPublicId"`
+	OperatorType string      `json:"operatorType"`
+	Tier         string      `json:"tier"`
+	AsOf         time.Time   `json:"asOf"`
+	Tolerances   []tolerance `json:"priceTolerances"`
 }
 
 // call is one line of type call. Members that are not worked out and do not matter to
@@ -19,13 +23,18 @@ type call struct {
 	N               int64       `json:"n"`
 	ID              string      `json:"id"`
 	MarketID        string      `json:"marketId"`
+	Lane            string      `json:"lane"`
 	Direction       string      `json:"direction"`
 	Price           int         `json:"priceAtPrediction"`
 	Basis           int         `json:"basisBps"`
 	Verified        bool        `json:"priceVerified"`
+	Snapshot        *snapshot   `json:"snapshot"`
+	Crowd           *int        `json:"crowdYesAtSignal"`
 	Confidence      *int        `json:"confidence"`
+	TimeLeft        *int        `json:"timeToResolution"`
 	CreatedAt       time.Time   `json:"createdAt"`
 	Status          string      `json:"status"`
+	Scoring         bool        `json:"scoring"`
 	Score           *int        `json:"score"`
 	Outcome         *string     `json:"outcome"`
 	ClosePrice      *int        `json:"closePrice"`
@@ -43,6 +52,7 @@ type resolution struct {
 	Resolver   string    `json:"resolver"`
 	Source     *string   `json:"source"`
 	ProofURL   *string   `json:"proofUrl"`
+	CloseAt    time.Time `json:"closeAt"`
 	ClosePrice *int      `json:"closePrice"`
 	ResolvedAt time.Time `json:"resolvedAt"`
 	Disputed   bool      `json:"disputed"`
@@ -78,6 +88,8 @@ type end struct {
 	SHA256   string  `json:"sha256"`
 	Numbers  numbers `json:"numbers"`
 	Edge     *edge   `json:"edge"`
+	// Checkpoint is the newest signed root of the ledger's journal.
+	Checkpoint *string `json:"checkpoint"`
 }
 
 type numbers struct {

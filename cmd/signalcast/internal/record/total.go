@@ -15,6 +15,7 @@ import (
 type totals struct {
 	numbers
 	events  int64
+	scoring int64 // claimed, and the result is still to come
 	clv     int64
 	clvs    int64
 	results []result
@@ -41,6 +42,9 @@ func (t *totals) add(c *call) error {
 		t.Void++
 	default:
 		t.Pending++
+	}
+	if c.Scoring {
+		t.scoring++
 	}
 	if c.Score != nil {
 		t.Score += int64(*c.Score)
@@ -92,7 +96,7 @@ func (t *totals) close() {
 // check compares with what the last line says.
 func (t *totals) check(e *end, d *differences) {
 	t.close()
-	d.that(e.Complete, "complete", e.Complete, true)
+	d.same("complete", e.Complete, true)
 	d.same("calls", e.Calls, t.Total)
 	d.same("events", e.Events, t.events)
 	n := e.Numbers
@@ -116,14 +120,14 @@ func (t *totals) check(e *end, d *differences) {
 func (t *totals) checkEdge(e *edge, d *differences) {
 	r, ok := t.sample.Report()
 	if ok = ok && !t.many; ok != (e != nil) {
-		d.add("edge", e != nil, ok)
+		d.same("edge", e != nil, ok)
 		return
 	}
 	if e == nil {
 		return
 	}
 	if e.Version != skill.Version {
-		d.add("edge.version", e.Version, skill.Version)
+		d.same("edge.version", e.Version, skill.Version)
 		return // other formulas have other numbers
 	}
 	d.same("edge.calls", e.Calls, r.Calls)
@@ -139,7 +143,7 @@ func (t *totals) checkEdge(e *edge, d *differences) {
 	d.same("edge.callsNeededSure", show(e.NeededSure), show(r.NeededSure))
 	c := r.Calibration
 	if (c != nil) != (e.Calibration != nil) {
-		d.add("edge.calibration", e.Calibration != nil, c != nil)
+		d.same("edge.calibration", e.Calibration != nil, c != nil)
 		return
 	}
 	if c == nil {

@@ -11,6 +11,8 @@ import (
 	"hash"
 	"io"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 )
 
 // ErrDiffers says that a record is not what follows from its own lines.
@@ -22,21 +24,32 @@ var ErrNoRecord = errors.New("this is no record: jsonl is wanted, and its first 
 // longest is the longest line that is read; a call has at most 200 events.
 const longest = 16 << 20
 
+// mostAhead is how far the clocks of a service and of its reader may be apart.
+const mostAhead = 5 * time.Minute
+
+// How is what a reader brings along.
+type How struct {
+	Now time.Time     // by the reader's clock
+	Key note.Verifier // of the journal; nil: whether a checkpoint is signed is not looked at
+}
+
 // Verified is what a record turned out to be.
 type Verified struct {
 	Handle        string
 	Source        string
 	AsOf          time.Time
 	Calls, Events int64
+	Scoring       int64 // calls whose market is claimed and which wait for their result
+	Unpriced      int64 // calls whose scoring price cannot be worked out: the market's is not kept
 	Differences   int
 }
 
-// Verify reads a record and works out every number in it again: status, score,
+// Verify reads a record and works out every number in it again: scoring price, status, score,
 // closing line value and moment of each call, the order of the calls, and on the last
 // line the totals, streak, accuracy, edge statistics and the sum of all bytes. It
 // writes a line to out for each difference. Faults: ErrDiffers; ErrNoRecord; those of r.
-func Verify(r io.Reader, out io.Writer) (Verified, error) {
-	v := &verifier{d: differences{to: out}, sum: sha256.New(), seen: map[string]bool{}, markets: map[string]bool{}}
+func Verify(r io.Reader, out io.Writer, how How) (Verified, error) {
+	v := &verifier{how: how, d: differences{to: out}, sum: sha256.New(), seen: map[string]bool{}, markets: map[string]bool{}}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 64<<10), longest)
 	lines.Split(wholeLines)
@@ -53,8 +66,8 @@ func Verify(r io.Reader, out io.Writer) (Verified, error) {
 		return v.out, ErrNoRecord
 	}
 	v.d.line++
-	v.d.that(v.ended, "end", "nothing", "a line of type end: the record was cut")
-	v.out.Calls, v.out.Events, v.out.Differences = v.t.Total, v.t.events, v.d.n
+	v.d.that(v.ended, "end", plain("nothing"), "a line of type end: the record was cut")
+	v.out.Calls, v.out.Events, v.out.Scoring, v.out.Differences = v.t.Total, v.t.events, v.t.scoring, v.d.n
 	if v.d.n > 0 {
 		return v.out, fmt.Errorf("%w: %d differences", ErrDiffers, v.d.n)
 	}
@@ -73,6 +86,8 @@ func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
 }
 
 type verifier struct {
+	how     How
+	head    head
 	d       differences
 	t       totals
 	out     Verified
@@ -88,19 +103,22 @@ func (v *verifier) take(text []byte) error {
 		Type string `json:"type"`
 	}
 	err := json.Unmarshal(text, &kind)
+	if name := twice(text); name != "" {
+		v.d.add("line", name, "each member once")
+	}
 	if v.d.line == 1 {
 		if err != nil || kind.Type != "record" {
 			return ErrNoRecord
 		}
-		return v.head(text)
+		return v.begin(text)
 	}
 	switch {
 	case v.ended:
 		v.d.add("type", kind.Type, "nothing behind the end")
 	case err != nil:
-		v.d.add("line", "no JSON", "a JSON object")
+		v.d.add("line", plain("no JSON"), "a JSON object")
 	case kind.Type == "call":
-		return v.call(text)
+		v.call(text)
 	case kind.Type == "end":
 		v.end(text)
 	default:
@@ -109,38 +127,41 @@ func (v *verifier) take(text []byte) error {
 	return nil
 }
 
-func (v *verifier) head(text []byte) error {
-	var h head
-	if err := json.Unmarshal(text, &h); err != nil {
-		return fmt.Errorf("%w: %w", ErrNoRecord, err)
+func (v *verifier) begin(text []byte) error {
+	h := &v.head
+	if err := json.Unmarshal(text, h); err != nil {
+		return fmt.Errorf("%w: %q", ErrNoRecord, err.Error())
 	}
 	if h.Version != "1" {
 		return fmt.Errorf("%w: form %q is not known here", ErrNoRecord, h.Version)
 	}
 	v.out.Handle, v.out.Source, v.out.AsOf = h.Handle, h.Source, h.AsOf
+	h.check(v.how.Now, &v.d)
 	v.sum.Write(text)
 	return nil
 }
 
-func (v *verifier) call(text []byte) error {
+func (v *verifier) call(text []byte) {
 	v.sum.Write(text)
 	var c call
 	if err := json.Unmarshal(text, &c); err != nil {
 		v.d.add("line", err, "a call")
-		return nil
+		return
 	}
 	v.d.same("n", c.N, v.t.Total+1)
 	v.d.that(!v.seen[c.ID], "id", c.ID, "another one on each line")
 	v.d.that(!v.markets[c.MarketID], "marketId", c.MarketID, "one call on each market")
 	v.d.that(!c.CreatedAt.Before(v.last.CreatedAt), "createdAt", stamp(&c.CreatedAt), "not before the line above")
-	v.d.that(!c.CreatedAt.After(v.out.AsOf), "createdAt", stamp(&c.CreatedAt), "not behind "+stamp(&v.out.AsOf))
 	v.seen[c.ID], v.markets[c.MarketID] = true, true
+	c.checkForm(v.head.AsOf, &v.d)
+	if !c.checkPrice(v.head.Tolerances, &v.d) {
+		v.out.Unpriced++
+	}
 	c.check(&v.d)
 	if err := v.t.add(&c); err != nil {
 		v.d.add("statistics", err, "a call that can be counted")
 	}
 	v.last = c
-	return nil
 }
 
 func (v *verifier) end(text []byte) {
@@ -152,4 +173,5 @@ func (v *verifier) end(text []byte) {
 	}
 	v.d.same("sha256", e.SHA256, hex.EncodeToString(v.sum.Sum(nil)))
 	v.t.check(&e, &v.d)
+	checkCheckpoint(e.Checkpoint, v.how.Key, &v.d)
 }

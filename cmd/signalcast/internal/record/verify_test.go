@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // sample is a record as a running service wrote it: 48 calls on both sides at six
@@ -43,10 +44,13 @@ func whole(lines []string) string {
 	return body + string(text) + "\n"
 }
 
+// reader reads the sample ten minutes after it was written.
+var reader = How{Now: time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)}
+
 func TestRecordThatHolds(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	got, err := Verify(strings.NewReader(strings.Join(sample(t), "")), &out)
+	got, err := Verify(strings.NewReader(strings.Join(sample(t), "")), &out, reader)
 	if err != nil || got.Calls != 48 || got.Events != 54 || out.Len() != 0 {
 		t.Errorf("%+v %v\n%s", got, err, out.String())
 	}
@@ -54,7 +58,7 @@ func TestRecordThatHolds(t *testing.T) {
 
 // worked are the members of a call that follow from others: each may be changed by the
 // least bit and is found, on its own line.
-var worked = []string{"n", "status", "score", "outcome", "closePrice", "clvBps", "resolvedAt", "moment", "scoringVersion", "direction", "basisBps"}
+var worked = []string{"n", "status", "score", "outcome", "closePrice", "clvBps", "resolvedAt", "moment", "scoringVersion", "direction", "basisBps", "scoring"}
 
 func TestEveryChangedMemberIsNamed(t *testing.T) {
 	t.Parallel()
@@ -81,15 +85,14 @@ func TestEveryChangedMemberIsNamed(t *testing.T) {
 			if again == lines[i] {
 				continue
 			}
-			if path[0] == "basisBps" && line["status"] == "pending" ||
-				path[0] == "direction" && (line["status"] == "pending" || line["status"] == "void") {
-				continue // nothing follows from it
+			if path[0] == "direction" && (line["status"] == "pending" || line["status"] == "void") {
+				continue // nothing follows from it, where the price is high enough
 			}
 			changed++
 			copied := append([]string{}, lines...)
 			copied[i] = again
 			var out bytes.Buffer
-			_, err := Verify(strings.NewReader(whole(copied)), &out)
+			_, err := Verify(strings.NewReader(whole(copied)), &out, reader)
 			if !errors.Is(err, ErrDiffers) || !strings.Contains(out.String(), fmt.Sprintf("line %d: ", i+1)) {
 				missed++
 				t.Errorf("line %d, %v was changed and not found: %v\n%s", i+1, path, err, out.String())
@@ -189,15 +192,15 @@ func TestRecordThatWasCutOrMixed(t *testing.T) {
 		"more behind the end": strings.Join(lines, "") + "\n" + lines[3],
 		"a broken line":       whole(append(append(append([]string{}, lines[:4]...), "{\n"), lines[4:]...)),
 		"another byte":        strings.Replace(strings.Join(lines, ""), "=SUM", "=SUN", 1),
-		"a loss that waits":   whole(replaced(lines, `"status":"lost","score":-`, `"status":"pending","score":-`)),
+		"a loss that waits":   whole(replaced(lines, `"status":"lost","scoring":false,"score":-`, `"status":"pending","scoring":false,"score":-`)),
 	} {
 		var out bytes.Buffer
-		if _, err := Verify(strings.NewReader(text), &out); !errors.Is(err, ErrDiffers) || !strings.Contains(out.String(), "line ") {
+		if _, err := Verify(strings.NewReader(text), &out, reader); !errors.Is(err, ErrDiffers) || !strings.Contains(out.String(), "line ") {
 			t.Errorf("%s: %v %s", name, err, out.String())
 		}
 	}
 	for name, text := range map[string]string{"nothing": "", "a page": "<!doctype html>", "a call": lines[1], "another form": `{"type":"record","version":"2"}`} {
-		if _, err := Verify(strings.NewReader(text), &bytes.Buffer{}); !errors.Is(err, ErrNoRecord) {
+		if _, err := Verify(strings.NewReader(text), &bytes.Buffer{}, reader); !errors.Is(err, ErrNoRecord) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -271,6 +271,7 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("search", func(ctx context.Context) error {
 			return a.search.Run(ctx, func(err error) { a.log.Warn("search not followed up", "error", err) })
 		}),
+		run.Loop("price tolerance", a.noteTolerance),
 		run.Loop("wire", a.tellMoves),
 		run.Loop("ticks", a.ticker.Run),
 		run.Loop("movement", func(ctx context.Context) error {
@@ -307,6 +308,27 @@ func (a *App) Run(ctx context.Context) error {
 		},
 		Linger: a.cfg.Linger,
 	}, parts...)
+}
+
+// noteTolerance writes the price tolerance into its history, as soon as the database
+// answers.
+func (a *App) noteTolerance(ctx context.Context) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		err := a.store.NoteTolerance(ctx)
+		if err == nil {
+			break
+		}
+		a.log.Warn("price tolerance not noted", "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // sweepEvery is how often what has run out is deleted.

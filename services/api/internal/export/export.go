@@ -26,6 +26,20 @@ type Owner struct {
 	Tier         syntax.Tier
 }
 
+// Tolerance is how far below the market's price a call is scored at most, from a time
+// on.
+type Tolerance struct {
+	Since time.Time
+	Bps   int
+}
+
+// Head is what comes before the calls.
+type Head struct {
+	Owner
+	AsOf       time.Time
+	Tolerances []Tolerance // oldest first
+}
+
 // Call is a call with everything that is known of it.
 type Call struct {
 	signal.Record
@@ -38,7 +52,8 @@ type Call struct {
 	Events     []signal.Event // oldest first
 }
 
-// Snapshot is the newest stored price of a market at the time of a call.
+// Snapshot is the stored price of a market that a call was held against: the newest
+// before it from which its basis follows. There is none when that one is not kept.
 type Snapshot struct {
 	Yes syntax.Bps
 	At  time.Time
@@ -67,8 +82,10 @@ type Place struct {
 type Store interface {
 	// RecordOwner finds an operator by handle. Fault: not_found.
 	RecordOwner(ctx context.Context, handle string) (Owner, error)
+	// PriceTolerances is the history of the tolerance, oldest first.
+	PriceTolerances(ctx context.Context) ([]Tolerance, error)
 	// RecordPage reads up to n calls that were filed behind a place and up to asOf,
-	// oldest first.
+	// oldest first, with what had happened to them by then.
 	RecordPage(ctx context.Context, owner string, behind Place, asOf time.Time, n int) ([]Call, error)
 }
 
@@ -83,7 +100,7 @@ func NewService(store Store, now func() time.Time) *Service { return &Service{st
 
 // Reader takes a record: its owner once, then its pages.
 type Reader interface {
-	Head(o Owner, asOf time.Time) error
+	Head(h Head) error
 	Page(calls []Call) error
 }
 
@@ -96,7 +113,11 @@ func (s *Service) Record(ctx context.Context, handle string, to Reader) error {
 		return err
 	}
 	asOf := s.now().UTC()
-	if err := to.Head(owner, asOf); err != nil {
+	tolerances, err := s.store.PriceTolerances(ctx)
+	if err != nil {
+		return err
+	}
+	if err := to.Head(Head{owner, asOf, tolerances}); err != nil {
 		return err
 	}
 	var behind Place

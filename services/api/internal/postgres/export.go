@@ -49,7 +49,7 @@ func (s *Store) RecordPage(ctx context.Context, owner string, behind export.Plac
 	}
 	calls, err := pgx.CollectRows(rows, scanCall)
 	if err == nil {
-		err = historiesOf(ctx, tx, calls)
+		err = historiesOf(ctx, tx, calls, asOf)
 	}
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("read record: %w", err))
@@ -81,7 +81,7 @@ func scanCall(row pgx.CollectableRow) (export.Call, error) {
 }
 
 // historiesOf reads the events of all calls of a page at once.
-func historiesOf(ctx context.Context, tx pgx.Tx, calls []export.Call) error {
+func historiesOf(ctx context.Context, tx pgx.Tx, calls []export.Call, asOf time.Time) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -89,7 +89,7 @@ func historiesOf(ctx context.Context, tx pgx.Tx, calls []export.Call) error {
 	for i := range calls {
 		ids[i], at[calls[i].ID] = calls[i].ID, &calls[i]
 	}
-	rows, err := tx.Query(ctx, query("export_events"), ids)
+	rows, err := tx.Query(ctx, query("export_events"), ids, asOf)
 	if err != nil {
 		return err
 	}

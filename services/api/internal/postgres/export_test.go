@@ -15,13 +15,13 @@ import (
 
 // taker keeps what a record says.
 type taker struct {
-	owner export.Owner
+	head  export.Head
 	calls []export.Call
 	pages int
 	page  func()
 }
 
-func (k *taker) Head(o export.Owner, _ time.Time) error { k.owner = o; return nil }
+func (k *taker) Head(h export.Head) error { k.head = h; return nil }
 
 func (k *taker) Page(calls []export.Call) error {
 	k.calls, k.pages = append(k.calls, calls...), k.pages+1
@@ -81,8 +81,8 @@ func TestRecordIsWhole(t *testing.T) {
 		}
 		seen[c.ID] = true
 	}
-	if len(k.calls) != calls+1 || k.pages != 3 || k.owner.Handle != "mara" || !seen[last] {
-		t.Errorf("%d calls in %d pages of %+v", len(k.calls), k.pages, k.owner)
+	if len(k.calls) != calls+1 || k.pages != 3 || k.head.Handle != "mara" || !seen[last] {
+		t.Errorf("%d calls in %d pages of %+v", len(k.calls), k.pages, k.head)
 	}
 	c := k.calls[calls]
 	if c.ID != last || len(c.Events) != 2 || c.Events[0].Type != "note" || c.Events[1].Type != "resolved" || c.Events[1].Actor == nil ||

@@ -66,6 +66,9 @@ func (s *Store) filePatient(ctx context.Context, batch []*filing) ([]*filing, er
 
 // file writes a batch and sets the answer of every member.
 func (s *Store) file(ctx context.Context, batch []*filing, need parts) error {
+	if err := s.NoteTolerance(ctx); err != nil {
+		return err
+	}
 	now := s.now().UTC().Truncate(time.Millisecond)
 	c := newFilingColumns(len(batch))
 	for _, f := range batch {

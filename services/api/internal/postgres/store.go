@@ -77,6 +77,7 @@ type Store struct {
 	queues  *queues
 	bell    *bell
 	cuts    *cuts
+	noted   noted
 }
 
 // New makes a store over an open pool and is ready to file.

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -53,11 +52,15 @@ type recordStream struct {
 }
 
 // Head implements export.Reader.
-func (s *recordStream) Head(o export.Owner, asOf time.Time) error {
-	return s.stream.Send(&exportv1.RecordResponse{Head: &exportv1.RecordHead{
-		PublicId: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName,
-		OperatorType: o.OperatorType, Tier: string(o.Tier), AsOf: timestamppb.New(asOf),
-	}})
+func (s *recordStream) Head(h export.Head) error {
+	out := &exportv1.RecordHead{
+		PublicId: h.PublicID, Handle: h.Handle, DisplayName: h.DisplayName,
+		OperatorType: h.OperatorType, Tier: string(h.Tier), AsOf: timestamppb.New(h.AsOf),
+	}
+	for _, t := range h.Tolerances {
+		out.PriceTolerances = append(out.PriceTolerances, &exportv1.PriceTolerance{Since: timestamppb.New(t.Since), Bps: int32(t.Bps)})
+	}
+	return s.stream.Send(&exportv1.RecordResponse{Head: out})
 }
 
 // Page implements export.Reader.

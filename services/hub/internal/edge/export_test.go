@@ -192,3 +192,24 @@ func TestRecordWaitsForItsReader(t *testing.T) {
 		t.Errorf("%d bytes, %v", all, err)
 	}
 }
+
+// TestRecordThatIsBeingScored: a call whose market is claimed and that has no result yet
+// says so, and the tolerances of the ledger stand on the first line.
+func TestRecordThatIsBeingScored(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	list := recordOf(5)
+	list[0].Head.PriceTolerances = []*exportv1.PriceTolerance{{Since: at("1970-01-01T00:00:00Z"), Bps: 1000}, {Since: at("2026-09-01T00:00:00Z"), Bps: 250}}
+	calls := list[1].GetCalls()
+	calls[4].Resolution = calls[0].GetResolution()
+	b.ledger.Lock()
+	b.ledger.Exports = map[string][]*exportv1.RecordResponse{"mara_k": list}
+	b.ledger.Unlock()
+	lines := strings.Split(b.send("GET", "/api/operator/mara_k/record", "").Body.String(), "\n")
+	if !strings.Contains(lines[0], `"priceTolerances":[{"since":"1970-01-01T00:00:00.000Z","bps":1000},{"since":"2026-09-01T00:00:00.000Z","bps":250}]`) {
+		t.Error(lines[0])
+	}
+	if !strings.Contains(lines[1], `"scoring":false`) || !strings.Contains(lines[5], `"status":"pending","scoring":true`) {
+		t.Errorf("%s\n%s", lines[1], lines[5])
+	}
+}

@@ -15,7 +15,7 @@ var csvColumns = []string{
 	"type", "n", "id", "marketId", "marketTitle", "lane", "direction", "priceAtPrediction", "basisBps", "priceVerified",
 	"snapshotYesBps", "snapshotAt", "crowdYesAtSignal", "confidence", "textTake", "source", "timeToResolution", "createdAt",
 	"status", "score", "outcome", "closePrice", "clvBps", "resolvedAt", "scoringVersion", "scoringVertical", "moment",
-	"resolution", "resolver", "resolutionSource", "proofUrl", "closeAt", "marketResolvedAt", "disputed", "events",
+	"resolution", "resolver", "resolutionSource", "proofUrl", "closeAt", "marketResolvedAt", "disputed", "scoring", "events",
 }
 
 // csvRecord writes a record as a table for spreadsheets: a row for each call, its
@@ -49,7 +49,8 @@ func (t *csvRecord) call(b *bytes.Buffer, c *export.Call) error {
 		number(yes), snap.At, number(s.CrowdYesAtSignal), number(s.Confidence), cell(text(s.TextTake)), cell(text(s.Source)),
 		number(s.TimeToResolution), s.CreatedAt, s.Status, number(s.Score), text(s.Outcome), number(s.ClosePrice), number(s.ClvBps),
 		text(s.ResolvedAt), text(s.ScoringVersion), text(s.ScoringVertical), text(s.Moment), r.Outcome, r.Resolver,
-		cell(text(r.Source)), cell(text(r.ProofURL)), r.CloseAt, r.ResolvedAt, disputed, strings.TrimSpace(string(events)),
+		cell(text(r.Source)), cell(text(r.ProofURL)), r.CloseAt, r.ResolvedAt, disputed,
+		strconv.FormatBool(s.Scoring), strings.TrimSpace(string(events)),
 	})
 }
 

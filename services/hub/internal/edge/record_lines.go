@@ -16,15 +16,22 @@ const recordVersion = "1"
 
 // recordHeadJSON is the first line of a record.
 type recordHeadJSON struct {
-	Type             string `json:"type"` // record
-	Version          string `json:"version"`
-	Source           string `json:"source"`
-	Handle           string `json:"handle"`
-	OperatorPublicID string `json:"operatorPublicId"`
-	DisplayName      string `json:"displayName"`
-	OperatorType     string `json:"operatorType"`
-	Tier             string `json:"tier"`
-	AsOf             string `json:"asOf"`
+	Type             string          `json:"type"` // record
+	Version          string          `json:"version"`
+	Source           string          `json:"source"`
+	Handle           string          `json:"handle"`
+	OperatorPublicID string          `json:"operatorPublicId"`
+	DisplayName      string          `json:"displayName"`
+	OperatorType     string          `json:"operatorType"`
+	Tier             string          `json:"tier"`
+	AsOf             string          `json:"asOf"`
+	PriceTolerances  []toleranceJSON `json:"priceTolerances"`
+}
+
+// toleranceJSON is how far below the market a call is scored at most, from a time on.
+type toleranceJSON struct {
+	Since string `json:"since"`
+	Bps   int32  `json:"bps"`
 }
 
 // recordCallJSON is one line of a record.
@@ -47,6 +54,7 @@ type recordCallJSON struct {
 	TimeToResolution  *int32          `json:"timeToResolution"`
 	CreatedAt         string          `json:"createdAt"`
 	Status            string          `json:"status"`
+	Scoring           bool            `json:"scoring"` // claimed, and the result is still to come
 	Score             *int32          `json:"score"`
 	Outcome           *string         `json:"outcome"`
 	ClosePrice        *int32          `json:"closePrice"`
@@ -117,9 +125,14 @@ type lines struct {
 func newLines(source string) *lines { return &lines{source: source, sum: sha256.New()} }
 
 func (l *lines) head(b *bytes.Buffer, o export.Owner) error {
+	tolerances := make([]toleranceJSON, 0, len(o.Tolerances))
+	for _, t := range o.Tolerances {
+		tolerances = append(tolerances, toleranceJSON{syntax.Stamp(t.Since), t.Bps})
+	}
 	return l.line(b, recordHeadJSON{
 		Type: "record", Version: recordVersion, Source: l.source, Handle: o.Handle, OperatorPublicID: o.PublicID,
 		DisplayName: o.DisplayName, OperatorType: o.OperatorType, Tier: o.Tier, AsOf: syntax.Stamp(o.AsOf),
+		PriceTolerances: tolerances,
 	})
 }
 
@@ -156,7 +169,7 @@ func showCall(n int64, c *export.Call) recordCallJSON {
 		Type: "call", N: n, ID: s.ID, MarketID: s.MarketID, MarketTitle: s.MarketTitle, Lane: c.Lane, Direction: s.Direction,
 		PriceAtPrediction: s.PriceAtPrediction, BasisBps: int(c.Basis), PriceVerified: c.Verified,
 		CrowdYesAtSignal: s.CrowdYesAtSignal, Confidence: s.Confidence, TextTake: s.TextTake, Source: s.Source,
-		TimeToResolution: s.TimeToResolution, CreatedAt: s.CreatedAt, Status: s.Status, Score: s.Score, Outcome: s.Outcome,
+		TimeToResolution: s.TimeToResolution, CreatedAt: s.CreatedAt, Status: s.Status, Scoring: c.Scoring(), Score: s.Score, Outcome: s.Outcome,
 		ClosePrice: s.ClosePrice, ClvBps: s.ClvBps, ResolvedAt: s.ResolvedAt,
 		ScoringVersion: orNull(c.Version), ScoringVertical: orNull(c.Vertical), Moment: orNull(export.Moment(c)), Events: showEvents(c.Events),
 	}

@@ -16,6 +16,14 @@ type Owner struct {
 	OperatorType string
 	Tier         string
 	AsOf         time.Time
+	Tolerances   []Tolerance // oldest first
+}
+
+// Tolerance is how far below the market's price a call is scored at most, from a time
+// on.
+type Tolerance struct {
+	Since time.Time
+	Bps   int32
 }
 
 // Call is a call with everything that is known of it.
@@ -31,7 +39,13 @@ type Call struct {
 	Events     []signal.Event // oldest first
 }
 
-// Snapshot is the newest stored price of a market at the time of a call.
+// Scoring tells whether the outcome is claimed and the result still to come: a large
+// claim is scored in chunks.
+func (c *Call) Scoring() bool {
+	return c.Resolution != nil && !c.Resolution.Disputed && c.Status == syntax.Pending
+}
+
+// Snapshot is the stored price of a market that a call was held against.
 type Snapshot struct {
 	YesBps int32
 	At     time.Time

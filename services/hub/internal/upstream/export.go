@@ -54,10 +54,14 @@ func (e *Exports) Record(ctx context.Context, handle syntax.Handle, to export.Re
 }
 
 func ownerOf(h *exportv1.RecordHead) export.Owner {
-	return export.Owner{
+	out := export.Owner{
 		PublicID: h.GetPublicId(), Handle: h.GetHandle(), DisplayName: h.GetDisplayName(),
 		OperatorType: h.GetOperatorType(), Tier: h.GetTier(), AsOf: at(h.GetAsOf()),
 	}
+	for _, t := range h.GetPriceTolerances() {
+		out.Tolerances = append(out.Tolerances, export.Tolerance{Since: at(t.GetSince()), Bps: t.GetBps()})
+	}
+	return out
 }
 
 func callsOf(list []*exportv1.Call) []export.Call {

@@ -1,6 +1,6 @@
--- The histories of many signals, as signal_events reads one.
+-- The histories of many signals up to $2, as signal_events reads one.
 SELECT e.signal_id, e.id, e.type, e.payload::text, e.actor, e.created_at
-FROM signal_events e WHERE e.signal_id = ANY ($1::uuid[])
+FROM signal_events e WHERE e.signal_id = ANY ($1::uuid[]) AND e.created_at <= $2::timestamptz
 UNION ALL
 SELECT r.signal_id, r.event_id, 'resolved', jsonb_build_object(
         'outcome', c.outcome, 'status', r.status, 'score', r.score, 'closePrice', r.close_price, 'clvBps', r.clv_bps,
@@ -10,5 +10,5 @@ SELECT r.signal_id, r.event_id, 'resolved', jsonb_build_object(
 FROM signal_results r
 JOIN signals s ON s.id = r.signal_id
 JOIN market_resolutions c ON c.market_id = s.market_id
-WHERE r.signal_id = ANY ($1::uuid[])
+WHERE r.signal_id = ANY ($1::uuid[]) AND r.resolved_at <= $2::timestamptz
 ORDER BY 6, 2

@@ -7,7 +7,7 @@
 WITH judged AS MATERIALIZED (
     SELECT i.n, i.id, i.market_id, a.id AS actor, i.yes, i.price, i.crowd, i.confidence, i.ttr, i.take, i.source,
         i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean,
-        coalesce(i.title, m.title, i.market_id) AS title, m.end_date, q.yes_bps AS snap,
+        coalesce(i.title, m.title, i.market_id) AS title, m.end_date, q.yes_bps AS snap, q.at AS snap_at,
         k.hash IS NOT NULL AND coalesce(k.last_used_at < $19::timestamptz - interval '1 minute', true) AS idle,
         coalesce(NULL
             -- only keys
@@ -75,7 +75,15 @@ WITH judged AS MATERIALIZED (
     WHERE j.verdict = 'file'
     ORDER BY j.market_id, j.actor, j.n
     ON CONFLICT DO NOTHING
-    RETURNING id, market_id, user_id, yes
+    RETURNING id, market_id, user_id, yes, score_basis_bps > price_bps AS guarded
+), held AS (
+    -- Not every quote becomes a snapshot: one that a price was guarded with does, so that
+    -- the basis can be worked out again.
+    INSERT INTO market_prices (market_id, at, yes_bps)
+    SELECT j.market_id, j.snap_at, j.snap FROM judged j
+    WHERE j.snap_at < $19::timestamptz AND j.id = ANY (ARRAY(SELECT id FROM filed WHERE guarded))
+    ORDER BY j.market_id
+    ON CONFLICT (market_id, at) DO NOTHING
 ), operator_count AS (
     -- Whether the operator counts as crowd is read from the row that is locked here:
     -- one who is classified anew meanwhile is counted either before or after it.

@@ -1,0 +1,221 @@
+package record
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+type object = map[string]any
+
+// edited gives the sample with some lines changed, and a sum that fits.
+func edited(t *testing.T, change func(head, call, end object)) string {
+	t.Helper()
+	lines := sample(t)
+	last := len(lines) - 1
+	var parts [3]object
+	at := [3]int{0, 1, last} // line 2 is a loss that is scored, at 9600 on both
+	for i, n := range at {
+		d := json.NewDecoder(strings.NewReader(lines[n]))
+		d.UseNumber()
+		if err := d.Decode(&parts[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(parts[0], parts[1], parts[2])
+	for i, n := range at {
+		var text bytes.Buffer
+		e := json.NewEncoder(&text)
+		if err := e.Encode(parts[i]); err != nil {
+			t.Fatal(err)
+		}
+		lines[n] = text.String()
+	}
+	return whole(lines)
+}
+
+func tolerances(list ...any) []any {
+	out := []any{}
+	for i := 0; i < len(list); i += 2 {
+		out = append(out, object{"since": list[i], "bps": list[i+1]})
+	}
+	return out
+}
+
+// guarded makes the first call one at 1 % of a market at 96 %, that is scored at 86 %
+// and still open; the numbers of the end are those of before and differ.
+func guarded(_, call, _ object) {
+	call["priceAtPrediction"], call["basisBps"] = 100, 8600
+	wait(call)
+}
+
+// wait takes the result from a call.
+func wait(call object) {
+	call["status"], call["events"] = "pending", []any{}
+	for _, name := range []string{"score", "outcome", "closePrice", "clvBps", "resolvedAt", "scoringVersion", "scoringVertical", "resolution"} {
+		call[name] = nil
+	}
+}
+
+func noteOf(call object) object { return call["events"].([]any)[0].(object) }
+
+const signed = "signalcast.ledger\n12\nAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n\n\u2014 signalcast.ledger "
+
+// TestForgeries: each of them was taken for a record that holds, or may be.
+func TestForgeries(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(head, call, end object)
+		says   string
+	}{
+		"snapshot that asks for more": {func(_, c, _ object) { c["snapshot"].(object)["yesBps"] = 0; c["priceAtPrediction"] = 100 }, "line 2: basisBps: says 9600, should be 9000"},
+		"basis below the guard":       {func(h, c, e object) { guarded(h, c, e); c["basisBps"] = 8599 }, "line 2: basisBps: says 8599, should be 8600"},
+		"basis without a snapshot":    {func(h, c, e object) { guarded(h, c, e); c["basisBps"], c["snapshot"] = 9500, nil }, "line 2: basisBps"},
+		"another tolerance":           {func(h, c, e object) { guarded(h, c, e); h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 500) }, "should be 9100"},
+		"the tolerance of later": {func(h, c, e object) {
+			guarded(h, c, e)
+			h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 500, "2027-01-01T00:00:00Z", 1000)
+		}, "should be 9100"},
+		"the tolerance of before": {func(h, c, e object) {
+			guarded(h, c, e)
+			h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 1000, "2026-11-01T00:00:00Z", 500)
+		}, "should be 9100"},
+		"no tolerances":               {func(h, _, _ object) { delete(h, "priceTolerances") }, "line 2: priceTolerances"},
+		"tolerances from some day on": {func(h, _, _ object) { h["priceTolerances"] = tolerances("2026-01-01T00:00:00Z", 1000) }, "line 1: priceTolerances[0].since"},
+		"tolerances backwards": {func(h, _, _ object) {
+			h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 1000, "1970-01-01T00:00:00Z", 1000)
+		}, "line 1: priceTolerances[1].since"},
+		"a price that was not known":   {func(_, c, _ object) { c["priceVerified"] = false }, "line 2: snapshot"},
+		"a snapshot of later":          {func(_, c, _ object) { c["snapshot"].(object)["at"] = "2026-11-22T09:00:00Z" }, "line 2: snapshot.at"},
+		"asOf in the future":           {func(h, _, _ object) { h["asOf"] = "2026-11-22T09:35:01Z" }, "line 1: asOf"},
+		"asOf before what is told":     {func(h, c, _ object) { h["asOf"] = c["createdAt"] }, "line 2: resolvedAt"},
+		"an event before its call":     {func(_, c, _ object) { noteOf(c)["createdAt"] = "1999-01-01T00:00:00Z" }, "line 2: events.createdAt"},
+		"a result before its call":     {func(_, c, _ object) { c["resolvedAt"] = "1999-01-01T00:00:00Z" }, "line 2: resolvedAt: says 1999-01-01T00:00:00.000Z, should be not before the call"},
+		"a resolution before its call": {func(_, c, _ object) { c["resolution"].(object)["resolvedAt"] = "1999-01-01T00:00:00Z" }, "line 2: resolution.resolvedAt"},
+		"a close before the call":      {func(_, c, _ object) { c["resolution"].(object)["closeAt"] = "2000-01-01T00:00:00Z" }, "line 2: resolution.closeAt"},
+		"a close behind the result":    {func(_, c, _ object) { c["resolution"].(object)["closeAt"] = "2026-11-22T09:00:00Z" }, "line 2: resolution.closeAt"},
+		"a vertical of nowhere":        {func(_, c, _ object) { c["scoringVertical"] = "NONSENSE" }, "line 2: scoringVertical"},
+		"a lane of nowhere":            {func(_, c, _ object) { c["lane"] = "X" }, "line 2: lane"},
+		"more than all of the crowd":   {func(_, c, _ object) { c["crowdYesAtSignal"] = 99999 }, "line 2: crowdYesAtSignal"},
+		"a path for an id":             {func(_, c, _ object) { c["id"] = "../../x" }, "line 2: id"},
+		"a path for a market":          {func(_, c, _ object) { c["marketId"] = "native-../x" }, "line 2: marketId"},
+		"a word for an event's id":     {func(_, c, _ object) { noteOf(c)["id"] = "x" }, "line 2: events.id"},
+		"no public id":                 {func(h, _, _ object) { h["operatorPublicId"] = "mara" }, "line 1: operatorPublicId"},
+		"a handle that wipes":          {func(h, _, _ object) { h["handle"] = "mara\x1b[2J\x1b[H" }, `line 1: handle: says "mara\x1b[2J\x1b[H"`},
+		"no checkpoint":                {func(_, _, e object) { e["checkpoint"] = "forged" }, "checkpoint"},
+		"a checkpoint without a size": {func(_, _, e object) {
+			e["checkpoint"] = strings.Replace(signed, "\n12\n", "\n012\n", 1) + "AAAAAQECAwQ=\n"
+		}, "should be name, size and root"},
+		"a loss that is scored later": {func(_, c, _ object) { c["scoring"] = true }, "line 2: scoring"},
+		"a result in two spellings":   {func(_, c, _ object) { c["Score"] = c["score"]; c["score"] = 99 }, "each member once"},
+	} {
+		text := edited(t, c.change)
+		if name == "a result in two spellings" { // the one of ours is read last
+			text = strings.Replace(text, `"Score":-96`, `"score":99`, 1)
+			text = strings.Replace(text, `"score":99,"scoring"`, `"Score":-96,"scoring"`, 1)
+		}
+		var out bytes.Buffer
+		_, err := Verify(strings.NewReader(text), &out, reader)
+		if !errors.Is(err, ErrDiffers) || !strings.Contains(out.String(), c.says) || strings.ContainsRune(out.String(), 0x1b) {
+			t.Errorf("%s: %v\n%s", name, err, out.String())
+		}
+	}
+}
+
+// TestWhatIsHonest: what a service may write finds no fault, apart from the numbers of
+// the end, which are those of the sample.
+func TestWhatIsHonest(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change            func(head, call, end object)
+		scoring, unpriced int64
+	}{
+		"a guarded price":         {guarded, 0, 0},
+		"a snapshot that is gone": {func(h, c, e object) { guarded(h, c, e); c["snapshot"] = nil }, 0, 1},
+		"no price was known":      {func(_, c, _ object) { c["priceVerified"], c["snapshot"], c["moment"] = false, nil, nil }, 0, 0},
+		"a tolerance is replaced": {func(h, c, e object) {
+			guarded(h, c, e)
+			h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 1000, earlier(t, c, handover-time.Second), 500)
+		}, 0, 0},
+		"it is still being scored": {func(_, c, _ object) {
+			claim := c["resolution"]
+			wait(c)
+			c["resolution"], c["scoring"] = claim, true
+		}, 1, 0},
+		"disputed before it was scored": {func(_, c, _ object) {
+			claim := c["resolution"].(object)
+			wait(c)
+			claim["disputed"], c["resolution"] = true, claim
+		}, 0, 0},
+		"a checkpoint of some ledger":            {func(_, _, e object) { e["checkpoint"] = signed + "AAAAAQECAwQ=\n" }, 0, 0},
+		"one word in two spellings of a payload": {func(_, c, _ object) { noteOf(c)["payload"] = object{"a": 1, "A": object{"score": 1, "Score": 2}} }, 0, 0},
+		"the clock of the reader is late":        {func(h, _, _ object) { h["asOf"] = "2026-11-22T09:34:59Z" }, 0, 0},
+	} {
+		var out bytes.Buffer
+		got, _ := Verify(strings.NewReader(edited(t, c.change)), &out, reader)
+		for line := range strings.Lines(out.String()) {
+			if !strings.HasPrefix(line, "line 50: numbers.") && !strings.HasPrefix(line, "line 50: edge.") && !strings.HasPrefix(line, "line 50: events:") {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+		if got.Scoring != c.scoring || got.Unpriced != c.unpriced {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	v := Verified{Handle: "a\x1b[2J\n", Calls: 3, Scoring: 2, Unpriced: 1}
+	if said := v.verdict(); strings.ContainsAny(said, "\x1b\n") || !strings.Contains(said, "being scored: 2") || !strings.HasSuffix(said, "not kept: 1") {
+		t.Error(said)
+	}
+}
+
+func earlier(t *testing.T, call object, by time.Duration) string {
+	at, err := time.Parse(time.RFC3339, call["createdAt"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.Add(-by).Format(time.RFC3339Nano)
+}
+
+// TestCheckpointAndKey: with the key of a ledger a checkpoint must be signed by it.
+func TestCheckpointAndKey(t *testing.T) {
+	t.Parallel()
+	newKey := func() (note.Signer, note.Verifier) {
+		private, public, err := note.GenerateKey(rand.Reader, journalOrigin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := note.NewSigner(private)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := note.NewVerifier(public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, v
+	}
+	signer, key := newKey()
+	_, other := newKey()
+	body, _, _ := strings.Cut(signed, "\n\n")
+	text, err := note.Sign(&note.Note{Text: body + "\n"}, signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text any
+		key  note.Verifier
+		want int
+	}{{string(text), nil, 0}, {string(text), key, 0}, {string(text), other, 1}, {nil, nil, 0}, {nil, key, 1}} {
+		var out bytes.Buffer
+		got, _ := Verify(strings.NewReader(edited(t, func(_, _, e object) { e["checkpoint"] = c.text })), &out, How{Now: reader.Now, Key: c.key})
+		if got.Differences != c.want {
+			t.Errorf("%v: %d differences\n%s", c, got.Differences, out.String())
+		}
+	}
+}

@@ -1,0 +1,1 @@
+SELECT since, bps FROM price_tolerances ORDER BY since

@@ -1,0 +1,87 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/export"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+)
+
+// TestToleranceIsNoted: the first filing of a process writes its tolerance down, the
+// history is only added to, and a call is shown with the price that its basis follows from.
+func TestToleranceIsNoted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, mara := b.operator("mara")
+	b.venueMarket("1000", 4000)
+	b.venueMarket("1001", 9000)
+	b.clock.Advance(time.Minute)
+	b.file(mara, "1000", syntax.Yes, 100) // scored at 3000
+	// A stream told another price that became no snapshot: it is kept for the guard.
+	b.exec(`UPDATE api.market_quotes SET yes_bps = 9100, at = at + interval '3 seconds' WHERE market_id = '1001'`)
+	b.file(mara, "1001", syntax.Yes, 100) // scored at 8100
+	b.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) SELECT market_id, at + interval '1 second', 9700 FROM api.market_quotes WHERE market_id = '1001'`)
+	if err := b.NoteTolerance(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// The next process has another setting, and a third one the same.
+	b.clock.Advance(time.Hour)
+	for range 2 {
+		next := New(b.rw, Rules{PriceToleranceBps: 200, ResolveChunk: 100, ReadBudget: 20 * time.Second}, b.clock.Now)
+		t.Cleanup(next.Close)
+		if err := next.NoteTolerance(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := b.PriceTolerances(t.Context())
+	if err != nil || len(list) != 2 || !list[0].Since.Equal(time.Unix(0, 0)) || list[0].Bps != 1000 || !list[1].Since.Equal(b.clock.Now()) || list[1].Bps != 200 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	if _, err := b.admin.Exec(t.Context(), `UPDATE api.price_tolerances SET bps = 0`); err == nil {
+		t.Error("the history can be changed")
+	}
+	k := &taker{}
+	if err := export.NewService(b.Store, b.clock.Now).Record(t.Context(), "mara", k); err != nil {
+		t.Fatal(err)
+	}
+	if len(k.calls) != 2 || len(k.head.Tolerances) != 2 || k.calls[0].Basis != 3000 || k.calls[0].Snapshot.Yes != 4000 ||
+		k.calls[1].Basis != 8100 || k.calls[1].Snapshot == nil || k.calls[1].Snapshot.Yes != 9100 {
+		t.Fatalf("%+v of %+v", k.calls, k.head)
+	}
+	b.exec(`DELETE FROM api.market_prices`) // thinned
+	k = &taker{}
+	if err := export.NewService(b.Store, b.clock.Now).Record(t.Context(), "mara", k); err != nil || k.calls[0].Snapshot != nil || !k.calls[0].Verified {
+		t.Errorf("%v %+v", err, k.calls)
+	}
+}
+
+// TestRecordEndsAtItsTime: what happens while a record is on its way is not in it.
+func TestRecordEndsAtItsTime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, mara := b.operator("mara")
+	b.nativeMarket("native-gauge", 2000)
+	b.clock.Advance(time.Hour)
+	b.file(mara, "native-gauge", syntax.Yes, 2000)
+	asOf := b.clock.Now()
+	b.clock.Advance(time.Second)
+	if _, err := resolve.NewService(b.Store, b.clock.Now).Finalize(t.Context(), resolve.Claim{MarketID: "native-gauge", Verdict: "YES", Source: "the gauge"}); err != nil {
+		t.Fatal(err)
+	}
+	owner, err := b.RecordOwner(t.Context(), "mara")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, status := range map[time.Time]syntax.SignalStatus{asOf: syntax.Pending, b.clock.Now(): syntax.Won} {
+		calls, err := b.RecordPage(t.Context(), owner.ID, export.Place{}, at, 10)
+		if err != nil || len(calls) != 1 {
+			t.Fatalf("%v %d", err, len(calls))
+		}
+		c, done := &calls[0], status == syntax.Won
+		if c.Status != status || (c.Resolution != nil) != done || (c.Score != nil) != done || (c.ResolvedAt != nil) != done || (len(c.Events) == 1) != done {
+			t.Errorf("at %v: %+v", at, c)
+		}
+	}
+}
