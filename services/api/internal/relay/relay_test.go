@@ -213,6 +213,8 @@ func TestFollowerStartsInTheMiddle(t *testing.T) {
 			}
 		}
 	}
+	// A part of the hub that is behind it brings what it has not had yet as news.
+	testkit.Eventually(t, 10*time.Second, func() bool { return len(p.Texts()) >= len(want) })
 	if diff := cmp.Diff(want, p.Texts()); diff != "" || len(want) == 0 {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

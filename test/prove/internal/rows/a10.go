@@ -61,6 +61,7 @@ type author struct {
 	client.Operator
 	signal string
 	pen    pen
+	desk   string // its station
 }
 
 // again is one way to write that may be asked for twice.
@@ -90,7 +91,7 @@ func (l *lostAnswers) doors() []again {
 		{name: "a prediction", path: at("/api/protocol/v1/predictions"), change: map[string]any{"confidence": 51}, next: 200, body: creation},
 		{name: "a signal", path: at("/api/protocol/v1/signals"), change: map[string]any{"take": "other words"}, next: 200, body: creation},
 		{name: "a message", path: at("/api/protocol/v1/messages"), next: 200, body: func(a author, i int, _ string) map[string]any {
-			return a.pen.seal(a.pen.draft(aNotice, nonceOf("a10 %d", i), time.Now(), notice("again")))
+			return a.pen.seal(a.pen.draft(aNotice, nonceOf("a10 %d", i), time.Now(), notice(a.desk, "again")))
 		}},
 		{name: "a stream", path: func(_ author, market string) string { return "/api/m/" + market + "/streams" }, next: 200, body: func(_ author, i int, _ string) map[string]any {
 			return map[string]any{"url": fmt.Sprintf("https://video.example/live/%d/index.m3u8", i), "label": "again"}
@@ -119,11 +120,14 @@ func (l *lostAnswers) prepare(ctx context.Context, authors int) error {
 	l.authors = make([]author, authors)
 	errs := make([]error, authors)
 	frame.Each(authors, 8, func(i int) {
-		a := author{Operator: ops[i], pen: newPen(l.env, ops[i].ID, "a10")}
+		a := author{Operator: ops[i], pen: newPen(l.env, ops[i].ID, "a10"), desk: fmt.Sprintf("a10-desk-%d", i)}
 		filed := l.env.Client.File(ctx, l.env.Hub(i), a.Keys[0], client.Call{Market: l.markets[perAuthor], Yes: true, Price: 5000})
 		a.signal = filed.Text("id")
 		if errs[i] = filed.Into(http.StatusOK, nil); errs[i] == nil {
 			errs[i] = a.pen.register(ctx, l.env, a.Keys[0], "station:update")
+		}
+		if errs[i] == nil {
+			errs[i] = enlist(ctx, l.env, a.Keys[0], a.desk)
 		}
 		l.authors[i] = a
 	})

@@ -24,11 +24,12 @@ type estate struct {
 	granted  tokens       // what that app may do for the person
 	market   string       // with the stream
 	signal   string       // with one event
+	desk     string       // the person's station
 }
 
 // settle makes an estate for a person of that name.
 func settle(ctx context.Context, env *frame.Env, name string) (*estate, error) {
-	e := &estate{}
+	e := &estate{desk: "desk-of-" + name}
 	var err error
 	if e.person, err = signUp(ctx, env, name, 2); err != nil {
 		return nil, err
@@ -43,6 +44,9 @@ func settle(ctx context.Context, env *frame.Env, name string) (*estate, error) {
 		return nil, err
 	}
 	if e.granted, err = grantTo(ctx, env, e.app, e.session, "profile:read signer:create signal:create offline_access"); err != nil {
+		return nil, err
+	}
+	if err := enlist(ctx, env, e.keys[0].Key, e.desk); err != nil {
 		return nil, err
 	}
 	ids, err := markets(ctx, env, "of "+name, 1)

@@ -46,7 +46,7 @@ var f2 = frame.Row{
 		seen.Figure("slowestRestart", r.took.At(1))
 		seen.Figure("p99", r.through.times.At(.99))
 		noise := generous * r.control.busy.Load() * all / max(1, r.control.sent.Load())
-		seen.Check(cut == 0, "%d of %d requests had no answer of a hub", cut, all)
+		seen.Check(cut == 0, "%d of %d requests had no answer of a hub, the last: %v", cut, all, r.through.last.Load())
 		seen.Check(busy <= noise, "%d of %d requests were not answered in full, and %d of %d at a hub that nobody restarted",
 			busy, all, r.control.busy.Load(), r.control.sent.Load())
 		seen.Check(lost == 0, "%d acknowledged calls of %d are lost", lost, len(r.acked))
@@ -80,6 +80,7 @@ type traffic struct {
 	cut   atomic.Int64 // no answer of a hub, but of the balancer or none
 	busy  atomic.Int64 // refused, or not answered in full
 	times frame.Times
+	last  atomic.Value // the last answer that was none
 }
 
 func (r *rolling) prepare(ctx context.Context) (err error) {
@@ -174,7 +175,7 @@ func (r *rolling) send(ctx context.Context, i int, at string, h *traffic) {
 	switch {
 	case a.Err != nil || a.Status == http.StatusBadGateway:
 		h.cut.Add(1)
-		r.seen.Figure("lastCut", a.String())
+		h.last.Store(a.String())
 	case a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "":
 		h.busy.Add(1)
 		r.seen.Figure("lastBusy", a.String())

@@ -68,8 +68,9 @@ func newBalancer(bases ...string) (*balancer, error) {
 
 // RoundTrip sends a request to the server whose turn it is.
 func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
-	for range b.servers {
-		s := b.servers[b.turn.Add(1)%uint64(len(b.servers))]
+	first := b.turn.Add(1)
+	for i := range b.servers {
+		s := b.servers[(first+uint64(i))%uint64(len(b.servers))]
 		if s.ready.Load() {
 			r.URL.Scheme, r.URL.Host = s.base.Scheme, s.base.Host
 			return s.via.RoundTrip(r)

@@ -149,12 +149,15 @@ var mayStand = map[string]bool{
 	"442aad9f089ad9e14647b1ef9099a1ff4798d78589e66f28eca69c11f582a623": true,
 }
 
+// strictDesk is the station that the messages are about.
+const strictDesk = "strict-desk"
+
 // universal shows the one signature that fits many messages of a small-order key.
 func (s *strict) universal(ctx context.Context, i int, key []byte) {
 	constant := append(lowFirst(big.NewInt(1), 0), make([]byte, 32)...)
 	p := pen{public: hex.EncodeToString(key), denpaID: s.ops[0].ID, issuer: issuerOf(s.env)}
 	for n := range 8 {
-		v, a := judged(ctx, s.env, i+n, sealed(p.draft(aNotice, nonceOf("j1 %d", n), time.Now(), notice("b")), constant))
+		v, a := judged(ctx, s.env, i+n, sealed(p.draft(aNotice, nonceOf("j1 %d", n), time.Now(), notice(strictDesk, "b")), constant))
 		s.shown++
 		if v.Valid || !slices.Contains(v.Reasons, "bad_signature") {
 			s.wrong++
@@ -171,7 +174,10 @@ func (s *strict) signatures(ctx context.Context) error {
 	if err := p.register(ctx, s.env, op.Keys[0], "station:update"); err != nil {
 		return fmt.Errorf("register a signer: %w", err)
 	}
-	draft := p.draft(aNotice, nonceOf("j1"), time.Now(), notice("strict"))
+	if err := enlist(ctx, s.env, op.Keys[0], strictDesk); err != nil {
+		return err
+	}
+	draft := p.draft(aNotice, nonceOf("j1"), time.Now(), notice(strictDesk, "strict"))
 	good := ed25519.Sign(p.private, p.signed(draft))
 	other := newPen(s.env, op.ID, "j1 other")
 	challenge, err := other.challenge(ctx, s.env, op.Keys[0])

@@ -42,6 +42,9 @@ var j2 = frame.Row{
 		if err := other.register(ctx, env, ops[1].Keys[0], "station:update"); err != nil {
 			return nil, fmt.Errorf("register a signer: %w", err)
 		}
+		if err := enlist(ctx, env, ops[1].Keys[0], replayDesk); err != nil {
+			return nil, err
+		}
 		r.oneNonce(ctx, other)
 		r.copies(ctx, "later")
 		if err := forgetAll(ctx, env); err != nil {
@@ -68,6 +71,9 @@ var j2 = frame.Row{
 		return seen, nil
 	},
 }
+
+// replayDesk is the station that messages are about.
+const replayDesk = "replay-desk"
 
 // replay is a sender whose messages come again.
 type replay struct {
@@ -130,7 +136,7 @@ func (r *replay) oneNonce(ctx context.Context, p pen) {
 	const rivals = 20 // a key has thirty messages a minute
 	taken := 0
 	frame.AtOnce(rivals, func(k int) {
-		a := submit(ctx, r.env, k, p.seal(p.draft(aNotice, nonceOf("j2 rivals"), time.Now(), notice(fmt.Sprint(k)))))
+		a := submit(ctx, r.env, k, p.seal(p.draft(aNotice, nonceOf("j2 rivals"), time.Now(), notice(replayDesk, fmt.Sprint(k)))))
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.sent++
@@ -177,14 +183,14 @@ func (r *replay) otherContent(ctx context.Context) {
 // edges tries the length of a nonce and the window in time, a second off its edges.
 func (r *replay) edges(ctx context.Context, p pen) {
 	for _, nonce := range []string{"", "short", "123456789012345", "12345678901234567890123456789012345678901234567890123456789012345", "with spaces in it"} {
-		a := submit(ctx, r.env, 0, p.seal(p.draft(aNotice, nonce, time.Now(), notice("n"))))
+		a := submit(ctx, r.env, 0, p.seal(p.draft(aNotice, nonce, time.Now(), notice(replayDesk, "n"))))
 		r.seen.Check(a.Status == http.StatusBadRequest && a.Text("reason") == "schema", "the nonce %q was answered %s", nonce, a)
 	}
 	for off, taken := range map[time.Duration]bool{
 		-299 * time.Second: true, -301 * time.Second: false, 58 * time.Second: true, 62 * time.Second: false,
 		-24 * time.Hour: false, 24 * time.Hour: false,
 	} {
-		a := submit(ctx, r.env, 1, p.seal(p.draft(aNotice, nonceOf("j2 %v", off), time.Now().Add(off), notice("t"))))
+		a := submit(ctx, r.env, 1, p.seal(p.draft(aNotice, nonceOf("j2 %v", off), time.Now().Add(off), notice(replayDesk, "t"))))
 		if taken {
 			r.seen.Check(a.Status == http.StatusCreated, "a message of %v was answered %s", off, a)
 			continue

@@ -33,6 +33,9 @@ var j3 = frame.Row{
 		if err := f.pen.register(ctx, env, ops[0].Keys[0], "station:update"); err != nil {
 			return nil, fmt.Errorf("register a signer: %w", err)
 		}
+		if err := enlist(ctx, env, ops[0].Keys[0], riverDesk); err != nil {
+			return nil, err
+		}
 		n := env.Of(4, 100, 2000)
 		frame.Each(n, 8, func(i int) { f.try(ctx, i) })
 		if err := f.spelt(ctx); err != nil {
@@ -57,6 +60,9 @@ var j3 = frame.Row{
 	},
 }
 
+// riverDesk is the station that the messages are about.
+const riverDesk = "river-desk"
+
 // forms looks for second texts of signed messages.
 type forms struct {
 	env          *frame.Env
@@ -68,7 +74,7 @@ type forms struct {
 // try is one message at random: it is taken as it is, and in no other text.
 func (f *forms) try(ctx context.Context, i int) {
 	r := f.env.Rand(fmt.Sprintf("J3 %d", i))
-	draft := f.pen.draft(aNotice, nonceOf("j3 %d", i), time.Now(), notice(someText(r)+"\ufffd"))
+	draft := f.pen.draft(aNotice, nonceOf("j3 %d", i), time.Now(), notice(riverDesk, someText(r)+"\ufffd"))
 	data := f.pen.signed(draft)
 	signature := ed25519.Sign(f.pen.private, data)
 	whole := sealed(draft, signature)
@@ -118,7 +124,7 @@ func otherTexts(text []byte, draft, whole map[string]any, r *rand.Rand) map[stri
 		"another nonce":                change("nonce", nonceOf("j3 other %d", r.Uint64())),
 		"another version":              change("version", 2),
 		"a moment later":               change("timestamp", stamp+1),
-		"another payload":              change("payload", notice(payload["description"].(string)+" ")),
+		"another payload":              change("payload", notice(riverDesk, payload["description"].(string)+" ")),
 		"a payload in other letters":   change("payload", map[string]any{"stationId": "River-desk", "description": payload["description"]}),
 		"a member more":                change("memo", ""),
 		"a member twice":               swap(`{"appId"`, `{"nonce":"1234567890123456","appId"`),
@@ -150,7 +156,7 @@ func otherTexts(text []byte, draft, whole map[string]any, r *rand.Rand) map[stri
 
 // spelt takes one message in other spellings of the very same JSON: it is the same one.
 func (f *forms) spelt(ctx context.Context) error {
-	draft := f.pen.draft(aNotice, nonceOf("j3 spelt"), time.Now(), notice("/\u00e9\U0001f600"))
+	draft := f.pen.draft(aNotice, nonceOf("j3 spelt"), time.Now(), notice(riverDesk, "/\u00e9\U0001f600"))
 	whole := f.pen.seal(draft)
 	text := string(canonical(whole))
 	first := submit(ctx, f.env, 0, []byte(text))

@@ -118,10 +118,10 @@ func judged(ctx context.Context, env *frame.Env, i int, message any) (v verdict,
 	return v, a
 }
 
-// aNotice is a type of message that is kept and changes nothing else.
+// aNotice is a type of message that may come as often as one likes.
 const aNotice = "station.update"
 
-// notice is its payload.
-func notice(words string) map[string]any {
-	return map[string]any{"stationId": "river-desk", "description": words}
+// notice is its payload, on a station of the signer's own.
+func notice(station, words string) map[string]any {
+	return map[string]any{"stationId": station, "description": words}
 }
