@@ -1,5 +1,5 @@
 -- Rows that are not sealed and that nothing announces any more, behind the number $1 of
--- the feed: neither the outbox, nor the feed, nor a drain that is under way.
+-- the feed: neither the outbox, nor the feed, nor a drain that is under way. The first thousand.
 SELECT r.kind, coalesce(r.uid::text, r.mid)
 FROM (SELECT kind, uid, mid FROM (JOURNAL_ROWS) x) r
 LEFT JOIN signals s ON r.kind IN (1, 2) AND s.id = r.uid
@@ -15,4 +15,5 @@ WHERE NOT EXISTS (SELECT FROM journal_leaves l WHERE l.kind = r.kind AND l.of = 
         OR r.kind = 2 AND p.type = 'signal.resolved' AND p.signal_id = r.uid
         OR r.kind = 3 AND p.type = 'signal.event' AND p.data #>> '{event,id}' = r.uid::text
         OR r.kind = 4 AND p.type = 'market.resolved' AND p.market_id = r.mid))
+ORDER BY 1, 2
 LIMIT 1000
