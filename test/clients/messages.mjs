@@ -77,7 +77,7 @@ let made; // the market that market.create makes
 for (const [type, payload] of Object.entries({
   'profile.update': { displayName: 'Nöble — 力', bio: 'Signs with \u{1F511}', links: ['https://noble.example/a?b=c'] },
   'station.create': { stationId: station, name: 'Noble', url: 'https://noble.example', lanes: ['SCIENCE'] },
-  'station.update': { stationId: station, status: 'paused' },
+  'station.update': { stationId: station, description: 'Under the bridge' },
   'broadcast.create': { title: 'The evening gauge', lane: 'SCIENCE', stationId: station },
   'broadcast.goLive': { broadcastId: crypto.randomUUID(), url: 'https://noble.example/live.m3u8' },
   'signal.create': { marketId: market, position: 'YES', priceBps: 4100, confidence: 70, take: 'Line one\nline two' },
