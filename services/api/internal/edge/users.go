@@ -15,37 +15,33 @@ import (
 
 // userStatsJSON are the aggregates of contract 4.2.4.
 type userStatsJSON struct {
-	Handle           string          `json:"handle"`
-	OperatorPublicID string          `json:"operatorPublicId"`
-	Total            int64           `json:"total"`
-	Won              int64           `json:"won"`
-	Lost             int64           `json:"lost"`
-	Void             int64           `json:"void"`
-	Pending          int64           `json:"pending"`
-	Resolved         int64           `json:"resolved"`
-	Accuracy         int             `json:"accuracy"`
-	Score            int64           `json:"score"`
-	Streak           int64           `json:"streak"`
-	AvgClvBps        *int            `json:"avgClvBps"`
-	Rank             *int64          `json:"rank"`
-	Operators        int64           `json:"operators"`
-	Lanes            []laneStatsJSON `json:"lanes"`
-	UpdatedAt        string          `json:"updatedAt"`
+	Handle           string `json:"handle"`
+	OperatorPublicID string `json:"operatorPublicId"`
+	tallyJSON
+	Rank      *int64          `json:"rank"`
+	Operators int64           `json:"operators"`
+	Lanes     []laneStatsJSON `json:"lanes"`
+	UpdatedAt string          `json:"updatedAt"`
 }
 
 // laneStatsJSON is the same of one lane.
 type laneStatsJSON struct {
-	Lane      string `json:"lane"`
-	Total     int64  `json:"total"`
-	Won       int64  `json:"won"`
-	Lost      int64  `json:"lost"`
-	Void      int64  `json:"void"`
-	Pending   int64  `json:"pending"`
-	Resolved  int64  `json:"resolved"`
-	Accuracy  int    `json:"accuracy"`
-	Score     int64  `json:"score"`
-	Streak    int64  `json:"streak"`
-	AvgClvBps *int   `json:"avgClvBps"`
+	Lane string `json:"lane"`
+	tallyJSON
+}
+
+// tallyJSON counts calls.
+type tallyJSON struct {
+	Total     int64 `json:"total"`
+	Won       int64 `json:"won"`
+	Lost      int64 `json:"lost"`
+	Void      int64 `json:"void"`
+	Pending   int64 `json:"pending"`
+	Resolved  int64 `json:"resolved"`
+	Accuracy  int   `json:"accuracy"`
+	Score     int64 `json:"score"`
+	Streak    int64 `json:"streak"`
+	AvgClvBps *int  `json:"avgClvBps"`
 }
 
 // userJSON is whoever asks.
@@ -117,20 +113,23 @@ func (s *server) userStats(c echo.Context) error {
 }
 
 func (s *server) showStats(r *record.Record, lanes []signal.LaneStats) userStatsJSON {
-	st := r.Stats
 	out := userStatsJSON{
-		Handle: r.Operator.Handle, OperatorPublicID: r.Operator.PublicID,
-		Total: st.Total, Won: st.Won, Lost: st.Lost, Void: st.Void, Pending: st.Total - st.Won - st.Lost - st.Void, Resolved: st.Won + st.Lost,
-		Accuracy: score.Accuracy(st.Won, st.Lost), Score: st.Score, Streak: st.Streak, AvgClvBps: st.AvgCLV, Rank: r.Rank, Operators: r.Field,
+		Handle: r.Operator.Handle, OperatorPublicID: r.Operator.PublicID, tallyJSON: showTally(r.Stats), Rank: r.Rank, Operators: r.Field,
 		Lanes: make([]laneStatsJSON, 0, len(lanes)), UpdatedAt: syntax.Stamp(s.Now()),
 	}
 	for _, l := range lanes {
-		out.Lanes = append(out.Lanes, laneStatsJSON{
-			Lane: string(l.Lane), Total: l.Total, Won: l.Won, Lost: l.Lost, Void: l.Void, Pending: l.Total - l.Won - l.Lost - l.Void, Resolved: l.Won + l.Lost,
-			Accuracy: score.Accuracy(l.Won, l.Lost), Score: l.Score, Streak: l.Streak, AvgClvBps: l.AvgCLV,
-		})
+		out.Lanes = append(out.Lanes, laneStatsJSON{string(l.Lane), showTally(record.Stats{
+			Total: l.Total, Won: l.Won, Lost: l.Lost, Void: l.Void, Score: l.Score, Streak: l.Streak, AvgCLV: l.AvgCLV,
+		})})
 	}
 	return out
+}
+
+func showTally(t record.Stats) tallyJSON {
+	return tallyJSON{
+		Total: t.Total, Won: t.Won, Lost: t.Lost, Void: t.Void, Pending: t.Total - t.Won - t.Lost - t.Void, Resolved: t.Won + t.Lost,
+		Accuracy: score.Accuracy(t.Won, t.Lost), Score: t.Score, Streak: t.Streak, AvgClvBps: t.AvgCLV,
+	}
 }
 
 // userMe is GET /api/v1/users/me.
