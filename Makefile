@@ -42,7 +42,7 @@ build: ## Compile every module; the services go to bin/
 	go build -o bin/ ./services/api ./services/hub ./services/clock ./deploy/local $(addprefix ./,$(wildcard cmd/signalcast))
 
 .PHONY: test
-test: need-redis need-postgres need-chromium need-npm check ## Vet, format, import rules, and all tests with the race detector
+test: need-redis need-postgres need-chromium need-npm need-video check ## Vet, format, import rules, and all tests with the race detector
 	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/%,$(MORE))))
 	GOWORK=off go -C tools test ./openapi
 	GOWORK=off go -C deploy/check test -count=1 .
@@ -91,11 +91,11 @@ tidy: ## Tidy every module
 	@for m in $(MODULES) $(MORE) tools; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
 
 .PHONY: prove
-prove: need-redis need-postgres ## Run the promises against the real thing (FULL=1: large sizes; ROWS="A1 C4": only these)
+prove: need-redis need-postgres need-chromium ## Run the promises against the real thing (FULL=1: large sizes; ROWS="A1 C4": only these)
 	FULL=$(FULL) go run ./test/prove $(ROWS)
 
 .PHONY: teeth
-teeth: need-redis need-postgres ## Plant each fault and see that its promise turns red
+teeth: need-redis need-postgres need-chromium ## Plant each fault and see that its promise turns red
 	FULL=$(FULL) go run ./test/prove teeth $(ROWS)
 
 .PHONY: bench
@@ -103,7 +103,7 @@ bench: need-redis need-postgres ## Measure; never a gate
 	go run ./test/bench $(ARGS)
 
 .PHONY: bench-scale
-bench-scale: need-redis need-postgres ## Measure a ledger of ten million calls (12 GB of disk, half an hour)
+bench-scale: need-redis need-postgres ## Measure a ledger of ten million calls (12 GB of disk, ten minutes)
 	go run ./test/bench -only scale -ledgers 10000000 $(ARGS)
 
 .PHONY: need-redis
@@ -118,6 +118,15 @@ need-postgres: # found outside PATH, or a package of npm, as pkg/localdb says; r
 .PHONY: need-chromium
 need-chromium:
 	$(call need,chromium chromium-browser google-chrome google-chrome-stable,chromium)
+
+.PHONY: need-video
+need-video: # real video in tests: an encoder, and the RTMP server in front of the origin
+	$(call need,ffmpeg,ffmpeg)
+	$(call need,nginx /usr/sbin/nginx,nginx)
+	@[ -e /usr/lib/nginx/modules/ngx_rtmp_module.so ] && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing libnginx-mod-rtmp"; apt-get update -qq && $(APT) libnginx-mod-rtmp >/dev/null; \
+	else echo "libnginx-mod-rtmp is missing; type: sudo apt-get update && sudo apt-get install -y libnginx-mod-rtmp" >&2; exit 1; fi
 
 .PHONY: need-npm
 need-npm: # Node itself comes with the clients

@@ -3,11 +3,11 @@
 #
 #   tools/gen.sh         write
 #   tools/gen.sh check   write, and fail when that changed a committed file
-#   tools/gen.sh script  the same for the script of the feed alone
+#   tools/gen.sh script  the same for the scripts of the pages alone
 #
-# Go generators are pinned in tools/go.mod. Protobuf and the script of the feed also
-# need npm, for buf and the TypeScript compiler; without npm their files stay as they
-# are, and a line says so.
+# Go generators are pinned in tools/go.mod. Protobuf and the scripts of the pages also
+# need npm, for buf, the TypeScript compiler and the video player; without npm their
+# files stay as they are, and a line says so.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -15,6 +15,8 @@ export GOWORK=off # with a workspace active `go tool` sees no tools module
 
 buf=1.75.0
 typescript=5.9.3
+hls=1.7.4
+hls_sum=3d82a88cf9ae0d9aaab3cbe9ff6ecbb64bb89c54a399c34ae9bf8b559baeb20f
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -56,6 +58,23 @@ script() {
 		cp sdk/ts/dist/feed.js services/hub/internal/edge/pages/static/signalcast-feed.js
 }
 
+# The player is that of its package, byte by byte; it is fetched only where the
+# committed file is another one.
+player() {
+	static=services/hub/internal/edge/pages/static
+	if echo "$hls_sum  $static/hls.light.min.mjs" | sha256sum -c --status 2>/dev/null; then
+		return 0
+	fi
+	if ! command -v npm >/dev/null 2>&1; then
+		echo "gen: npm is missing, the video player is left as it is" >&2
+		return 0
+	fi
+	(cd "$tmp" && npm pack --silent "hls.js@$hls" >/dev/null && tar xzf "hls.js-$hls.tgz")
+	echo "$hls_sum  $tmp/package/dist/hls.light.min.mjs" | sha256sum -c --quiet
+	cp "$tmp/package/dist/hls.light.min.mjs" "$static/hls.light.min.mjs"
+	cp "$tmp/package/LICENSE" "$static/hls.LICENSE.txt"
+}
+
 sql() {
 	for conf in services/*/internal/postgres/sqlc.yaml; do
 		[ -f "$conf" ] || continue
@@ -65,11 +84,15 @@ sql() {
 
 generated >"$tmp/before"
 case "${1:-}" in
-script) script ;;
+script)
+	script
+	player
+	;;
 *)
 	openapi
 	protobuf
 	script
+	player
 	sql
 	;;
 esac

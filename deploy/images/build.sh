@@ -28,6 +28,7 @@ certificates() {
 
 services() {
 	certificates
+	mkdir -p "$ctx/video"
 	arch=$(docker version --format '{{.Server.Arch}}')
 	for s in api clock hub; do
 		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags '-s -w' -o "$ctx/$s" "./services/$s"

@@ -17,4 +17,5 @@ done
 echo "HUB_KEYS=[{\"seed\":\"$(secret)\",\"notBefore\":\"$(date -u +%Y-%m-%dT00:00:00Z)\"}]"
 echo "HUB_URL=${HUB_URL:-}"
 echo "API_URL=${API_URL:-}"
+echo "HLS_URL=${HLS_URL:-}" # where viewers find the video; empty: this station takes none
 echo "IDP_PROVIDERS=${IDP_PROVIDERS:-}"

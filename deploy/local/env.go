@@ -31,6 +31,7 @@ func printEnv(out io.Writer, s stack) error {
 		{"CLOCK", s.Clock},
 		{"VENUES", s.Venues},
 		{"IDP", s.IDP},
+		{"ORIGIN", s.Origin},
 		{"ADMIN_SECRET", s.AdminSecret},
 		{"CRON_SECRET", s.CronSecret},
 	} {

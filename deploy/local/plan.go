@@ -37,7 +37,7 @@ type inputs struct {
 
 // portNames lists what needs a port.
 func portNames(hubs int) []string {
-	names := []string{"hub", "api", "clock", "api.grpc", "clock.grpc", "hub.metrics", "api.metrics", "clock.metrics", "venues", "idp"}
+	names := []string{"hub", "api", "clock", "api.grpc", "clock.grpc", "hub.metrics", "api.metrics", "clock.metrics", "venues", "idp", "origin"}
 	for i := 2; i <= hubs; i++ {
 		names = append(names, hubName(i), hubName(i)+".metrics")
 	}
@@ -158,6 +158,13 @@ func (in inputs) hub(name string) (program, error) {
 	p.env["FEDERATION_ALLOW_PRIVATE"] = in.or("FEDERATION_ALLOW_PRIVATE", "true")
 	p.env["FEDERATION_EVERY"] = in.or("FEDERATION_EVERY", "10s") // who tries it out wants to see something come
 	p.env["FEDERATION_KEEP"] = in.or("FEDERATION_KEEP", "10m")
+	p.env["INGEST_PROVIDER"] = in.or("INGEST_PROVIDER", "origin")
+	p.env["HLS_URL"] = in.or("HLS_URL", in.url("origin"))
+	p.env["RTMP_URL"] = in.or("RTMP_URL", "")
+	if name == hubName(1) { // one process holds the video
+		p.env["ORIGIN_LISTEN"] = in.addr("origin")
+		p.env["ORIGIN_DIR"] = in.state.path("video")
+	}
 	p.env["ADMIN_SECRET"] = in.secrets.Admin
 	p.env["CRON_SECRET"] = in.secrets.Cron
 	p.env["IDP_PROVIDERS"], err = in.providers()

@@ -9,7 +9,7 @@ import (
 )
 
 // fixedPorts are the addresses people type.
-var fixedPorts = map[string]int{"hub": 8080, "api": 8081, "clock": 8082}
+var fixedPorts = map[string]int{"hub": 8080, "api": 8081, "clock": 8082, "origin": 8083}
 
 // choosePorts gives every name a free port, or its fixed one. Ports of the last run are taken again
 // when they are free: the issuer's address is part of who a user is.

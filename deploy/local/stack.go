@@ -19,6 +19,7 @@ type stack struct {
 	Clock       string         `json:"clock"`
 	Venues      string         `json:"venues"`
 	IDP         string         `json:"idp"`
+	Origin      string         `json:"origin"`      // where video is sent to and watched
 	DatabaseURL string         `json:"databaseUrl"` // the administrator's
 	RedisURL    string         `json:"redisUrl"`
 	AdminSecret string         `json:"adminSecret"`

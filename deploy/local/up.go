@@ -160,7 +160,7 @@ func (l *launch) run(ctx context.Context, in inputs, bin, admin string) error {
 		l.info.units[proc.name] = proc
 	}
 	l.info.stack = stack{
-		Hub: in.url("hub"), Hubs: []string{}, API: in.url("api"), Clock: in.url("clock"), Venues: in.url("venues"), IDP: in.url("idp"),
+		Hub: in.url("hub"), Hubs: []string{}, API: in.url("api"), Clock: in.url("clock"), Venues: in.url("venues"), IDP: in.url("idp"), Origin: in.url("origin"),
 		DatabaseURL: admin, RedisURL: l.redis.URL(),
 		AdminSecret: l.secrets.Admin, CronSecret: l.secrets.Cron, Nonce: in.nonce,
 	}
@@ -184,8 +184,8 @@ func (l *launch) watch(ctx context.Context) {
 
 func (l *launch) greet() {
 	s := l.info.stack
-	fmt.Printf("ready\n\n  hub     %s        pages for developers: %s/dev\n  api     %s\n  clock   %s\n  venues  %s\n  sign-in %s/login\n\n  %s tells tools where everything is, %s holds the logs. Ctrl-C stops it all.\n",
-		s.Hub, s.Hub, s.API, s.Clock, s.Venues, s.IDP, l.info.path, l.state.path("logs"))
+	fmt.Printf("ready\n\n  hub     %s        pages for developers: %s/dev\n  api     %s\n  clock   %s\n  venues  %s\n  sign-in %s/login\n  video   %s\n\n  %s tells tools where everything is, %s holds the logs. Ctrl-C stops it all.\n",
+		s.Hub, s.Hub, s.API, s.Clock, s.Venues, s.IDP, s.Origin, l.info.path, l.state.path("logs"))
 }
 
 // stop ends everything in the reverse order of starting, within ten seconds.

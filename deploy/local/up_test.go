@@ -70,11 +70,14 @@ func checkEnvironments(t *testing.T, s stack) {
 	for name, want := range map[string]string{
 		"RATE_LIMIT_ANON": "0", "REPLICAS": "2", "ADMIN_SECRET": s.AdminSecret, "CRON_SECRET": s.CronSecret,
 		"HUB_URL": s.Hub, "REDIS_URL": s.RedisURL, "ENV": "development",
-		"IDP_LOGIN_URL": s.IDP + "/login", "API_ADDR": api["GRPC_ADDR"], "LINK_SECRET": api["LINK_SECRET"],
+		"IDP_LOGIN_URL": s.IDP + "/login", "API_ADDR": api["GRPC_ADDR"], "LINK_SECRET": api["LINK_SECRET"], "HLS_URL": s.Origin, "INGEST_PROVIDER": "origin",
 	} {
 		if hub[name] != want || second[name] != want {
 			t.Errorf("hubs: %s=%q and %q, want %q", name, hub[name], second[name], want)
 		}
+	}
+	if "http://"+hub["ORIGIN_LISTEN"] != s.Origin || second["ORIGIN_LISTEN"] != "" || !strings.HasSuffix(hub["ORIGIN_DIR"], "/video") {
+		t.Errorf("the video is one hub's: %q %q %q", hub["ORIGIN_LISTEN"], second["ORIGIN_LISTEN"], hub["ORIGIN_DIR"])
 	}
 	if hub["SUCCESSOR_SECRETS"] != second["SUCCESSOR_SECRETS"] {
 		t.Error("two hubs derive different refresh tokens")

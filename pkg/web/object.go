@@ -132,6 +132,30 @@ func (o Object) str(name string, v []byte, limit int) *string {
 	return &s
 }
 
+// Line reads text of at most limit characters on one line, as syntax.IsLine has it; when
+// there is any, something of it can be seen. When it is required, absent and empty text
+// is missing.
+func (o Object) Line(name string, limit int, required bool) string {
+	s := o.String(name, limit, required)
+	o.checkLine(name, s, limit)
+	return s
+}
+
+// OptLine reads an optional line, which may be empty; nil when absent.
+func (o Object) OptLine(name string, limit int) *string {
+	s := o.OptString(name, limit)
+	if s != nil {
+		o.checkLine(name, *s, limit)
+	}
+	return s
+}
+
+func (o Object) checkLine(name, s string, limit int) {
+	if s != "" && !syntax.IsLine(s, 1, limit) {
+		o.Invalid(name, "must be at most "+strconv.Itoa(limit)+" characters on one line, some of which can be seen")
+	}
+}
+
 // decodeText decodes a string that the scanner has already accepted.
 func decodeText(v []byte) string {
 	s := scanner{b: v}

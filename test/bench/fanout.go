@@ -55,7 +55,7 @@ func (b *bench) fanout(ctx context.Context) error {
 		return err
 	}
 	defer shut()
-	anchors, err := b.buildAnchors(ctx)
+	anchors, err := b.buildAnchors(ctx, "fanout", "so the limit is our own and no other library takes part")
 	if err != nil {
 		return err
 	}
@@ -77,17 +77,18 @@ func (b *bench) fanout(ctx context.Context) error {
 	return nil
 }
 
-// buildAnchors builds the program with the reference servers, where there is one.
-func (b *bench) buildAnchors(ctx context.Context) (string, error) {
+// buildAnchors builds the program with the references, where there is one, and says what
+// its absence means to a section.
+func (b *bench) buildAnchors(ctx context.Context, section, means string) (string, error) {
 	if _, err := os.Stat(filepath.Join(b.anchors, "go.mod")); err != nil {
-		b.report.note("fanout: no reference servers in %s, so the limit is our own and no other library takes part", b.anchors)
+		b.report.note("%s: no references in %s, %s", section, b.anchors, means)
 		return "", nil
 	}
 	program := filepath.Join(b.dir, "anchors")
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
 	cmd.Dir, cmd.Env = b.anchors, append(os.Environ(), "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the reference servers: %w\n%s", err, bytes.TrimSpace(out))
+		return "", fmt.Errorf("build the references: %w\n%s", err, bytes.TrimSpace(out))
 	}
 	return program, nil
 }

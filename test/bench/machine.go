@@ -27,7 +27,7 @@ func tools(o options) error {
 	if b.wants("reads") {
 		need["nginx"], need["wrk"] = "nginx-light", "wrk"
 	}
-	if b.wants("reads") || b.wants("hop") || b.wants("fanout") {
+	if b.wants("reads") || b.wants("hop") || b.wants("fanout") || b.wants("clock") {
 		need["taskset"] = "util-linux"
 	}
 	var packages []string

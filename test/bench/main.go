@@ -24,7 +24,8 @@ type options struct {
 	ledgers []int    // sizes of the whole ledger
 	conns   int      // listeners of the fan-out
 	servers []string // that take turns in it
-	anchors string   // directory of the reference servers of the fan-out
+	buffers string   // of the database under a large ledger
+	anchors string   // directory of the reference servers of the fan-out and of the bare programme
 	dir     string
 	out     string
 	logs    string // where the logs of the services are kept; empty: nowhere
@@ -41,6 +42,7 @@ var sections = []struct {
 	{"resolve", (*bench).resolve},
 	{"hop", (*bench).hop},
 	{"fanout", (*bench).fanout},
+	{"clock", (*bench).clock},
 	{"catalogue", (*bench).catalogue},
 	{"scale", (*bench).scale},
 }
@@ -71,16 +73,17 @@ func readOptions(args []string) (options, error) {
 	var o options
 	var only, clients, sizes, ledgers, servers string
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
-	fs.StringVar(&only, "only", "", "sections to run: reads, search, write, resolve, hop, fanout, catalogue, scale (comma list; empty: all)")
+	fs.StringVar(&only, "only", "", "sections to run: reads, search, write, resolve, hop, fanout, clock, catalogue, scale (comma list; empty: all)")
 	fs.DurationVar(&o.length, "for", 6*time.Second, "length of one measured stretch")
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds; limit and product take turns")
 	fs.DurationVar(&o.quiet, "quiet", 15*time.Second, "longest wait for other work on the machine to pause")
 	fs.StringVar(&clients, "clients", "8,64,256", "clients of the write")
 	fs.StringVar(&sizes, "sizes", "10000,100000", "signals on the resolved market")
 	fs.StringVar(&ledgers, "ledgers", "1000000", "calls of the ledgers that are held against one of 10,000")
+	fs.StringVar(&o.buffers, "buffers", "2GB", "shared buffers of those ledgers; ten million calls have 10 GB of pages")
 	fs.IntVar(&o.conns, "conns", 10_000, "listeners of the fan-out")
 	fs.StringVar(&servers, "servers", "epoll,epoll-batch,ours,coder-raw-batch,coder-serial", "servers of the fan-out, which take turns")
-	fs.StringVar(&o.anchors, "anchors", "../shared/bench/perfkit", "directory of a program with the reference servers of the fan-out")
+	fs.StringVar(&o.anchors, "anchors", "../shared/bench/perfkit", "directory of a program with the reference servers of the fan-out and the bare programme")
 	fs.StringVar(&o.dir, "dir", "", "directory on disk for the data (default: one in the temporary directory)")
 	fs.StringVar(&o.out, "out", "bench.json", "where the result goes")
 	fs.StringVar(&o.logs, "logs", "", "directory that keeps the logs of the services")

@@ -56,6 +56,10 @@ func (r *report) ratio(job, unit string, way better, target float64, ours, limit
 	if way == higher {
 		best, sign = slices.Max[[]float64], ">="
 	}
+	if best(limit) == 0 { // CPU is counted in hundredths of a second
+		r.note("%s: less than can be measured", job)
+		return
+	}
 	res := result{
 		Job: job, Unit: unit, Ours: median(ours), Limit: median(limit),
 		Ratio: median(ours) / median(limit), Best: best(ours) / best(limit), Rounds: ours, Limits: limit,

@@ -19,12 +19,12 @@ func (b *bench) scale(ctx context.Context) error {
 }
 
 func (b *bench) scaleTo(ctx context.Context, size int) error {
-	small, err := startLedger(ctx, b.dir, scaleBase)
+	small, err := startLedger(ctx, b.dir, b.buffers, scaleBase)
 	if err != nil {
 		return err
 	}
 	defer small.stop(b.logs)
-	large, err := startLedger(ctx, b.dir, size)
+	large, err := startLedger(ctx, b.dir, b.buffers, size)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,11 @@ type door struct {
 	cold bool // not out of a cache: held to the target
 }
 
-func aHandle(l *archive, k int) string { return fmt.Sprintf("operator%06d", pick(k, l.operators)) }
+// aHandle is another operator for each sample of a run of three rounds, in a small
+// ledger of 200, too: neither side has them in a cache.
+func aHandle(l *archive, k int) string {
+	return fmt.Sprintf("operator%06d", (k*(l.operators/scaleOperators)+k/scaleOperators)%l.operators)
+}
 
 var scaleDoors = []door{
 	{"feed, out of the cache", func(l *archive, k int) string { return l.stack.Hub + "/api/signals/feed?type=recent" }, false},
@@ -26,7 +30,8 @@ var scaleDoors = []door{
 		return l.stack.API + "/api/v1/signals?limit=50&cursor=" + syntax.NewCursor("00000000-0000-0000-0000-000000000000", syntax.TimeKey(at)).Encode()
 	}, true},
 	{"market's ledger", func(l *archive, k int) string {
-		return fmt.Sprintf("%s/api/m/kalshi-SIZE-%d/signals?limit=%d", l.stack.Hub, pick(k, l.markets), 50)
+		// A small ledger has 50 markets: another length of the page is another page.
+		return fmt.Sprintf("%s/api/m/kalshi-SIZE-%d/signals?limit=%d", l.stack.Hub, pick(k, l.markets), 48+k/scaleMarkets%5)
 	}, true},
 	{"crowd", func(l *archive, k int) string {
 		return fmt.Sprintf("%s/api/m/kalshi-SIZE-%d/crowd", l.stack.Hub, pick(k, l.markets))
@@ -41,11 +46,16 @@ var scaleDoors = []door{
 	{"operator's skill", func(l *archive, k int) string { return l.stack.Hub + "/api/operator/" + aHandle(l, k) + "/skill" }, true},
 }
 
-const doorSamples = 150
+// What the small ledger has, and how many pages are asked for in a round.
+const (
+	scaleOperators = scaleBase / 50
+	scaleMarkets   = scaleBase / 200
+	doorSamples    = 60
+)
 
 // compareDoors asks both products for the same pages in turn.
 func (b *bench) compareDoors(ctx context.Context, small, large *archive) error {
-	for n, d := range scaleDoors {
+	for _, d := range scaleDoors {
 		var ours, base [2][]float64
 		for round := range b.rounds {
 			b.calm(ctx)
@@ -53,7 +63,7 @@ func (b *bench) compareDoors(ctx context.Context, small, large *archive) error {
 				l  *archive
 				to *[2][]float64
 			}{{small, &base}, {large, &ours}} {
-				p50, cpu, err := side.l.knock(ctx, d, (n*b.rounds+round)*doorSamples)
+				p50, cpu, err := side.l.knock(ctx, d, round*doorSamples)
 				if err != nil {
 					return err
 				}

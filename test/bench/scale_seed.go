@@ -32,9 +32,10 @@ type archive struct {
 }
 
 // startLedger starts a stack and fills it. The database is durable and on disk.
-func startLedger(ctx context.Context, dir string, size int) (l *archive, err error) {
+func startLedger(ctx context.Context, dir, buffers string, size int) (l *archive, err error) {
 	// Of ten millions the disk shall hold the rows, not as much again of the log.
-	s, err := startStackSet(ctx, dir, fmt.Sprintf("size-%d", size), []string{"max_wal_size=1GB"}, "MOVEMENT_EVERY=60s")
+	set := []string{"max_wal_size=1GB", "shared_buffers=" + buffers}
+	s, err := startStackSet(ctx, dir, fmt.Sprintf("size-%d", size), set, "MOVEMENT_EVERY=60s")
 	if err != nil {
 		return nil, err
 	}

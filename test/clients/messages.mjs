@@ -74,12 +74,13 @@ const refusal = async (raw) => {
 const station = 'st-' + newNonce().slice(0, 12);
 const year = new Date().getUTCFullYear() + 1;
 let made; // the market that market.create makes
+let desk; // the broadcast that broadcast.create announces
 for (const [type, payload] of Object.entries({
   'profile.update': { displayName: 'Nöble — 力', bio: 'Signs with \u{1F511}', links: ['https://noble.example/a?b=c'] },
   'station.create': { stationId: station, name: 'Noble', url: 'https://noble.example', lanes: ['SCIENCE'] },
   'station.update': { stationId: station, description: 'Under the bridge' },
   'broadcast.create': { title: 'The evening gauge', lane: 'SCIENCE', stationId: station },
-  'broadcast.goLive': { broadcastId: crypto.randomUUID(), url: 'https://noble.example/live.m3u8' },
+  'broadcast.goLive': () => ({ broadcastId: desk, url: 'https://noble.example/live.m3u8' }),
   'signal.create': { marketId: market, position: 'YES', priceBps: 4100, confidence: 70, take: 'Line one\nline two' },
   'prediction.create': { eventId: other, signal: 'NO', priceBps: 5900 },
   'market.create': { question: `Will gauge ${newNonce()} read above 6 m?`, cutoffAt: `${year}-06-01T00:00:00.000Z`, lane: 'SCIENCE' },
@@ -89,6 +90,7 @@ for (const [type, payload] of Object.entries({
     const m = await message(type, typeof payload === 'function' ? payload() : payload);
     const { id, message: stored, result } = await accepted(m);
     if (type === 'market.create') made = result.marketId;
+    if (type === 'broadcast.create') desk = result.broadcastId;
     const kept = await taken(200, 'GET', `${issuer}/messages/${id}`);
     equal(kept.message, stored);
     truth(await authentic(kept.message, covered({ prefix: messagePrefix, issuer }, kept.message).data), 'what is kept does not verify');

@@ -49,7 +49,8 @@ func openBrowser() (context.Context, func(), error) {
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoFirstRun, chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Flag("force-color-profile", "srgb"),
+		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("autoplay-policy", "no-user-gesture-required"),
+		chromedp.Flag("ignore-certificate-errors-spki-list", filmPin()),
 		chromedp.WSURLReadTimeout(time.Minute),
 	}
 	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
@@ -150,13 +151,19 @@ func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 // ask runs an action that has a result.
 func ask[T any](b *tab, what string, action chromedp.Action[T]) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, within)
-	defer cancel()
-	out, err := chromedp.Run(ctx, action)
+	out, err := glance(b, action)
 	if err != nil {
 		b.t.Fatalf("%s: %v", what, err)
 	}
 	return out
+}
+
+// glance asks a page that may be giving way to another one: between two pages there is
+// nobody to ask.
+func glance[T any](b *tab, action chromedp.Action[T]) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, within)
+	defer cancel()
+	return chromedp.Run(ctx, action)
 }
 
 // press clicks what leads to a page and waits for what has to appear there.
@@ -166,10 +173,8 @@ func (b *tab) press(selector, appears string) {
 	ask(b, "mark the page", chromedp.Evaluate[bool](`window.before = true`))
 	b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)))
 	eventually(b.t, func() bool {
-		ctx, cancel := context.WithTimeout(b.ctx, within)
-		defer cancel()
-		next, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`window.before === undefined`))
-		return err == nil && next // between two pages there is nobody to ask
+		next, err := glance(b, chromedp.Evaluate[bool](`window.before === undefined`))
+		return err == nil && next
 	}, "the page after "+selector)
 	b.do("wait for "+appears, chromedp.WaitVisible(chromedp.CSS(appears)))
 }

@@ -16,13 +16,13 @@ import (
 func sees(t *testing.T, b *tab, within time.Duration, selector string, words ...string) {
 	t.Helper()
 	for end := time.Now().Add(within); ; {
-		text := ask(b, "read "+selector, chromedp.Evaluate[string](`document.querySelector("`+selector+`").textContent`))
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+		text, err := glance(b, chromedp.Evaluate[string](`document.querySelector("`+selector+`").textContent`))
+		if err == nil && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
 			return
 		}
 		if time.Now().After(end) {
 			b.clean(selector)
-			t.Fatalf("%s never shows %q:\n%s", selector, words, text)
+			t.Fatalf("%s never shows %q: %v\n%s", selector, words, err, text)
 		}
 		<-time.After(50 * time.Millisecond)
 	}

@@ -242,6 +242,9 @@ func TestProgrammeIsTold(t *testing.T) {
 		t.Errorf("%s channels were told of slot %d", n, slot)
 	}
 	eventually(t, func() bool { return s.row(t, `SELECT count(*)::text FROM clock.outbox`) == "0" }, "an empty outbox")
+
+	// What aired is measured, by whichever clock is there by then.
+	s.measured(t, slot)
 }
 
 // TestPulseAndStreams: the pulse begins with what there is, and a stream on a market is

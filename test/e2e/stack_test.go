@@ -36,6 +36,7 @@ type stack struct {
 	Clock       string         `json:"clock"`
 	Venues      string         `json:"venues"`
 	IDP         string         `json:"idp"`
+	Origin      string         `json:"origin"`
 	DatabaseURL string         `json:"databaseUrl"`
 	RedisURL    string         `json:"redisUrl"`
 	AdminSecret string         `json:"adminSecret"`

@@ -138,7 +138,7 @@ func TestConditionalReads(t *testing.T) {
 			url = s.Hub + "/api/protocol/v1/passports/" + p.user
 		case "/api/protocol/v1/apps/{appId}":
 			url = s.Hub + "/api/protocol/v1/apps/" + p.app(t, "http://127.0.0.1/cb", "profile:read").ClientID
-		case "/api/user/follow", "/api/streamer/profile":
+		case "/api/user/follow", "/api/streamer/profile", "/api/streamer/signal", "/api/streamer/stream/state", "/api/streamer/receipts", "/api/streamer/recap":
 			url += "?handle=" + p.user
 		case "/api/c/{code}":
 			url = get(t, s.Hub+"/api/embed/operator/"+p.user).is(http.StatusOK).str("shortUrl")
@@ -328,6 +328,12 @@ func TestListsNeverFail(t *testing.T) {
 		{s.Hub + "/api/resolution/markets", "status due limit"},
 		{s.Hub + "/api/operator/leaderboard", "operators window lane limit"},
 		{s.Hub + "/api/broadcast/program", "preset limit lanes"},
+		{s.Hub + "/api/streamers/live", "limit"},
+		{s.Hub + "/api/broadcast/schedule", "cat"},
+		{s.Hub + "/api/broadcast/spotlight", "x"},
+		{s.Hub + "/api/broadcast/feed", "limit cursor types"},
+		{s.Hub + "/api/broadcast/bumpers", "limit"},
+		{s.Hub + "/api/broadcast/influence", "window limit"},
 		{s.Hub + "/api/network/program", "preset spec providers categories maxResolveHours minVolume maxVolume minYes maxYes topPerCategory limit lanes"},
 		{s.API + "/api/v1/feed", "types lane providers handle after cursor limit"},
 		{s.API + "/api/v1/signals/leaderboard", "operators lane limit"},

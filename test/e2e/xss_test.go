@@ -17,27 +17,12 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/go-jose/go-jose/v4"
 	"golang.org/x/oauth2"
+
+	"github.com/signalcast/signalcast/test/hostile"
 )
 
-// canaries are texts that call the canary where they are taken for markup,
-// attributes, addresses, style or script.
-var canaries = []string{
-	`<script>canary(1)</script>`, `<SCRIPT SRC=data:,canary(1)></SCRIPT>`, `<script/x>canary(1)</script>`, `<scr<script>ipt>canary(1)</scr</script>ipt>`,
-	`</title><script>canary(1)</script>`, `</textarea><script>canary(1)</script>`, `</style><script>canary(1)</script>`, `</noscript><img src=x onerror=canary(1)>`,
-	`--><script>canary(1)</script><!--`, `]]><script>canary(1)</script>`, `<img src=x onerror=canary(1)>`, `<img src=x onerror="canary(1)">`,
-	`<img/src/onerror=canary(1)>`, `<IMG SRC="javascript:canary(1)">`, "<img src=x onerror=`canary(1)`>", `<img src=x:x onerror&#61;canary(1)>`,
-	`<svg onload=canary(1)>`, `<svg><script>canary(1)</script></svg>`, `<svg><animate onbegin=canary(1) attributeName=x dur=1s>`, `<svg><set onbegin=canary(1)>`,
-	`<svg><a xlink:href="javascript:canary(1)"><text y=9>x</text></a></svg>`, `<math><mtext><img src=x onerror=canary(1)></mtext></math>`, `<math href="javascript:canary(1)">x</math>`,
-	`<body onload=canary(1)>`, `<iframe src="javascript:canary(1)"></iframe>`, `<iframe srcdoc="<script>parent.canary(1)</script>"></iframe>`, `<object data="javascript:canary(1)">`,
-	`<embed src="javascript:canary(1)">`, `<a href="javascript:canary(1)" autofocus onfocus=canary(1)>x</a>`, `<input autofocus onfocus=canary(1)>`, `<select autofocus onfocus=canary(1)>`,
-	`<textarea autofocus onfocus=canary(1)>`, `<details open ontoggle=canary(1)>`, `<video><source onerror=canary(1)></video>`, `<audio src=x onerror=canary(1)>`, `<marquee onstart=canary(1)>`,
-	`<form action="javascript:canary(1)"><button autofocus>x</button></form>`, `<button formaction="javascript:canary(1)">x</button>`, `<isindex type=image src=1 onerror=canary(1)>`,
-	`<meta http-equiv="refresh" content="0;url=javascript:canary(1)">`, `<link rel=stylesheet href="data:text/css,*{background:url(javascript:canary(1))}">`, `<base href="javascript:canary(1)//">`,
-	`<style>@import "javascript:canary(1)";</style>`, `<style onload=canary(1)></style>`, `<div style="width:expression(canary(1))">`, `<p style="animation:x" onanimationstart=canary(1)>`,
-	`" onmouseover="canary(1)" autofocus onfocus="canary(1)" x="`, `' onmouseover='canary(1)' autofocus onfocus='canary(1)' x='`, `"><script>canary(1)</script>`, `'><script>canary(1)</script>`,
-	"` onerror=canary(1) `", `javascript:canary(1)`, `data:text/html,<script>canary(1)</script>`, `{{constructor.constructor('canary(1)')()}}`, `${canary(1)}`, `\x3cscript\x3ecanary(1)\x3c/script\x3e`,
-	`&lt;script&gt;canary(1)&lt;/script&gt;`, `&#60;script&#62;canary(1)&#60;/script&#62;`, "\u202e<script>canary(1)</script>", "＜script＞canary(1)＜/script＞<x onclick=canary(1)>",
-}
+// canaries are texts that call the canary where they are taken for more than text.
+var canaries = hostile.Texts
 
 // TestCanaryCanFire: the alarm works, for the canary and for the policy alike.
 func TestCanaryCanFire(t *testing.T) {
@@ -218,8 +203,10 @@ func TestNoScriptFromPeople(t *testing.T) {
 		b.visit(s.Hub+"/dev", http.StatusOK)
 		b.press(`a.button`, `#user`)
 		b.enter(p, `form.mint`)
+		market := s.native(t, 5000)
 		wg.Go(func() {
 			for i := range work {
+				p.showOnAir(t, b, market, canaries[i])
 				p.showCanary(t, b, app.ClientID, app.AuthCodeURL("s", oauth2.S256ChallengeOption(oauth2.GenerateVerifier())), canaries[i])
 			}
 		})
@@ -263,4 +250,37 @@ func (p *person) showCanary(t *testing.T, b *tab, app, consent, evil string) {
 		b.clean(path + " with " + evil)
 	}
 	send(t, http.MethodDelete, hub+"/api/dev/keys?id="+key, p.login()).is(http.StatusOK)
+}
+
+// showOnAir looks at the pages of a broadcast whose every word is one canary.
+func (p *person) showOnAir(t *testing.T, b *tab, market, evil string) {
+	t.Helper()
+	hub := p.s.Hub
+	said := cut(evil, 180)
+	set := func() *answer {
+		return post(t, hub+"/api/streamer/signal", p.auth(t), payload(obj{"marketId": market, "name": said, "annotation": said}))
+	}
+	if a := set(); a.status != http.StatusOK {
+		if code := errorCode(a.body); a.status != http.StatusBadRequest || code != "invalid_name" && code != "invalid_annotation" {
+			t.Errorf("a signal called %q: %d %s", said, a.status, a.body)
+		}
+		said = strings.Map(func(r rune) rune {
+			if unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cc, unicode.Cf) {
+				return -1
+			}
+			return r
+		}, said)
+		set().is(http.StatusOK)
+	}
+	for path, selectors := range map[string][]string{"/overlay/" + p.user: {"#overlay-name", "#overlay-note"}, "/live/" + p.user: {"#live-name", "#live-note"}} {
+		b.visit(hub+path, http.StatusOK)
+		for _, selector := range selectors {
+			eventually(t, func() bool {
+				shown := texts(b, selector)
+				return len(shown) == 1 && strings.TrimSpace(shown[0]) == strings.TrimSpace(said)
+			}, path+" says "+said)
+		}
+		b.fits(path + " with " + evil)
+		b.clean(path + " with " + evil)
+	}
 }

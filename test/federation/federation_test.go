@@ -71,11 +71,13 @@ func programme(t *testing.T, a *site) {
 	t.Helper()
 	eventually(t, time.Minute, "the programme of a station", func() bool {
 		var p struct {
-			Total    int   `json:"total"`
-			Segments []any `json:"segments"`
+			Total    int `json:"total"`
+			Segments []struct {
+				SegmentID string `json:"segmentId"`
+			} `json:"segments"`
 		}
 		a.must(t, a.http.Do(t.Context(), client.Request{URL: a.API + "/api/v1/stations/bravo/program"}).Into(http.StatusOK, &p))
-		return p.Total > 0 && len(p.Segments) > 0
+		return p.Total > 0 && len(p.Segments) > 0 && strings.HasPrefix(p.Segments[0].SegmentID, "station.bravo:") // its own rundown
 	})
 }
 

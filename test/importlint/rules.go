@@ -13,6 +13,9 @@ var adapters = map[string][]string{
 	"upstream": {"link", "kv", "outbox"}, // answers are kept in Redis, facts wait in the outbox
 	"partner":  {"safedial"},             // it connects where stations say
 	"mail":     {},
+	"audience": {"kv"},           // who watches is counted in Redis
+	"hosting":  {},               // hosts of video, where the operators of this service say
+	"origin":   {"web", "limit"}, // files of video, and the face that encoders push to
 }
 
 // everywhere may be imported by every part of a service that is no subject; teeth
@@ -38,7 +41,8 @@ var subjects = map[string]map[string][]string{
 		"export":  {"signal"}, // a record is made of signals
 	},
 	"hub": {
-		"creation":   {"message", "market", "operator", "resolution", "signal"}, // what is signed becomes each of them
+		"creation":   {"message", "market", "onair", "operator", "resolution", "signal", "station"}, // what is signed becomes each of them
+		"broadcast":  {"feed", "market", "program", "wire"},                                         // it shows what each of them knows
 		"grant":      {"caller"},
 		"caller":     {"operator"},                     // a caller is an operator with scopes
 		"board":      {"operator"},                     // a row shows an operator
@@ -48,7 +52,9 @@ var subjects = map[string]map[string][]string{
 		"message":    {"claim"},                        // a payout address is read as a wallet is
 		"profile":    {"claim", "message", "operator"}, // the rules of a profile.update, and of an address
 		"signal":     {"operator"},                     // a call is filed with an operator's credential
+		"clip":       {"operator", "station"},          // operators cut clips, which are on a station's shelf
 		"network":    {"claim", "operator", "station"}, // rows are operators, claims link them, and a playlist is a stream
+		"onair":      {"operator", "signal"},           // operators are live, and a recap shows their calls
 		"resolution": {"market"},                       // a native market is a market
 		"export":     {"signal"},                       // a record is made of signals
 	},
@@ -95,7 +101,7 @@ var seesRows = map[string]bool{
 // seesJSON lists the packages of a service that may carry JSON tags. What we
 // publish is defined in edge; the others read what somebody else defined, and
 // program holds the FilterSpec, which is JSON text inside a parameter.
-var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true, "program": true}
+var seesJSON = map[string]bool{"edge": true, "venue": true, "partner": true, "program": true, "hosting": true}
 
 // pkgMay lists what a package under pkg/ may import besides fault, and why.
 var pkgMay = map[string][]string{

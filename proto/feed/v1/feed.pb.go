@@ -26,9 +26,11 @@ const (
 
 type ListEventsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Types         []string               `protobuf:"bytes,1,rep,name=types,proto3" json:"types,omitempty"`  // empty: every type; one that does not exist finds nothing
-	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`    // empty: every lane
-	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"` // 1 to 200
+	Types         []string               `protobuf:"bytes,1,rep,name=types,proto3" json:"types,omitempty"`    // empty: every type; one that does not exist finds nothing
+	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`      // empty: every lane
+	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`   // 1 to 200
+	Before        int64                  `protobuf:"varint,4,opt,name=before,proto3" json:"before,omitempty"` // only older ones than this number; 0: from the newest
+	Topic         string                 `protobuf:"bytes,5,opt,name=topic,proto3" json:"topic,omitempty"`    // of segment events, only those of this channel of a programme; empty: all
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -82,6 +84,20 @@ func (x *ListEventsRequest) GetLimit() int32 {
 		return x.Limit
 	}
 	return 0
+}
+
+func (x *ListEventsRequest) GetBefore() int64 {
+	if x != nil {
+		return x.Before
+	}
+	return 0
+}
+
+func (x *ListEventsRequest) GetTopic() string {
+	if x != nil {
+		return x.Topic
+	}
+	return ""
 }
 
 type ListEventsResponse struct {
@@ -145,6 +161,7 @@ type Event struct {
 	Handle        string                 `protobuf:"bytes,4,opt,name=handle,proto3" json:"handle,omitempty"`                     // empty: none
 	MarketId      string                 `protobuf:"bytes,5,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"` // empty: none
 	Data          string                 `protobuf:"bytes,6,opt,name=data,proto3" json:"data,omitempty"`                         // one JSON object
+	Id            string                 `protobuf:"bytes,7,opt,name=id,proto3" json:"id,omitempty"`                             // uuid
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -221,11 +238,19 @@ func (x *Event) GetData() string {
 	return ""
 }
 
+func (x *Event) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
 type PublishRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Facts         []*Fact                `protobuf:"bytes,1,rep,name=facts,proto3" json:"facts,omitempty"`   // at most 500
-	Copies        []*Copy                `protobuf:"bytes,2,rep,name=copies,proto3" json:"copies,omitempty"` // at most 500
-	News          []*News                `protobuf:"bytes,3,rep,name=news,proto3" json:"news,omitempty"`     // at most 500
+	Facts         []*Fact                `protobuf:"bytes,1,rep,name=facts,proto3" json:"facts,omitempty"`       // at most 500
+	Copies        []*Copy                `protobuf:"bytes,2,rep,name=copies,proto3" json:"copies,omitempty"`     // at most 500
+	News          []*News                `protobuf:"bytes,3,rep,name=news,proto3" json:"news,omitempty"`         // at most 500
+	Watching      []*Watching            `protobuf:"bytes,4,rep,name=watching,proto3" json:"watching,omitempty"` // at most 500
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -281,6 +306,75 @@ func (x *PublishRequest) GetNews() []*News {
 	return nil
 }
 
+func (x *PublishRequest) GetWatching() []*Watching {
+	if x != nil {
+		return x.Watching
+	}
+	return nil
+}
+
+// How many watch the stream of an operator now. It holds for half a minute, on every
+// market that the stream is bound to.
+type Watching struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Handle        string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	Viewers       int64                  `protobuf:"varint,2,opt,name=viewers,proto3" json:"viewers,omitempty"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Watching) Reset() {
+	*x = Watching{}
+	mi := &file_feed_v1_feed_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Watching) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Watching) ProtoMessage() {}
+
+func (x *Watching) ProtoReflect() protoreflect.Message {
+	mi := &file_feed_v1_feed_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Watching.ProtoReflect.Descriptor instead.
+func (*Watching) Descriptor() ([]byte, []int) {
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Watching) GetHandle() string {
+	if x != nil {
+		return x.Handle
+	}
+	return ""
+}
+
+func (x *Watching) GetViewers() int64 {
+	if x != nil {
+		return x.Viewers
+	}
+	return 0
+}
+
+func (x *Watching) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
 type PublishResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -289,7 +383,7 @@ type PublishResponse struct {
 
 func (x *PublishResponse) Reset() {
 	*x = PublishResponse{}
-	mi := &file_feed_v1_feed_proto_msgTypes[4]
+	mi := &file_feed_v1_feed_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -301,7 +395,7 @@ func (x *PublishResponse) String() string {
 func (*PublishResponse) ProtoMessage() {}
 
 func (x *PublishResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[4]
+	mi := &file_feed_v1_feed_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -314,7 +408,7 @@ func (x *PublishResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishResponse.ProtoReflect.Descriptor instead.
 func (*PublishResponse) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{4}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{5}
 }
 
 // A numbered event.
@@ -333,7 +427,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_feed_v1_feed_proto_msgTypes[5]
+	mi := &file_feed_v1_feed_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -345,7 +439,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[5]
+	mi := &file_feed_v1_feed_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -358,7 +452,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{5}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Fact) GetId() string {
@@ -422,7 +516,7 @@ type Copy struct {
 
 func (x *Copy) Reset() {
 	*x = Copy{}
-	mi := &file_feed_v1_feed_proto_msgTypes[6]
+	mi := &file_feed_v1_feed_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -434,7 +528,7 @@ func (x *Copy) String() string {
 func (*Copy) ProtoMessage() {}
 
 func (x *Copy) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[6]
+	mi := &file_feed_v1_feed_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -447,7 +541,7 @@ func (x *Copy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Copy.ProtoReflect.Descriptor instead.
 func (*Copy) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{6}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Copy) GetChannel() string {
@@ -486,7 +580,7 @@ type News struct {
 
 func (x *News) Reset() {
 	*x = News{}
-	mi := &file_feed_v1_feed_proto_msgTypes[7]
+	mi := &file_feed_v1_feed_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -498,7 +592,7 @@ func (x *News) String() string {
 func (*News) ProtoMessage() {}
 
 func (x *News) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[7]
+	mi := &file_feed_v1_feed_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -511,7 +605,7 @@ func (x *News) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use News.ProtoReflect.Descriptor instead.
 func (*News) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{7}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *News) GetChannel() string {
@@ -553,25 +647,33 @@ var File_feed_v1_feed_proto protoreflect.FileDescriptor
 
 const file_feed_v1_feed_proto_rawDesc = "" +
 	"\n" +
-	"\x12feed/v1/feed.proto\x12\x12signalcast.feed.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"S\n" +
+	"\x12feed/v1/feed.proto\x12\x12signalcast.feed.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x81\x01\n" +
 	"\x11ListEventsRequest\x12\x14\n" +
 	"\x05types\x18\x01 \x03(\tR\x05types\x12\x12\n" +
 	"\x04lane\x18\x02 \x01(\tR\x04lane\x12\x14\n" +
-	"\x05limit\x18\x03 \x01(\x05R\x05limit\"[\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limit\x12\x16\n" +
+	"\x06before\x18\x04 \x01(\x03R\x06before\x12\x14\n" +
+	"\x05topic\x18\x05 \x01(\tR\x05topic\"[\n" +
 	"\x12ListEventsResponse\x121\n" +
 	"\x06events\x18\x01 \x03(\v2\x19.signalcast.feed.v1.EventR\x06events\x12\x12\n" +
-	"\x04head\x18\x02 \x01(\x03R\x04head\"\xa2\x01\n" +
+	"\x04head\x18\x02 \x01(\x03R\x04head\"\xb2\x01\n" +
 	"\x05Event\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12*\n" +
 	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
 	"\x06handle\x18\x04 \x01(\tR\x06handle\x12\x1b\n" +
 	"\tmarket_id\x18\x05 \x01(\tR\bmarketId\x12\x12\n" +
-	"\x04data\x18\x06 \x01(\tR\x04data\"\xa0\x01\n" +
+	"\x04data\x18\x06 \x01(\tR\x04data\x12\x0e\n" +
+	"\x02id\x18\a \x01(\tR\x02id\"\xda\x01\n" +
 	"\x0ePublishRequest\x12.\n" +
 	"\x05facts\x18\x01 \x03(\v2\x18.signalcast.feed.v1.FactR\x05facts\x120\n" +
 	"\x06copies\x18\x02 \x03(\v2\x18.signalcast.feed.v1.CopyR\x06copies\x12,\n" +
-	"\x04news\x18\x03 \x03(\v2\x18.signalcast.feed.v1.NewsR\x04news\"\x11\n" +
+	"\x04news\x18\x03 \x03(\v2\x18.signalcast.feed.v1.NewsR\x04news\x128\n" +
+	"\bwatching\x18\x04 \x03(\v2\x1c.signalcast.feed.v1.WatchingR\bwatching\"h\n" +
+	"\bWatching\x12\x16\n" +
+	"\x06handle\x18\x01 \x01(\tR\x06handle\x12\x18\n" +
+	"\aviewers\x18\x02 \x01(\x03R\aviewers\x12*\n" +
+	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\x11\n" +
 	"\x0fPublishResponse\"\xb5\x01\n" +
 	"\x04Fact\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -609,36 +711,39 @@ func file_feed_v1_feed_proto_rawDescGZIP() []byte {
 	return file_feed_v1_feed_proto_rawDescData
 }
 
-var file_feed_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_feed_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_feed_v1_feed_proto_goTypes = []any{
 	(*ListEventsRequest)(nil),     // 0: signalcast.feed.v1.ListEventsRequest
 	(*ListEventsResponse)(nil),    // 1: signalcast.feed.v1.ListEventsResponse
 	(*Event)(nil),                 // 2: signalcast.feed.v1.Event
 	(*PublishRequest)(nil),        // 3: signalcast.feed.v1.PublishRequest
-	(*PublishResponse)(nil),       // 4: signalcast.feed.v1.PublishResponse
-	(*Fact)(nil),                  // 5: signalcast.feed.v1.Fact
-	(*Copy)(nil),                  // 6: signalcast.feed.v1.Copy
-	(*News)(nil),                  // 7: signalcast.feed.v1.News
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*Watching)(nil),              // 4: signalcast.feed.v1.Watching
+	(*PublishResponse)(nil),       // 5: signalcast.feed.v1.PublishResponse
+	(*Fact)(nil),                  // 6: signalcast.feed.v1.Fact
+	(*Copy)(nil),                  // 7: signalcast.feed.v1.Copy
+	(*News)(nil),                  // 8: signalcast.feed.v1.News
+	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
 }
 var file_feed_v1_feed_proto_depIdxs = []int32{
 	2,  // 0: signalcast.feed.v1.ListEventsResponse.events:type_name -> signalcast.feed.v1.Event
-	8,  // 1: signalcast.feed.v1.Event.at:type_name -> google.protobuf.Timestamp
-	5,  // 2: signalcast.feed.v1.PublishRequest.facts:type_name -> signalcast.feed.v1.Fact
-	6,  // 3: signalcast.feed.v1.PublishRequest.copies:type_name -> signalcast.feed.v1.Copy
-	7,  // 4: signalcast.feed.v1.PublishRequest.news:type_name -> signalcast.feed.v1.News
-	8,  // 5: signalcast.feed.v1.Fact.at:type_name -> google.protobuf.Timestamp
-	8,  // 6: signalcast.feed.v1.Copy.at:type_name -> google.protobuf.Timestamp
-	8,  // 7: signalcast.feed.v1.News.at:type_name -> google.protobuf.Timestamp
-	3,  // 8: signalcast.feed.v1.FeedService.Publish:input_type -> signalcast.feed.v1.PublishRequest
-	0,  // 9: signalcast.feed.v1.FeedReadService.ListEvents:input_type -> signalcast.feed.v1.ListEventsRequest
-	4,  // 10: signalcast.feed.v1.FeedService.Publish:output_type -> signalcast.feed.v1.PublishResponse
-	1,  // 11: signalcast.feed.v1.FeedReadService.ListEvents:output_type -> signalcast.feed.v1.ListEventsResponse
-	10, // [10:12] is the sub-list for method output_type
-	8,  // [8:10] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	9,  // 1: signalcast.feed.v1.Event.at:type_name -> google.protobuf.Timestamp
+	6,  // 2: signalcast.feed.v1.PublishRequest.facts:type_name -> signalcast.feed.v1.Fact
+	7,  // 3: signalcast.feed.v1.PublishRequest.copies:type_name -> signalcast.feed.v1.Copy
+	8,  // 4: signalcast.feed.v1.PublishRequest.news:type_name -> signalcast.feed.v1.News
+	4,  // 5: signalcast.feed.v1.PublishRequest.watching:type_name -> signalcast.feed.v1.Watching
+	9,  // 6: signalcast.feed.v1.Watching.at:type_name -> google.protobuf.Timestamp
+	9,  // 7: signalcast.feed.v1.Fact.at:type_name -> google.protobuf.Timestamp
+	9,  // 8: signalcast.feed.v1.Copy.at:type_name -> google.protobuf.Timestamp
+	9,  // 9: signalcast.feed.v1.News.at:type_name -> google.protobuf.Timestamp
+	3,  // 10: signalcast.feed.v1.FeedService.Publish:input_type -> signalcast.feed.v1.PublishRequest
+	0,  // 11: signalcast.feed.v1.FeedReadService.ListEvents:input_type -> signalcast.feed.v1.ListEventsRequest
+	5,  // 12: signalcast.feed.v1.FeedService.Publish:output_type -> signalcast.feed.v1.PublishResponse
+	1,  // 13: signalcast.feed.v1.FeedReadService.ListEvents:output_type -> signalcast.feed.v1.ListEventsResponse
+	12, // [12:14] is the sub-list for method output_type
+	10, // [10:12] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_feed_v1_feed_proto_init() }
@@ -652,7 +757,7 @@ func file_feed_v1_feed_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feed_v1_feed_proto_rawDesc), len(file_feed_v1_feed_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

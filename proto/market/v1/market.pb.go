@@ -62,6 +62,7 @@ type Market struct {
 	CreatedAt        *timestamppb.Timestamp `protobuf:"bytes,33,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	Yes              int64                  `protobuf:"varint,34,opt,name=yes,proto3" json:"yes,omitempty"` // canonical signals by side, all operators
 	No               int64                  `protobuf:"varint,35,opt,name=no,proto3" json:"no,omitempty"`
+	Viewers          int32                  `protobuf:"varint,36,opt,name=viewers,proto3" json:"viewers,omitempty"` // readers, and those who watch a stream on it; in lists alone, 0 where it is not known
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -337,6 +338,13 @@ func (x *Market) GetYes() int64 {
 func (x *Market) GetNo() int64 {
 	if x != nil {
 		return x.No
+	}
+	return 0
+}
+
+func (x *Market) GetViewers() int32 {
+	if x != nil {
+		return x.Viewers
 	}
 	return 0
 }
@@ -1005,7 +1013,7 @@ var File_market_v1_market_proto protoreflect.FileDescriptor
 
 const file_market_v1_market_proto_rawDesc = "" +
 	"\n" +
-	"\x16market/v1/market.proto\x12\x14signalcast.market.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd2\n" +
+	"\x16market/v1/market.proto\x12\x14signalcast.market.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xec\n" +
 	"\n" +
 	"\x06Market\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
@@ -1050,7 +1058,8 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18! \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x10\n" +
 	"\x03yes\x18\" \x01(\x03R\x03yes\x12\x0e\n" +
-	"\x02no\x18# \x01(\x03R\x02noB\v\n" +
+	"\x02no\x18# \x01(\x03R\x02no\x12\x18\n" +
+	"\aviewers\x18$ \x01(\x05R\aviewersB\v\n" +
 	"\t_end_dateB\x13\n" +
 	"\x11_resolution_valueB\n" +
 	"\n" +

@@ -117,6 +117,93 @@ func (e BroadcastBoardWindow) Valid() bool {
 	}
 }
 
+// Defines values for BroadcastItemType.
+const (
+	BroadcastItemTypeLive     BroadcastItemType = "live"
+	BroadcastItemTypeMove     BroadcastItemType = "move"
+	BroadcastItemTypeResolved BroadcastItemType = "resolved"
+	BroadcastItemTypeSegment  BroadcastItemType = "segment"
+	BroadcastItemTypeSignal   BroadcastItemType = "signal"
+	BroadcastItemTypeTake     BroadcastItemType = "take"
+	BroadcastItemTypeTape     BroadcastItemType = "tape"
+)
+
+// Valid indicates whether the value is a known member of the BroadcastItemType enum.
+func (e BroadcastItemType) Valid() bool {
+	switch e {
+	case BroadcastItemTypeLive:
+		return true
+	case BroadcastItemTypeMove:
+		return true
+	case BroadcastItemTypeResolved:
+		return true
+	case BroadcastItemTypeSegment:
+		return true
+	case BroadcastItemTypeSignal:
+		return true
+	case BroadcastItemTypeTake:
+		return true
+	case BroadcastItemTypeTape:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BumperDurationMs.
+const (
+	N10000 BumperDurationMs = 10000
+)
+
+// Valid indicates whether the value is a known member of the BumperDurationMs enum.
+func (e BumperDurationMs) Valid() bool {
+	switch e {
+	case N10000:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BumperKind.
+const (
+	Ident      BumperKind = "ident"
+	NextUp     BumperKind = "next_up"
+	Record     BumperKind = "record"
+	Resolution BumperKind = "resolution"
+)
+
+// Valid indicates whether the value is a known member of the BumperKind enum.
+func (e BumperKind) Valid() bool {
+	switch e {
+	case Ident:
+		return true
+	case NextUp:
+		return true
+	case Record:
+		return true
+	case Resolution:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BumperStatus.
+const (
+	Planned BumperStatus = "planned"
+)
+
+// Valid indicates whether the value is a known member of the BumperStatus enum.
+func (e BumperStatus) Valid() bool {
+	switch e {
+	case Planned:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CategorizeAnswerItemsMethod.
 const (
 	Fallback CategorizeAnswerItemsMethod = "fallback"
@@ -168,6 +255,21 @@ func (e ClipStatus) Valid() bool {
 	case ClipStatusProcessing:
 		return true
 	case ClipStatusReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClipMadeOk.
+const (
+	ClipMadeOkTrue ClipMadeOk = true
+)
+
+// Valid indicates whether the value is a known member of the ClipMadeOk enum.
+func (e ClipMadeOk) Valid() bool {
+	switch e {
+	case ClipMadeOkTrue:
 		return true
 	default:
 		return false
@@ -309,6 +411,24 @@ func (e ForcedMode) Valid() bool {
 	}
 }
 
+// Defines values for HeartbeatSendState.
+const (
+	HeartbeatSendStateLive    HeartbeatSendState = "live"
+	HeartbeatSendStateOffline HeartbeatSendState = "offline"
+)
+
+// Valid indicates whether the value is a known member of the HeartbeatSendState enum.
+func (e HeartbeatSendState) Valid() bool {
+	switch e {
+	case HeartbeatSendStateLive:
+		return true
+	case HeartbeatSendStateOffline:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HeatmapSource.
 const (
 	HeatmapSourceCache      HeatmapSource = "cache"
@@ -339,6 +459,33 @@ const (
 func (e HubKeyKind) Valid() bool {
 	switch e {
 	case HubKeyKindEd25519:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for InfluenceWindow.
+const (
+	InfluenceWindowN15M InfluenceWindow = "15m"
+	InfluenceWindowN1H  InfluenceWindow = "1h"
+	InfluenceWindowN24H InfluenceWindow = "24h"
+	InfluenceWindowN6H  InfluenceWindow = "6h"
+	InfluenceWindowN7D  InfluenceWindow = "7d"
+)
+
+// Valid indicates whether the value is a known member of the InfluenceWindow enum.
+func (e InfluenceWindow) Valid() bool {
+	switch e {
+	case InfluenceWindowN15M:
+		return true
+	case InfluenceWindowN1H:
+		return true
+	case InfluenceWindowN24H:
+		return true
+	case InfluenceWindowN6H:
+		return true
+	case InfluenceWindowN7D:
 		return true
 	default:
 		return false
@@ -804,6 +951,27 @@ func (e OwnPassportOperatorType) Valid() bool {
 	}
 }
 
+// Defines values for OwnStreamerStreamState.
+const (
+	OwnStreamerStreamStateEnded OwnStreamerStreamState = "ended"
+	OwnStreamerStreamStateIdle  OwnStreamerStreamState = "idle"
+	OwnStreamerStreamStateLive  OwnStreamerStreamState = "live"
+)
+
+// Valid indicates whether the value is a known member of the OwnStreamerStreamState enum.
+func (e OwnStreamerStreamState) Valid() bool {
+	switch e {
+	case OwnStreamerStreamStateEnded:
+		return true
+	case OwnStreamerStreamStateIdle:
+		return true
+	case OwnStreamerStreamStateLive:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PassportOperatorType.
 const (
 	PassportOperatorTypeAiAgent   PassportOperatorType = "ai_agent"
@@ -848,22 +1016,22 @@ func (e Permission) Valid() bool {
 
 // Defines values for PreemptStatus.
 const (
-	Airing    PreemptStatus = "airing"
-	Cancelled PreemptStatus = "cancelled"
-	Done      PreemptStatus = "done"
-	Queued    PreemptStatus = "queued"
+	PreemptStatusAiring    PreemptStatus = "airing"
+	PreemptStatusCancelled PreemptStatus = "cancelled"
+	PreemptStatusDone      PreemptStatus = "done"
+	PreemptStatusQueued    PreemptStatus = "queued"
 )
 
 // Valid indicates whether the value is a known member of the PreemptStatus enum.
 func (e PreemptStatus) Valid() bool {
 	switch e {
-	case Airing:
+	case PreemptStatusAiring:
 		return true
-	case Cancelled:
+	case PreemptStatusCancelled:
 		return true
-	case Done:
+	case PreemptStatusDone:
 		return true
-	case Queued:
+	case PreemptStatusQueued:
 		return true
 	default:
 		return false
@@ -1017,6 +1185,90 @@ func (e ScannedMode) Valid() bool {
 	}
 }
 
+// Defines values for ScheduleCat.
+const (
+	ScheduleCatCrypto   ScheduleCat = "crypto"
+	ScheduleCatCulture  ScheduleCat = "culture"
+	ScheduleCatMusic    ScheduleCat = "music"
+	ScheduleCatNews     ScheduleCat = "news"
+	ScheduleCatPolitics ScheduleCat = "politics"
+	ScheduleCatScience  ScheduleCat = "science"
+	ScheduleCatSport    ScheduleCat = "sport"
+)
+
+// Valid indicates whether the value is a known member of the ScheduleCat enum.
+func (e ScheduleCat) Valid() bool {
+	switch e {
+	case ScheduleCatCrypto:
+		return true
+	case ScheduleCatCulture:
+		return true
+	case ScheduleCatMusic:
+		return true
+	case ScheduleCatNews:
+		return true
+	case ScheduleCatPolitics:
+		return true
+	case ScheduleCatScience:
+		return true
+	case ScheduleCatSport:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScheduledMarketBucket.
+const (
+	ScheduledMarketBucketLATER     ScheduledMarketBucket = "LATER"
+	ScheduledMarketBucketONAIR     ScheduledMarketBucket = "ON AIR"
+	ScheduledMarketBucketTHISMONTH ScheduledMarketBucket = "THIS MONTH"
+	ScheduledMarketBucketTHISWEEK  ScheduledMarketBucket = "THIS WEEK"
+	ScheduledMarketBucketTODAY     ScheduledMarketBucket = "TODAY"
+	ScheduledMarketBucketTOMORROW  ScheduledMarketBucket = "TOMORROW"
+)
+
+// Valid indicates whether the value is a known member of the ScheduledMarketBucket enum.
+func (e ScheduledMarketBucket) Valid() bool {
+	switch e {
+	case ScheduledMarketBucketLATER:
+		return true
+	case ScheduledMarketBucketONAIR:
+		return true
+	case ScheduledMarketBucketTHISMONTH:
+		return true
+	case ScheduledMarketBucketTHISWEEK:
+		return true
+	case ScheduledMarketBucketTODAY:
+		return true
+	case ScheduledMarketBucketTOMORROW:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScheduledMarketStatus.
+const (
+	ScheduledMarketStatusLive      ScheduledMarketStatus = "live"
+	ScheduledMarketStatusResolved  ScheduledMarketStatus = "resolved"
+	ScheduledMarketStatusResolving ScheduledMarketStatus = "resolving"
+)
+
+// Valid indicates whether the value is a known member of the ScheduledMarketStatus enum.
+func (e ScheduledMarketStatus) Valid() bool {
+	switch e {
+	case ScheduledMarketStatusLive:
+		return true
+	case ScheduledMarketStatusResolved:
+		return true
+	case ScheduledMarketStatusResolving:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Scope.
 const (
 	ScopeBroadcastCreate  Scope = "broadcast:create"
@@ -1067,22 +1319,22 @@ func (e Scope) Valid() bool {
 
 // Defines values for SegmentBucket.
 const (
-	ONAIR    SegmentBucket = "ON AIR"
-	THISWEEK SegmentBucket = "THIS WEEK"
-	TODAY    SegmentBucket = "TODAY"
-	TOMORROW SegmentBucket = "TOMORROW"
+	SegmentBucketONAIR    SegmentBucket = "ON AIR"
+	SegmentBucketTHISWEEK SegmentBucket = "THIS WEEK"
+	SegmentBucketTODAY    SegmentBucket = "TODAY"
+	SegmentBucketTOMORROW SegmentBucket = "TOMORROW"
 )
 
 // Valid indicates whether the value is a known member of the SegmentBucket enum.
 func (e SegmentBucket) Valid() bool {
 	switch e {
-	case ONAIR:
+	case SegmentBucketONAIR:
 		return true
-	case THISWEEK:
+	case SegmentBucketTHISWEEK:
 		return true
-	case TODAY:
+	case SegmentBucketTODAY:
 		return true
-	case TOMORROW:
+	case SegmentBucketTOMORROW:
 		return true
 	default:
 		return false
@@ -1091,16 +1343,16 @@ func (e SegmentBucket) Valid() bool {
 
 // Defines values for SegmentKind.
 const (
-	Bumper  SegmentKind = "bumper"
-	Content SegmentKind = "content"
+	SegmentKindBumper  SegmentKind = "bumper"
+	SegmentKindContent SegmentKind = "content"
 )
 
 // Valid indicates whether the value is a known member of the SegmentKind enum.
 func (e SegmentKind) Valid() bool {
 	switch e {
-	case Bumper:
+	case SegmentKindBumper:
 		return true
-	case Content:
+	case SegmentKindContent:
 		return true
 	default:
 		return false
@@ -1161,6 +1413,30 @@ const (
 func (e SentimentMomentumWindow) Valid() bool {
 	switch e {
 	case SentimentMomentumWindowN24H:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SessionReceiptStatus.
+const (
+	SessionReceiptStatusLost    SessionReceiptStatus = "lost"
+	SessionReceiptStatusPending SessionReceiptStatus = "pending"
+	SessionReceiptStatusVoid    SessionReceiptStatus = "void"
+	SessionReceiptStatusWon     SessionReceiptStatus = "won"
+)
+
+// Valid indicates whether the value is a known member of the SessionReceiptStatus enum.
+func (e SessionReceiptStatus) Valid() bool {
+	switch e {
+	case SessionReceiptStatusLost:
+		return true
+	case SessionReceiptStatusPending:
+		return true
+	case SessionReceiptStatusVoid:
+		return true
+	case SessionReceiptStatusWon:
 		return true
 	default:
 		return false
@@ -1443,6 +1719,33 @@ func (e SituationCriticality) Valid() bool {
 	}
 }
 
+// Defines values for SpotlightReason.
+const (
+	Clock        SpotlightReason = "clock"
+	FinalStretch SpotlightReason = "final_stretch"
+	LiveOperator SpotlightReason = "live_operator"
+	Takes        SpotlightReason = "takes"
+	WireMove     SpotlightReason = "wire_move"
+)
+
+// Valid indicates whether the value is a known member of the SpotlightReason enum.
+func (e SpotlightReason) Valid() bool {
+	switch e {
+	case Clock:
+		return true
+	case FinalStretch:
+		return true
+	case LiveOperator:
+		return true
+	case Takes:
+		return true
+	case WireMove:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StationStatus.
 const (
 	StationStatusActive    StationStatus = "active"
@@ -1503,6 +1806,165 @@ func (e StationRulingStatus) Valid() bool {
 	case StationRulingStatusPending:
 		return true
 	case StationRulingStatusSuspended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StreamProvisionedOk.
+const (
+	StreamProvisionedOkTrue StreamProvisionedOk = true
+)
+
+// Valid indicates whether the value is a known member of the StreamProvisionedOk enum.
+func (e StreamProvisionedOk) Valid() bool {
+	switch e {
+	case StreamProvisionedOkTrue:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StreamProvisionedStreamIngestProtocol.
+const (
+	Hls   StreamProvisionedStreamIngestProtocol = "hls"
+	Rtmp  StreamProvisionedStreamIngestProtocol = "rtmp"
+	Rtmps StreamProvisionedStreamIngestProtocol = "rtmps"
+)
+
+// Valid indicates whether the value is a known member of the StreamProvisionedStreamIngestProtocol enum.
+func (e StreamProvisionedStreamIngestProtocol) Valid() bool {
+	switch e {
+	case Hls:
+		return true
+	case Rtmp:
+		return true
+	case Rtmps:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StreamProvisionedStreamLatency.
+const (
+	StreamProvisionedStreamLatencyLow      StreamProvisionedStreamLatency = "low"
+	StreamProvisionedStreamLatencyStandard StreamProvisionedStreamLatency = "standard"
+)
+
+// Valid indicates whether the value is a known member of the StreamProvisionedStreamLatency enum.
+func (e StreamProvisionedStreamLatency) Valid() bool {
+	switch e {
+	case StreamProvisionedStreamLatencyLow:
+		return true
+	case StreamProvisionedStreamLatencyStandard:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StreamStateState.
+const (
+	StreamStateStateEnded StreamStateState = "ended"
+	StreamStateStateIdle  StreamStateState = "idle"
+	StreamStateStateLive  StreamStateState = "live"
+)
+
+// Valid indicates whether the value is a known member of the StreamStateState enum.
+func (e StreamStateState) Valid() bool {
+	switch e {
+	case StreamStateStateEnded:
+		return true
+	case StreamStateStateIdle:
+		return true
+	case StreamStateStateLive:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StreamWishLatency.
+const (
+	StreamWishLatencyLow      StreamWishLatency = "low"
+	StreamWishLatencyStandard StreamWishLatency = "standard"
+)
+
+// Valid indicates whether the value is a known member of the StreamWishLatency enum.
+func (e StreamWishLatency) Valid() bool {
+	switch e {
+	case StreamWishLatencyLow:
+		return true
+	case StreamWishLatencyStandard:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StreamerAnalyticsWindow.
+const (
+	StreamerAnalyticsWindowN24H StreamerAnalyticsWindow = "24h"
+	StreamerAnalyticsWindowN28D StreamerAnalyticsWindow = "28d"
+	StreamerAnalyticsWindowN7D  StreamerAnalyticsWindow = "7d"
+)
+
+// Valid indicates whether the value is a known member of the StreamerAnalyticsWindow enum.
+func (e StreamerAnalyticsWindow) Valid() bool {
+	switch e {
+	case StreamerAnalyticsWindowN24H:
+		return true
+	case StreamerAnalyticsWindowN28D:
+		return true
+	case StreamerAnalyticsWindowN7D:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StreamerApproveStatus.
+const (
+	StreamerApproveStatusApproved  StreamerApproveStatus = "approved"
+	StreamerApproveStatusPending   StreamerApproveStatus = "pending"
+	StreamerApproveStatusSuspended StreamerApproveStatus = "suspended"
+)
+
+// Valid indicates whether the value is a known member of the StreamerApproveStatus enum.
+func (e StreamerApproveStatus) Valid() bool {
+	switch e {
+	case StreamerApproveStatusApproved:
+		return true
+	case StreamerApproveStatusPending:
+		return true
+	case StreamerApproveStatusSuspended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StreamerStatus.
+const (
+	StreamerStatusApproved  StreamerStatus = "approved"
+	StreamerStatusNone      StreamerStatus = "none"
+	StreamerStatusPending   StreamerStatus = "pending"
+	StreamerStatusSuspended StreamerStatus = "suspended"
+)
+
+// Valid indicates whether the value is a known member of the StreamerStatus enum.
+func (e StreamerStatus) Valid() bool {
+	switch e {
+	case StreamerStatusApproved:
+		return true
+	case StreamerStatusNone:
+		return true
+	case StreamerStatusPending:
+		return true
+	case StreamerStatusSuspended:
 		return true
 	default:
 		return false
@@ -1656,6 +2118,27 @@ func (e GetPayloadSchemaParamsAttested) Valid() bool {
 	}
 }
 
+// Defines values for GetStreamerAnalyticsParamsWindow.
+const (
+	GetStreamerAnalyticsParamsWindowN24H GetStreamerAnalyticsParamsWindow = "24h"
+	GetStreamerAnalyticsParamsWindowN28D GetStreamerAnalyticsParamsWindow = "28d"
+	GetStreamerAnalyticsParamsWindowN7D  GetStreamerAnalyticsParamsWindow = "7d"
+)
+
+// Valid indicates whether the value is a known member of the GetStreamerAnalyticsParamsWindow enum.
+func (e GetStreamerAnalyticsParamsWindow) Valid() bool {
+	switch e {
+	case GetStreamerAnalyticsParamsWindowN24H:
+		return true
+	case GetStreamerAnalyticsParamsWindowN28D:
+		return true
+	case GetStreamerAnalyticsParamsWindowN7D:
+		return true
+	default:
+		return false
+	}
+}
+
 // Airable defines model for Airable.
 type Airable struct {
 	Count   int             `json:"count"`
@@ -1686,6 +2169,31 @@ type AirableMarket struct {
 	// Volume USD.
 	Volume *float32 `json:"volume"`
 	YesBps Bps      `json:"yesBps"`
+}
+
+// Airing defines model for Airing.
+type Airing struct {
+	// AiredAt Examples: 2026-09-18T12:00:00.000Z
+	AiredAt Time `json:"airedAt"`
+
+	// EndedAt Examples: 2026-09-18T12:00:00.000Z
+	EndedAt  Time   `json:"endedAt"`
+	Lane     Lane   `json:"lane"`
+	MarketID string `json:"marketId"`
+
+	// MeasuredAt Examples: 2026-09-18T12:00:00.000Z
+	MeasuredAt Time   `json:"measuredAt"`
+	MoveBps    int    `json:"moveBps"`
+	SegmentID  string `json:"segmentId"`
+
+	// SignalsDuring Calls on the market while it aired; null: nobody could count them.
+	SignalsDuring *int   `json:"signalsDuring"`
+	Title         string `json:"title"`
+
+	// ViewersPeak 0 where it is not known.
+	ViewersPeak  int `json:"viewersPeak"`
+	YesBpsAfter  Bps `json:"yesBpsAfter"`
+	YesBpsBefore Bps `json:"yesBpsBefore"`
 }
 
 // App An app as its owner sees it.
@@ -1745,6 +2253,17 @@ type AppList struct {
 // AppendedEvent defines model for AppendedEvent.
 type AppendedEvent struct {
 	Event SignalEvent `json:"event"`
+}
+
+// AtomSignal defines model for AtomSignal.
+type AtomSignal struct {
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID MarketID `json:"marketId"`
+	Name     string   `json:"name"`
+	Slug     *string  `json:"slug"`
+	YesPct   *float32 `json:"yesPct"`
 }
 
 // Attention defines model for Attention.
@@ -1808,6 +2327,39 @@ type BroadcastBoardOrder string
 // BroadcastBoardWindow defines model for BroadcastBoard.Window.
 type BroadcastBoardWindow string
 
+// BroadcastFeed defines model for BroadcastFeed.
+type BroadcastFeed struct {
+	Items      []BroadcastItem `json:"items"`
+	NextCursor *string         `json:"next_cursor"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
+
+// BroadcastItem defines model for BroadcastItem.
+type BroadcastItem struct {
+	// At Examples: 2026-09-18T12:00:00.000Z
+	At Time `json:"at"`
+
+	// Data The object of the websocket event.
+	Data     map[string]interface{} `json:"data"`
+	Handle   *Handle                `json:"handle"`
+	Href     string                 `json:"href"`
+	ID       string                 `json:"id"`
+	MarketID *string                `json:"marketId"`
+	Text     *string                `json:"text"`
+
+	// Title Of the market.
+	Title *string           `json:"title"`
+	Type  BroadcastItemType `json:"type"`
+
+	// YesBps As the event itself says it: of a call, a move, a segment.
+	YesBps *Bps `json:"yesBps"`
+}
+
+// BroadcastItemType defines model for BroadcastItem.Type.
+type BroadcastItemType string
+
 // BroadcastRow defines model for BroadcastRow.
 type BroadcastRow struct {
 	Accuracy       int     `json:"accuracy"`
@@ -1838,6 +2390,43 @@ type BroadcastRow struct {
 	Tier  OperatorTier `json:"tier"`
 	Total int          `json:"total"`
 	Won   int          `json:"won"`
+}
+
+// Bumper defines model for Bumper.
+type Bumper struct {
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt  Time             `json:"createdAt"`
+	DurationMs BumperDurationMs `json:"durationMs"`
+	Handle     *Handle          `json:"handle"`
+
+	// ID The same as long as it is planned.
+	ID       string     `json:"id"`
+	Kind     BumperKind `json:"kind"`
+	Lane     *Lane      `json:"lane"`
+	MarketID *string    `json:"marketId"`
+
+	// ScheduledFor Null: whenever there is room.
+	ScheduledFor *Time        `json:"scheduledFor"`
+	Status       BumperStatus `json:"status"`
+	Text         string       `json:"text"`
+	Title        string       `json:"title"`
+}
+
+// BumperDurationMs defines model for Bumper.DurationMs.
+type BumperDurationMs int
+
+// BumperKind defines model for Bumper.Kind.
+type BumperKind string
+
+// BumperStatus defines model for Bumper.Status.
+type BumperStatus string
+
+// Bumpers defines model for Bumpers.
+type Bumpers struct {
+	Bumpers []Bumper `json:"bumpers"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
 }
 
 // Calibration How stated confidence held; null where none was stated.
@@ -1964,6 +2553,9 @@ type Clip struct {
 	Status       ClipStatus `json:"status"`
 	ThumbnailURL *string    `json:"thumbnailUrl"`
 
+	// Title Left out where nobody gave one.
+	Title *string `json:"title,omitempty"`
+
 	// URL null until it is ready.
 	URL   *string `json:"url"`
 	Views int     `json:"views"`
@@ -1971,6 +2563,24 @@ type Clip struct {
 
 // ClipStatus defines model for Clip.Status.
 type ClipStatus string
+
+// ClipMade defines model for ClipMade.
+type ClipMade struct {
+	Clip Clip       `json:"clip"`
+	Ok   ClipMadeOk `json:"ok"`
+}
+
+// ClipMadeOk defines model for ClipMade.Ok.
+type ClipMadeOk bool
+
+// ClipWish defines model for ClipWish.
+type ClipWish struct {
+	// MarketID The market that the operator shows when it is left out.
+	MarketID *string `json:"marketId,omitempty"`
+
+	// Title Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	Title *string `json:"title,omitempty"`
+}
 
 // ClockProgram defines model for ClockProgram.
 type ClockProgram struct {
@@ -2189,16 +2799,14 @@ type EmbedMarketType string
 
 // EmbedOperator defines model for EmbedOperator.
 type EmbedOperator struct {
-	Accuracy    int    `json:"accuracy"`
-	DisplayName string `json:"displayName"`
-	EmbedURL    string `json:"embedUrl"`
-	Handle      Handle `json:"handle"`
-	Height      int    `json:"height"`
-	HTML        string `json:"html"`
-	Live        bool   `json:"live"`
-
-	// LiveSignal Nobody broadcasts yet.
-	LiveSignal any `json:"liveSignal"`
+	Accuracy    int         `json:"accuracy"`
+	DisplayName string      `json:"displayName"`
+	EmbedURL    string      `json:"embedUrl"`
+	Handle      Handle      `json:"handle"`
+	Height      int         `json:"height"`
+	HTML        string      `json:"html"`
+	Live        bool        `json:"live"`
+	LiveSignal  *AtomSignal `json:"liveSignal"`
 
 	// Rank By resolved calls.
 	Rank EmbedOperatorRank `json:"rank"`
@@ -2500,6 +3108,33 @@ type Health struct {
 	Ok    bool   `json:"ok"`
 }
 
+// Heartbeat defines model for Heartbeat.
+type Heartbeat struct {
+	// ExpiresInS Seconds that the session has without one.
+	ExpiresInS int `json:"expiresInS"`
+
+	// IntervalS Seconds to the next one.
+	IntervalS int                 `json:"intervalS"`
+	Ok        True                `json:"ok"`
+	ShowID    *openapi_types.UUID `json:"showId"`
+	Viewers   int                 `json:"viewers"`
+}
+
+// HeartbeatSend defines model for HeartbeatSend.
+type HeartbeatSend struct {
+	BitrateKbps *int `json:"bitrateKbps,omitempty"`
+
+	// MarketID What the operator speaks of; left out, what was said before stands.
+	MarketID *MarketID `json:"marketId,omitempty"`
+
+	// State `live` when it is left out.
+	State   *HeartbeatSendState `json:"state,omitempty"`
+	Viewers *int                `json:"viewers,omitempty"`
+}
+
+// HeartbeatSendState `live` when it is left out.
+type HeartbeatSendState string
+
 // Heatmap defines model for Heatmap.
 type Heatmap struct {
 	Source HeatmapSource `json:"source"`
@@ -2573,6 +3208,28 @@ type IdentityClaimed struct {
 type IdentityClaims struct {
 	Claims []IdentityClaim `json:"claims"`
 }
+
+// Influence defines model for Influence.
+type Influence struct {
+	Items   []Airing `json:"items"`
+	Summary struct {
+		// Airings All of the window whose move is known; a market that aired in one slot on several channels counts once.
+		Airings int `json:"airings"`
+
+		// BaselineAbsMoveBps Of markets that did not air; null: none was looked at.
+		BaselineAbsMoveBps *int `json:"baselineAbsMoveBps"`
+
+		// MeanAbsMoveBps Of these; null: none.
+		MeanAbsMoveBps *int `json:"meanAbsMoveBps"`
+	} `json:"summary"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time            `json:"updatedAt"`
+	Window    InfluenceWindow `json:"window"`
+}
+
+// InfluenceWindow defines model for Influence.Window.
+type InfluenceWindow string
 
 // Introspection defines model for Introspection.
 type Introspection struct {
@@ -2722,6 +3379,31 @@ type ListedSignal struct {
 	Score    *Score       `json:"score"`
 	Status   SignalStatus `json:"status"`
 	TextTake *string      `json:"textTake"`
+}
+
+// LiveList defines model for LiveList.
+type LiveList struct {
+	Live   []LiveShow `json:"live"`
+	Recent []PastShow `json:"recent"`
+}
+
+// LiveShow defines model for LiveShow.
+type LiveShow struct {
+	Handle    Handle             `json:"handle"`
+	HlsURL    string             `json:"hlsUrl"`
+	ShowID    openapi_types.UUID `json:"showId"`
+	Signal    *LiveSignal        `json:"signal"`
+	StartedAt time.Time          `json:"startedAt"`
+	Viewers   int                `json:"viewers"`
+}
+
+// LiveSignal defines model for LiveSignal.
+type LiveSignal struct {
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID MarketID `json:"marketId"`
+	Name     string   `json:"name"`
 }
 
 // Market defines model for Market.
@@ -3065,6 +3747,11 @@ type NetworkOperators struct {
 	Operators []NetworkOperator `json:"operators"`
 }
 
+// NoOverlay defines model for NoOverlay.
+type NoOverlay struct {
+	MarketID any `json:"marketId"`
+}
+
 // OEmbed defines model for OEmbed.
 type OEmbed struct {
 	CacheAge        int           `json:"cache_age"`
@@ -3272,6 +3959,58 @@ type OutcomeAnswer struct {
 	Outcome  *Outcome `json:"outcome"`
 }
 
+// OverlayCleared defines model for OverlayCleared.
+type OverlayCleared struct {
+	MarketID any  `json:"marketId"`
+	Ok       True `json:"ok"`
+}
+
+// OverlayRead defines model for OverlayRead.
+type OverlayRead struct {
+	union json.RawMessage
+}
+
+// OverlaySet defines model for OverlaySet.
+type OverlaySet struct {
+	Ok     True          `json:"ok"`
+	Signal OverlaySignal `json:"signal"`
+}
+
+// OverlaySignal defines model for OverlaySignal.
+type OverlaySignal struct {
+	Annotation *string    `json:"annotation,omitempty"`
+	ClosesAt   *time.Time `json:"closesAt,omitempty"`
+
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID   MarketID  `json:"marketId"`
+	Name       string    `json:"name"`
+	Slug       *string   `json:"slug"`
+	StreamerID Handle    `json:"streamerId"`
+	UpdatedAt  time.Time `json:"updatedAt"`
+
+	// YesPct As it was when the signal was set.
+	YesPct *float32 `json:"yesPct"`
+}
+
+// OverlayWrite defines model for OverlayWrite.
+type OverlayWrite struct {
+	// Annotation Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	Annotation *string    `json:"annotation,omitempty"`
+	ClosesAt   *time.Time `json:"closesAt,omitempty"`
+
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID MarketID `json:"marketId"`
+
+	// Name One line: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	Name   string   `json:"name"`
+	Slug   *string  `json:"slug,omitempty"`
+	YesPct *float32 `json:"yesPct,omitempty"`
+}
+
 // OwnPassport defines model for OwnPassport.
 type OwnPassport struct {
 	Avatar *string `json:"avatar"`
@@ -3323,6 +4062,26 @@ type OwnPassport struct {
 // OwnPassportOperatorType defines model for OwnPassport.OperatorType.
 type OwnPassportOperatorType string
 
+// OwnStreamer defines model for OwnStreamer.
+type OwnStreamer struct {
+	DisplayName string `json:"displayName"`
+	Followers   int    `json:"followers"`
+	Handle      Handle `json:"handle"`
+	Live        bool   `json:"live"`
+
+	// ShowID The open session.
+	ShowID *openapi_types.UUID `json:"showId"`
+	Signal OverlayRead         `json:"signal"`
+	Status StreamerStatus      `json:"status"`
+	Stream *struct {
+		HlsURL string                 `json:"hlsUrl"`
+		State  OwnStreamerStreamState `json:"state"`
+	} `json:"stream"`
+}
+
+// OwnStreamerStreamState defines model for OwnStreamer.Stream.State.
+type OwnStreamerStreamState string
+
 // Passport defines model for Passport.
 type Passport struct {
 	Avatar *string `json:"avatar"`
@@ -3368,6 +4127,17 @@ type Passport struct {
 
 // PassportOperatorType defines model for Passport.OperatorType.
 type PassportOperatorType string
+
+// PastShow defines model for PastShow.
+type PastShow struct {
+	DurationS   int                `json:"durationS"`
+	EndedAt     time.Time          `json:"endedAt"`
+	Handle      Handle             `json:"handle"`
+	ShowID      openapi_types.UUID `json:"showId"`
+	Signal      *LiveSignal        `json:"signal"`
+	StartedAt   time.Time          `json:"startedAt"`
+	ViewersPeak int                `json:"viewersPeak"`
+}
 
 // Payout defines model for Payout.
 type Payout struct {
@@ -3459,7 +4229,7 @@ type PreemptRequest struct {
 	// Examples: 701122
 	MarketID *string `json:"marketId,omitempty"`
 
-	// Reason Shown to directors alone.
+	// Reason Shown to directors alone. Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
 	Reason *string `json:"reason,omitempty"`
 	Slots  *int    `json:"slots,omitempty"`
 
@@ -3592,6 +4362,37 @@ type PulseTotals struct {
 	Won                  int `json:"won"`
 }
 
+// Recap defines model for Recap.
+type Recap struct {
+	// BestCall The won call with the highest score.
+	BestCall *struct {
+		OddsBps  int                `json:"oddsBps"`
+		Score    int                `json:"score"`
+		SignalID openapi_types.UUID `json:"signalId"`
+	} `json:"bestCall"`
+	Calls           int        `json:"calls"`
+	Clips           int        `json:"clips"`
+	DurationS       int        `json:"durationS"`
+	EndedAt         *time.Time `json:"endedAt"`
+	FollowersGained int        `json:"followersGained"`
+	Lost            int        `json:"lost"`
+	Pending         int        `json:"pending"`
+	Score           int        `json:"score"`
+
+	// TopMarket The market of most calls, of two the one called last; without calls what the operator spoke of.
+	TopMarket *struct {
+		// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+		//
+		// Examples: 701122
+		MarketID MarketID `json:"marketId"`
+		Title    string   `json:"title"`
+	} `json:"topMarket"`
+	ViewersAvg  int `json:"viewersAvg"`
+	ViewersPeak int `json:"viewersPeak"`
+	Void        int `json:"void"`
+	Won         int `json:"won"`
+}
+
 // RecordCall defines model for RecordCall.
 type RecordCall struct {
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -3710,6 +4511,55 @@ type Scanned struct {
 
 // ScannedMode defines model for Scanned.Mode.
 type ScannedMode string
+
+// Schedule defines model for Schedule.
+type Schedule struct {
+	Buckets struct {
+		LATER     []ScheduledMarket `json:"LATER"`
+		ONAIR     []ScheduledMarket `json:"ON AIR"`
+		THISMONTH []ScheduledMarket `json:"THIS MONTH"`
+		THISWEEK  []ScheduledMarket `json:"THIS WEEK"`
+		TODAY     []ScheduledMarket `json:"TODAY"`
+		TOMORROW  []ScheduledMarket `json:"TOMORROW"`
+	} `json:"buckets"`
+	Cat ScheduleCat `json:"cat"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
+
+// ScheduleCat defines model for Schedule.Cat.
+type ScheduleCat string
+
+// ScheduledMarket defines model for ScheduledMarket.
+type ScheduledMarket struct {
+	Bucket ScheduledMarketBucket `json:"bucket"`
+
+	// EndDate Examples: 2026-09-18T12:00:00.000Z
+	EndDate Time `json:"endDate"`
+
+	// EndsInMs From `updatedAt` on.
+	EndsInMs int                   `json:"endsInMs"`
+	EventKey *string               `json:"eventKey"`
+	ID       string                `json:"id"`
+	NoPrice  *float32              `json:"noPrice"`
+	Signals  int                   `json:"signals"`
+	Status   ScheduledMarketStatus `json:"status"`
+
+	// Tapes Clips that can be watched.
+	Tapes int    `json:"tapes"`
+	Title string `json:"title"`
+
+	// Volume USD.
+	Volume   *float32 `json:"volume"`
+	YesPrice *float32 `json:"yesPrice"`
+}
+
+// ScheduledMarketBucket defines model for ScheduledMarket.Bucket.
+type ScheduledMarketBucket string
+
+// ScheduledMarketStatus defines model for ScheduledMarket.Status.
+type ScheduledMarketStatus string
 
 // Scope defines model for Scope.
 type Scope string
@@ -3844,6 +4694,45 @@ type SentimentLabel string
 
 // SentimentMomentumWindow defines model for Sentiment.Momentum.Window.
 type SentimentMomentumWindow string
+
+// SessionRecap defines model for SessionRecap.
+type SessionRecap struct {
+	EndedAt   *time.Time          `json:"endedAt"`
+	Handle    Handle              `json:"handle"`
+	Recap     *Recap              `json:"recap"`
+	ShowID    *openapi_types.UUID `json:"showId"`
+	StartedAt *time.Time          `json:"startedAt"`
+}
+
+// SessionReceipt defines model for SessionReceipt.
+type SessionReceipt struct {
+	CreatedAt time.Time `json:"createdAt"`
+	Direction Side      `json:"direction"`
+
+	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
+	//
+	// Examples: 701122
+	MarketID          MarketID             `json:"marketId"`
+	MarketTitle       string               `json:"marketTitle"`
+	PriceAtPrediction int                  `json:"priceAtPrediction"`
+	ReceiptURL        string               `json:"receiptUrl"`
+	Score             *int                 `json:"score"`
+	SignalID          openapi_types.UUID   `json:"signalId"`
+	Status            SessionReceiptStatus `json:"status"`
+}
+
+// SessionReceiptStatus defines model for SessionReceipt.Status.
+type SessionReceiptStatus string
+
+// SessionReceipts defines model for SessionReceipts.
+type SessionReceipts struct {
+	EndedAt   *time.Time          `json:"endedAt"`
+	Handle    Handle              `json:"handle"`
+	Recap     *Recap              `json:"recap"`
+	Receipts  []SessionReceipt    `json:"receipts"`
+	ShowID    *openapi_types.UUID `json:"showId"`
+	StartedAt *time.Time          `json:"startedAt"`
+}
 
 // ShortLink defines model for ShortLink.
 type ShortLink struct {
@@ -4228,6 +5117,47 @@ type SkillReport struct {
 	Wins     int `json:"wins"`
 }
 
+// Spotlight defines model for Spotlight.
+type Spotlight struct {
+	// ExpiresAt Until then it stands.
+	//
+	// Examples: 2026-09-18T12:00:00.000Z
+	ExpiresAt Time            `json:"expiresAt"`
+	Handle    *Handle         `json:"handle"`
+	HlsURL    *string         `json:"hlsUrl"`
+	Href      string          `json:"href"`
+	Lane      *Lane           `json:"lane"`
+	MarketID  string          `json:"marketId"`
+	Reason    SpotlightReason `json:"reason"`
+	SegmentID *string         `json:"segmentId"`
+
+	// ShowID Of the live session.
+	ShowID *string `json:"showId"`
+
+	// StartedAt Of the session or the segment; else since it is shown.
+	//
+	// Examples: 2026-09-18T12:00:00.000Z
+	StartedAt Time   `json:"startedAt"`
+	Title     string `json:"title"`
+	Viewers   int    `json:"viewers"`
+	YesBps    *Bps   `json:"yesBps"`
+}
+
+// SpotlightReason defines model for Spotlight.Reason.
+type SpotlightReason string
+
+// SpotlightAnswer defines model for SpotlightAnswer.
+type SpotlightAnswer struct {
+	// ShowID Null when nobody who is live is shown.
+	ShowID    *string    `json:"showId"`
+	Spotlight *Spotlight `json:"spotlight"`
+
+	// UpdatedAt When it was chosen.
+	//
+	// Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time `json:"updatedAt"`
+}
+
 // Station defines model for Station.
 type Station struct {
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -4338,6 +5268,7 @@ type Stream struct {
 
 // StreamBind defines model for StreamBind.
 type StreamBind struct {
+	// Label Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
 	Label *string `json:"label,omitempty"`
 
 	// URL HLS playback: the path ends in `.m3u8`. No user, no fragment, ASCII. The operators of the service may allow some hosts only.
@@ -4349,6 +5280,114 @@ type StreamBound struct {
 	Ok     True   `json:"ok"`
 	Stream Stream `json:"stream"`
 }
+
+// StreamProvisioned defines model for StreamProvisioned.
+type StreamProvisioned struct {
+	Ok     StreamProvisionedOk `json:"ok"`
+	Stream struct {
+		// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+		CreatedAt Time               `json:"createdAt"`
+		ID        openapi_types.UUID `json:"id"`
+		Ingest    struct {
+			Protocol StreamProvisionedStreamIngestProtocol `json:"protocol"`
+
+			// PushURL The address with the key in it, for encoders that take nothing else. As secret as the key.
+			PushURL *string `json:"pushUrl"`
+
+			// StreamKey What its field for the stream key takes. Shown this once.
+			StreamKey string `json:"streamKey"`
+
+			// URL Where an encoder sends to.
+			URL string `json:"url"`
+		} `json:"ingest"`
+		Label    string                         `json:"label"`
+		Latency  StreamProvisionedStreamLatency `json:"latency"`
+		Playback struct {
+			HlsURL string `json:"hlsUrl"`
+		} `json:"playback"`
+	} `json:"stream"`
+}
+
+// StreamProvisionedOk defines model for StreamProvisioned.Ok.
+type StreamProvisionedOk bool
+
+// StreamProvisionedStreamIngestProtocol defines model for StreamProvisioned.Stream.Ingest.Protocol.
+type StreamProvisionedStreamIngestProtocol string
+
+// StreamProvisionedStreamLatency defines model for StreamProvisioned.Stream.Latency.
+type StreamProvisionedStreamLatency string
+
+// StreamState defines model for StreamState.
+type StreamState struct {
+	Handle   Handle    `json:"handle"`
+	HlsURL   *string   `json:"hlsUrl"`
+	MarketID *MarketID `json:"marketId"`
+
+	// ShowID The open session, live or not, or the one that has ended.
+	ShowID    *openapi_types.UUID `json:"showId"`
+	StartedAt *time.Time          `json:"startedAt"`
+	State     StreamStateState    `json:"state"`
+	UpdatedAt time.Time           `json:"updatedAt"`
+	Viewers   int                 `json:"viewers"`
+}
+
+// StreamStateState defines model for StreamState.State.
+type StreamStateState string
+
+// StreamWish defines model for StreamWish.
+type StreamWish struct {
+	// Label Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen.
+	Label *string `json:"label,omitempty"`
+
+	// Latency Of use at some hosts alone.
+	Latency *StreamWishLatency `json:"latency,omitempty"`
+}
+
+// StreamWishLatency Of use at some hosts alone.
+type StreamWishLatency string
+
+// StreamerAnalytics defines model for StreamerAnalytics.
+type StreamerAnalytics struct {
+	ClipViews       int    `json:"clipViews"`
+	Clips           int    `json:"clips"`
+	FollowersGained int    `json:"followersGained"`
+	Handle          Handle `json:"handle"`
+	MinutesLive     int    `json:"minutesLive"`
+	OverlaySets     int    `json:"overlaySets"`
+	Series          []struct {
+		// T Unix seconds.
+		T       int `json:"t"`
+		Viewers int `json:"viewers"`
+	} `json:"series"`
+	Sessions      int                     `json:"sessions"`
+	Signals       int                     `json:"signals"`
+	ViewerMinutes int                     `json:"viewerMinutes"`
+	ViewersAvg    int                     `json:"viewersAvg"`
+	ViewersPeak   int                     `json:"viewersPeak"`
+	Window        StreamerAnalyticsWindow `json:"window"`
+}
+
+// StreamerAnalyticsWindow defines model for StreamerAnalytics.Window.
+type StreamerAnalyticsWindow string
+
+// StreamerApprove defines model for StreamerApprove.
+type StreamerApprove struct {
+	Handle Handle                `json:"handle"`
+	Status StreamerApproveStatus `json:"status"`
+}
+
+// StreamerApproveStatus defines model for StreamerApprove.Status.
+type StreamerApproveStatus string
+
+// StreamerApproved defines model for StreamerApproved.
+type StreamerApproved struct {
+	Handle Handle         `json:"handle"`
+	Ok     True           `json:"ok"`
+	Status StreamerStatus `json:"status"`
+}
+
+// StreamerLanes Lanes of the programme (`science`), each once; names of content lanes are taken, too.
+type StreamerLanes = []string
 
 // StreamerProfile defines model for StreamerProfile.
 type StreamerProfile struct {
@@ -4372,12 +5411,14 @@ type StreamerProfile struct {
 
 // StreamerProfileChange defines model for StreamerProfileChange.
 type StreamerProfileChange struct {
-	AvatarURL     *string   `json:"avatarUrl,omitempty"`
-	Bio           *string   `json:"bio,omitempty"`
-	DisplayName   *string   `json:"displayName,omitempty"`
-	Lanes         *[]string `json:"lanes,omitempty"`
-	Links         *[]string `json:"links,omitempty"`
-	PayoutAddress *string   `json:"payoutAddress,omitempty"`
+	AvatarURL   *string `json:"avatarUrl,omitempty"`
+	Bio         *string `json:"bio,omitempty"`
+	DisplayName *string `json:"displayName,omitempty"`
+
+	// Lanes Lanes of the programme (`science`), each once; names of content lanes are taken, too.
+	Lanes         *StreamerLanes `json:"lanes,omitempty"`
+	Links         *[]string      `json:"links,omitempty"`
+	PayoutAddress *string        `json:"payoutAddress,omitempty"`
 }
 
 // StreamerProfileChanged defines model for StreamerProfileChanged.
@@ -4386,13 +5427,31 @@ type StreamerProfileChanged struct {
 	Profile StreamerProfile `json:"profile"`
 }
 
+// StreamerRegister defines model for StreamerRegister.
+type StreamerRegister struct {
+	Bio         *string        `json:"bio,omitempty"`
+	DisplayName *string        `json:"displayName,omitempty"`
+	Lanes       *StreamerLanes `json:"lanes,omitempty"`
+	Links       *[]string      `json:"links,omitempty"`
+}
+
+// StreamerRegistered defines model for StreamerRegistered.
+type StreamerRegistered struct {
+	Handle Handle         `json:"handle"`
+	Ok     True           `json:"ok"`
+	Status StreamerStatus `json:"status"`
+}
+
+// StreamerStatus defines model for StreamerStatus.
+type StreamerStatus string
+
 // SubmittedMessage defines model for SubmittedMessage.
 type SubmittedMessage struct {
 	ID       string        `json:"id"`
 	Message  SignedMessage `json:"message"`
 	Replayed *bool         `json:"replayed,omitempty"`
 
-	// Result What it did: signalId of a call, marketId of a market or a proposal, stationId of a station.
+	// Result What it did: signalId of a call, marketId of a market or a proposal, stationId of a station, broadcastId of a broadcast, showId of a go-live.
 	Result *map[string]interface{} `json:"result,omitempty"`
 	URI    string                  `json:"uri"`
 }
@@ -4614,6 +5673,19 @@ type VenueMarket struct {
 
 // Verdict defines model for Verdict.
 type Verdict string
+
+// View defines model for View.
+type View struct {
+	ViewerID *string `json:"viewerId,omitempty"`
+}
+
+// Viewing defines model for Viewing.
+type Viewing struct {
+	// IntervalS Seconds to the next one.
+	IntervalS int  `json:"intervalS"`
+	Ok        True `json:"ok"`
+	Viewers   int  `json:"viewers"`
+}
 
 // Webhook defines model for Webhook.
 type Webhook struct {
@@ -4849,6 +5921,24 @@ type SignInParams struct {
 	PrivyIDToken *IdentityToken `json:"privy-id-token,omitempty"`
 }
 
+// ListBroadcastParams defines parameters for ListBroadcast.
+type ListBroadcastParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Types A comma list; what is unknown is left out, and none left is all.
+	Types *string `form:"types,omitempty" json:"types,omitempty"`
+}
+
+// GetInfluenceParams defines parameters for GetInfluence.
+type GetInfluenceParams struct {
+	// Window How far back; an unknown value is `24h`.
+	Window *string `form:"window,omitempty" json:"window,omitempty"`
+	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetBroadcastProgramParams defines parameters for GetBroadcastProgram.
 type GetBroadcastProgramParams struct {
 	// Preset An unknown value is `default`.
@@ -4864,6 +5954,12 @@ type GetBroadcastProgramParams struct {
 // GetBroadcastProgram200JSONResponseBody defines parameters for GetBroadcastProgram.
 type GetBroadcastProgram200JSONResponseBody struct {
 	union json.RawMessage
+}
+
+// GetScheduleParams defines parameters for GetSchedule.
+type GetScheduleParams struct {
+	// Cat An unknown value is `sport`.
+	Cat *string `form:"cat,omitempty" json:"cat,omitempty"`
 }
 
 // GetCardParams defines parameters for GetCard.
@@ -5180,8 +6276,42 @@ type ListSituationsParams struct {
 	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetStreamerAnalyticsParams defines parameters for GetStreamerAnalytics.
+type GetStreamerAnalyticsParams struct {
+	Window *GetStreamerAnalyticsParamsWindow `form:"window,omitempty" json:"window,omitempty"`
+
+	// Handle For an admin.
+	Handle *Handle `form:"handle,omitempty" json:"handle,omitempty"`
+}
+
+// GetStreamerAnalyticsParamsWindow defines parameters for GetStreamerAnalytics.
+type GetStreamerAnalyticsParamsWindow string
+
 // GetStreamerProfileParams defines parameters for GetStreamerProfile.
 type GetStreamerProfileParams struct {
+	Handle Handle `form:"handle" json:"handle"`
+}
+
+// GetSessionRecapParams defines parameters for GetSessionRecap.
+type GetSessionRecapParams struct {
+	Handle Handle `form:"handle" json:"handle"`
+
+	// ShowID A session of this operator.
+	ShowID *openapi_types.UUID `form:"showId,omitempty" json:"showId,omitempty"`
+}
+
+// ListSessionReceiptsParams defines parameters for ListSessionReceipts.
+type ListSessionReceiptsParams struct {
+	Handle Handle `form:"handle" json:"handle"`
+}
+
+// GetOverlaySignalParams defines parameters for GetOverlaySignal.
+type GetOverlaySignalParams struct {
+	Handle Handle `form:"handle" json:"handle"`
+}
+
+// GetStreamStateParams defines parameters for GetStreamState.
+type GetStreamStateParams struct {
 	Handle Handle `form:"handle" json:"handle"`
 }
 
@@ -5369,6 +6499,9 @@ type PinMarketJSONRequestBody = PinSet
 // ResolveSignalsJSONRequestBody defines body for ResolveSignals for application/json ContentType.
 type ResolveSignalsJSONRequestBody = Force
 
+// ApproveStreamerJSONRequestBody defines body for ApproveStreamer for application/json ContentType.
+type ApproveStreamerJSONRequestBody = StreamerApprove
+
 // SignInJSONRequestBody defines body for SignIn for application/json ContentType.
 type SignInJSONRequestBody = SignInJSONBody
 
@@ -5389,6 +6522,12 @@ type MintKeyJSONRequestBody = KeyMint
 
 // ClaimIdentityJSONRequestBody defines body for ClaimIdentity for application/json ContentType.
 type ClaimIdentityJSONRequestBody = IdentityClaimAsk
+
+// MakeClipJSONRequestBody defines body for MakeClip for application/json ContentType.
+type MakeClipJSONRequestBody = ClipWish
+
+// ViewStreamJSONRequestBody defines body for ViewStream for application/json ContentType.
+type ViewStreamJSONRequestBody = View
 
 // BindStreamJSONRequestBody defines body for BindStream for application/json ContentType.
 type BindStreamJSONRequestBody = StreamBind
@@ -5441,8 +6580,20 @@ type FinalizeMarketJSONRequestBody = Finalize
 // AppendSignalEventJSONRequestBody defines body for AppendSignalEvent for application/json ContentType.
 type AppendSignalEventJSONRequestBody = SignalEventWrite
 
+// SendHeartbeatJSONRequestBody defines body for SendHeartbeat for application/json ContentType.
+type SendHeartbeatJSONRequestBody = HeartbeatSend
+
 // ChangeStreamerProfileJSONRequestBody defines body for ChangeStreamerProfile for application/json ContentType.
 type ChangeStreamerProfileJSONRequestBody = StreamerProfileChange
+
+// RegisterStreamerJSONRequestBody defines body for RegisterStreamer for application/json ContentType.
+type RegisterStreamerJSONRequestBody = StreamerRegister
+
+// SetOverlaySignalJSONRequestBody defines body for SetOverlaySignal for application/json ContentType.
+type SetOverlaySignalJSONRequestBody = OverlayWrite
+
+// ProvisionStreamJSONRequestBody defines body for ProvisionStream for application/json ContentType.
+type ProvisionStreamJSONRequestBody = StreamWish
 
 // FollowJSONRequestBody defines body for Follow for application/json ContentType.
 type FollowJSONRequestBody = FollowAsk
@@ -5552,6 +6703,68 @@ func (a Error) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return json.Marshal(object)
+}
+
+// AsOverlaySignal returns the union data inside the OverlayRead as a OverlaySignal
+func (t OverlayRead) AsOverlaySignal() (OverlaySignal, error) {
+	var body OverlaySignal
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOverlaySignal overwrites any union data inside the OverlayRead as the provided OverlaySignal
+func (t *OverlayRead) FromOverlaySignal(v OverlaySignal) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOverlaySignal performs a merge with any union data inside the OverlayRead, using the provided OverlaySignal
+func (t *OverlayRead) MergeOverlaySignal(v OverlaySignal) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsNoOverlay returns the union data inside the OverlayRead as a NoOverlay
+func (t OverlayRead) AsNoOverlay() (NoOverlay, error) {
+	var body NoOverlay
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromNoOverlay overwrites any union data inside the OverlayRead as the provided NoOverlay
+func (t *OverlayRead) FromNoOverlay(v NoOverlay) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeNoOverlay performs a merge with any union data inside the OverlayRead, using the provided NoOverlay
+func (t *OverlayRead) MergeNoOverlay(v NoOverlay) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t OverlayRead) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *OverlayRead) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
 }
 
 // AsSignalEventWrite0 returns the union data inside the SignalEventWrite as a SignalEventWrite0
@@ -6074,6 +7287,24 @@ type ClientInterface interface {
 	// Corresponds with POST /api/admin/resolve-signals (the `ResolveSignals` operationId).
 	ResolveSignals(ctx context.Context, body ResolveSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ApproveStreamerWithBody Approve or suspend a streamer
+	//
+	// Suspending ends an open session at once and refuses the next heartbeat.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/admin/streamers (the `ApproveStreamer` operationId).
+	ApproveStreamerWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApproveStreamer Approve or suspend a streamer
+	//
+	// Suspending ends an open session at once and refuses the next heartbeat.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/admin/streamers (the `ApproveStreamer` operationId).
+	ApproveStreamer(ctx context.Context, body ApproveStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAttentionHistory The attention of one market over time
 	//
 	// An unknown market has no points; without one the answer is 400.
@@ -6123,6 +7354,33 @@ type ClientInterface interface {
 	// Corresponds with POST /api/auth/privy (the `SignIn` operationId).
 	SignIn(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListBumpers Short pieces that are planned
+	//
+	// The bumpers of the default programme for the coming hour, and one for each outcome of the last 24 hours, at most 50. Data
+	// only: nothing renders them.
+	//
+	// Corresponds with GET /api/broadcast/bumpers (the `ListBumpers` operationId).
+	ListBumpers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListBroadcast What happens
+	//
+	// Calls, takes, outcomes, operators who went live, clips, moves of five points or more within an hour, and what began on the
+	// default programme: the newest first. `data` is the object of the websocket event of the same thing. A page is told apart by
+	// its cursor: two pages never show one thing twice and skip nothing, whatever happens between them. A page may be short, even
+	// empty, and have a next one.
+	//
+	// Corresponds with GET /api/broadcast/feed (the `ListBroadcast` operationId).
+	ListBroadcast(ctx context.Context, params *ListBroadcastParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetInfluence What moved after it aired
+	//
+	// Each segment that aired, with the price of YES at its start and ten minutes after its end, where both are known: the largest
+	// move first. The baseline is the mean move over equally long times of airable markets that did not air, from a sample of at
+	// most 200 in each slot. This is association, not causation: what moves is also what gets put on the air.
+	//
+	// Corresponds with GET /api/broadcast/influence (the `GetInfluence` operationId).
+	GetInfluence(ctx context.Context, params *GetInfluenceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListPreempts What directors put into the programme
 	//
 	// Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
@@ -6155,9 +7413,27 @@ type ClientInterface interface {
 	// Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 	GetBroadcastProgram(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetSchedule What ends when
+	//
+	// The older list: airable markets of a category, at most 100, in buckets by the end of the market. All six buckets are always
+	// there. `ON AIR` ends within the hour; days are those of UTC.
+	//
+	// Corresponds with GET /api/broadcast/schedule (the `GetSchedule` operationId).
+	GetSchedule(ctx context.Context, params *GetScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSpotlight What is shown first
+	//
+	// The first that there is: a live operator with an overlay signal (most viewers), the market with the most takes of 24 hours,
+	// the largest move within an hour from five points on, a segment on the air whose market ends within the hour, the segment on
+	// the air. A choice stands for a minute, and is the same on every hub; a live operator is let go at once when the show is over,
+	// a segment when it is. Prices and viewers are those of the moment of the choice.
+	//
+	// Corresponds with GET /api/broadcast/spotlight (the `GetSpotlight` operationId).
+	GetSpotlight(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetShortLink What a short link leads to
 	//
-	// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
+	// Calls, markets and operators have short links. Tapes have none.
 	//
 	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 	GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6326,6 +7602,44 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
 	ClaimIdentity(ctx context.Context, params *ClaimIdentityParams, body ClaimIdentityJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MakeClipWithBody Cut the last 30 seconds out of a live stream
+	//
+	// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
+	// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
+	MakeClipWithBody(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MakeClip Cut the last 30 seconds out of a live stream
+	//
+	// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
+	// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
+	MakeClip(ctx context.Context, handle HandlePath, body MakeClipJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ViewStreamWithBody A player runs
+	//
+	// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
+	ViewStreamWithBody(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ViewStream A player runs
+	//
+	// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
+	ViewStream(ctx context.Context, handle HandlePath, body ViewStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMarket One market
 	//
@@ -6935,9 +8249,37 @@ type ClientInterface interface {
 	// Corresponds with GET /api/situations (the `ListSituations` operationId).
 	ListSituations(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetStreamerProfile What an operator says of itself
+	// GetStreamerAnalytics How one's sessions were watched
 	//
-	// `lanes` is empty and `live` false until there is something to be live with.
+	// Of the caller; an admin names a `handle`. `series` has a step of a minute, ten minutes or an hour, those with a session alone, the newest 672 at most. `signals` counts up to 5,000.
+	//
+	// Corresponds with GET /api/streamer/analytics (the `GetStreamerAnalytics` operationId).
+	GetStreamerAnalytics(ctx context.Context, params *GetStreamerAnalyticsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendHeartbeatWithBody Say that one is live
+	//
+	// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
+	SendHeartbeatWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendHeartbeat Say that one is live
+	//
+	// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
+	SendHeartbeat(ctx context.Context, body SendHeartbeatJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOwnStreamer How one stands as a streamer
+	//
+	// Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
+	GetOwnStreamer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStreamerProfile What an operator says of itself
 	//
 	// Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
 	GetStreamerProfile(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6945,7 +8287,7 @@ type ClientInterface interface {
 	// ChangeStreamerProfileWithBody Change what one says of oneself
 	//
 	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6955,12 +8297,110 @@ type ClientInterface interface {
 	// ChangeStreamerProfile Change what one says of oneself
 	//
 	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
 	ChangeStreamerProfile(ctx context.Context, body ChangeStreamerProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSessionRecap What came of a session
+	//
+	// Without `showId` of the open session, else of the newest; no session: `showId: null` and no recap.
+	//
+	// Corresponds with GET /api/streamer/recap (the `GetSessionRecap` operationId).
+	GetSessionRecap(ctx context.Context, params *GetSessionRecapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSessionReceipts The calls of a session
+	//
+	// Of the open session, else of the newest: what its operator called in it, newest first, at most 500, and what came of it. No session: `showId: null`, no receipts and no recap.
+	//
+	// Corresponds with GET /api/streamer/receipts (the `ListSessionReceipts` operationId).
+	ListSessionReceipts(ctx context.Context, params *ListSessionReceiptsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RegisterStreamerWithBody Ask to be a streamer
+	//
+	// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
+	RegisterStreamerWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RegisterStreamer Ask to be a streamer
+	//
+	// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
+	RegisterStreamer(ctx context.Context, body RegisterStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ClearOverlaySignal Take the signal away
+	//
+	// A second time changes nothing.
+	//
+	// Corresponds with DELETE /api/streamer/signal (the `ClearOverlaySignal` operationId).
+	ClearOverlaySignal(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOverlaySignal The signal over somebody's picture
+	//
+	// `marketId: null` and nothing else when none is set, and for a handle that nobody has.
+	//
+	// Corresponds with GET /api/streamer/signal (the `GetOverlaySignal` operationId).
+	GetOverlaySignal(ctx context.Context, params *GetOverlaySignalParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetOverlaySignalWithBody Set the signal over one's picture
+	//
+	// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
+	SetOverlaySignalWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetOverlaySignal Set the signal over one's picture
+	//
+	// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
+	SetOverlaySignal(ctx context.Context, body SetOverlaySignalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ProvisionStreamWithBody Get a stream to send video to, or a new key for it
+	//
+	// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
+	// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
+	ProvisionStreamWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ProvisionStream Get a stream to send video to, or a new key for it
+	//
+	// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
+	// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
+	ProvisionStream(ctx context.Context, body ProvisionStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStreamState Whether somebody is live
+	//
+	// `live` while the session is open and there is a stream; `ended` for 24 hours behind a session that was live; else `idle`. A handle that nobody has is idle.
+	//
+	// Corresponds with GET /api/streamer/stream/state (the `GetStreamState` operationId).
+	GetStreamState(ctx context.Context, params *GetStreamStateParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListLive Who is live
+	//
+	// The most watched first, at most 100. `recent` are sessions that ended within 24 hours, the newest 12.
+	//
+	// Corresponds with GET /api/streamers/live (the `ListLive` operationId).
+	ListLive(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Unfollow Follow an operator no more
 	//
@@ -7663,6 +9103,44 @@ func (c *Client) ResolveSignals(ctx context.Context, body ResolveSignalsJSONRequ
 	return c.Client.Do(req)
 }
 
+// ApproveStreamerWithBody Approve or suspend a streamer
+//
+// Suspending ends an open session at once and refuses the next heartbeat.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/admin/streamers (the `ApproveStreamer` operationId).
+func (c *Client) ApproveStreamerWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveStreamerRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApproveStreamer Approve or suspend a streamer
+//
+// Suspending ends an open session at once and refuses the next heartbeat.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/admin/streamers (the `ApproveStreamer` operationId).
+func (c *Client) ApproveStreamer(ctx context.Context, body ApproveStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveStreamerRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAttentionHistory The attention of one market over time
 //
 // An unknown market has no points; without one the answer is 400.
@@ -7772,6 +9250,63 @@ func (c *Client) SignIn(ctx context.Context, params *SignInParams, body SignInJS
 	return c.Client.Do(req)
 }
 
+// ListBumpers Short pieces that are planned
+//
+// The bumpers of the default programme for the coming hour, and one for each outcome of the last 24 hours, at most 50. Data
+// only: nothing renders them.
+//
+// Corresponds with GET /api/broadcast/bumpers (the `ListBumpers` operationId).
+func (c *Client) ListBumpers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBumpersRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListBroadcast What happens
+//
+// Calls, takes, outcomes, operators who went live, clips, moves of five points or more within an hour, and what began on the
+// default programme: the newest first. `data` is the object of the websocket event of the same thing. A page is told apart by
+// its cursor: two pages never show one thing twice and skip nothing, whatever happens between them. A page may be short, even
+// empty, and have a next one.
+//
+// Corresponds with GET /api/broadcast/feed (the `ListBroadcast` operationId).
+func (c *Client) ListBroadcast(ctx context.Context, params *ListBroadcastParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBroadcastRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetInfluence What moved after it aired
+//
+// Each segment that aired, with the price of YES at its start and ten minutes after its end, where both are known: the largest
+// move first. The baseline is the mean move over equally long times of airable markets that did not air, from a sample of at
+// most 200 in each slot. This is association, not causation: what moves is also what gets put on the air.
+//
+// Corresponds with GET /api/broadcast/influence (the `GetInfluence` operationId).
+func (c *Client) GetInfluence(ctx context.Context, params *GetInfluenceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetInfluenceRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListPreempts What directors put into the programme
 //
 // Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
@@ -7844,9 +9379,47 @@ func (c *Client) GetBroadcastProgram(ctx context.Context, params *GetBroadcastPr
 	return c.Client.Do(req)
 }
 
+// GetSchedule What ends when
+//
+// The older list: airable markets of a category, at most 100, in buckets by the end of the market. All six buckets are always
+// there. `ON AIR` ends within the hour; days are those of UTC.
+//
+// Corresponds with GET /api/broadcast/schedule (the `GetSchedule` operationId).
+func (c *Client) GetSchedule(ctx context.Context, params *GetScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetScheduleRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSpotlight What is shown first
+//
+// The first that there is: a live operator with an overlay signal (most viewers), the market with the most takes of 24 hours,
+// the largest move within an hour from five points on, a segment on the air whose market ends within the hour, the segment on
+// the air. A choice stands for a minute, and is the same on every hub; a live operator is let go at once when the show is over,
+// a segment when it is. Prices and viewers are those of the moment of the choice.
+//
+// Corresponds with GET /api/broadcast/spotlight (the `GetSpotlight` operationId).
+func (c *Client) GetSpotlight(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSpotlightRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetShortLink What a short link leads to
 //
-// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
+// Calls, markets and operators have short links. Tapes have none.
 //
 // Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 func (c *Client) GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8246,6 +9819,84 @@ func (c *Client) ClaimIdentityWithBody(ctx context.Context, params *ClaimIdentit
 // Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
 func (c *Client) ClaimIdentity(ctx context.Context, params *ClaimIdentityParams, body ClaimIdentityJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewClaimIdentityRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MakeClipWithBody Cut the last 30 seconds out of a live stream
+//
+// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
+// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
+func (c *Client) MakeClipWithBody(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMakeClipRequestWithBody(c.Server, handle, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MakeClip Cut the last 30 seconds out of a live stream
+//
+// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
+// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
+func (c *Client) MakeClip(ctx context.Context, handle HandlePath, body MakeClipJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMakeClipRequest(c.Server, handle, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ViewStreamWithBody A player runs
+//
+// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
+func (c *Client) ViewStreamWithBody(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewViewStreamRequestWithBody(c.Server, handle, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ViewStream A player runs
+//
+// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
+func (c *Client) ViewStream(ctx context.Context, handle HandlePath, body ViewStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewViewStreamRequest(c.Server, handle, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9674,9 +11325,77 @@ func (c *Client) ListSituations(ctx context.Context, params *ListSituationsParam
 	return c.Client.Do(req)
 }
 
-// GetStreamerProfile What an operator says of itself
+// GetStreamerAnalytics How one's sessions were watched
 //
-// `lanes` is empty and `live` false until there is something to be live with.
+// Of the caller; an admin names a `handle`. `series` has a step of a minute, ten minutes or an hour, those with a session alone, the newest 672 at most. `signals` counts up to 5,000.
+//
+// Corresponds with GET /api/streamer/analytics (the `GetStreamerAnalytics` operationId).
+func (c *Client) GetStreamerAnalytics(ctx context.Context, params *GetStreamerAnalyticsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStreamerAnalyticsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendHeartbeatWithBody Say that one is live
+//
+// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
+func (c *Client) SendHeartbeatWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendHeartbeatRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendHeartbeat Say that one is live
+//
+// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
+func (c *Client) SendHeartbeat(ctx context.Context, body SendHeartbeatJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendHeartbeatRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOwnStreamer How one stands as a streamer
+//
+// Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
+func (c *Client) GetOwnStreamer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOwnStreamerRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStreamerProfile What an operator says of itself
 //
 // Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
 func (c *Client) GetStreamerProfile(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9694,7 +11413,7 @@ func (c *Client) GetStreamerProfile(ctx context.Context, params *GetStreamerProf
 // ChangeStreamerProfileWithBody Change what one says of oneself
 //
 // The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9714,13 +11433,231 @@ func (c *Client) ChangeStreamerProfileWithBody(ctx context.Context, contentType 
 // ChangeStreamerProfile Change what one says of oneself
 //
 // The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
 func (c *Client) ChangeStreamerProfile(ctx context.Context, body ChangeStreamerProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangeStreamerProfileRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSessionRecap What came of a session
+//
+// Without `showId` of the open session, else of the newest; no session: `showId: null` and no recap.
+//
+// Corresponds with GET /api/streamer/recap (the `GetSessionRecap` operationId).
+func (c *Client) GetSessionRecap(ctx context.Context, params *GetSessionRecapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSessionRecapRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSessionReceipts The calls of a session
+//
+// Of the open session, else of the newest: what its operator called in it, newest first, at most 500, and what came of it. No session: `showId: null`, no receipts and no recap.
+//
+// Corresponds with GET /api/streamer/receipts (the `ListSessionReceipts` operationId).
+func (c *Client) ListSessionReceipts(ctx context.Context, params *ListSessionReceiptsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSessionReceiptsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RegisterStreamerWithBody Ask to be a streamer
+//
+// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
+func (c *Client) RegisterStreamerWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRegisterStreamerRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RegisterStreamer Ask to be a streamer
+//
+// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
+func (c *Client) RegisterStreamer(ctx context.Context, body RegisterStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRegisterStreamerRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ClearOverlaySignal Take the signal away
+//
+// A second time changes nothing.
+//
+// Corresponds with DELETE /api/streamer/signal (the `ClearOverlaySignal` operationId).
+func (c *Client) ClearOverlaySignal(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClearOverlaySignalRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOverlaySignal The signal over somebody's picture
+//
+// `marketId: null` and nothing else when none is set, and for a handle that nobody has.
+//
+// Corresponds with GET /api/streamer/signal (the `GetOverlaySignal` operationId).
+func (c *Client) GetOverlaySignal(ctx context.Context, params *GetOverlaySignalParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOverlaySignalRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetOverlaySignalWithBody Set the signal over one's picture
+//
+// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
+func (c *Client) SetOverlaySignalWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetOverlaySignalRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetOverlaySignal Set the signal over one's picture
+//
+// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
+func (c *Client) SetOverlaySignal(ctx context.Context, body SetOverlaySignalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetOverlaySignalRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ProvisionStreamWithBody Get a stream to send video to, or a new key for it
+//
+// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
+// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
+func (c *Client) ProvisionStreamWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewProvisionStreamRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ProvisionStream Get a stream to send video to, or a new key for it
+//
+// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
+// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
+func (c *Client) ProvisionStream(ctx context.Context, body ProvisionStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewProvisionStreamRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStreamState Whether somebody is live
+//
+// `live` while the session is open and there is a stream; `ended` for 24 hours behind a session that was live; else `idle`. A handle that nobody has is idle.
+//
+// Corresponds with GET /api/streamer/stream/state (the `GetStreamState` operationId).
+func (c *Client) GetStreamState(ctx context.Context, params *GetStreamStateParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStreamStateRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListLive Who is live
+//
+// The most watched first, at most 100. `recent` are sessions that ended within 24 hours, the newest 12.
+//
+// Corresponds with GET /api/streamers/live (the `ListLive` operationId).
+func (c *Client) ListLive(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLiveRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -11101,6 +13038,46 @@ func NewResolveSignalsRequestWithBody(server string, contentType string, body io
 	return req, nil
 }
 
+// NewApproveStreamerRequest calls the generic ApproveStreamer builder with application/json body
+func NewApproveStreamerRequest(server string, body ApproveStreamerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewApproveStreamerRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewApproveStreamerRequestWithBody constructs an http.Request for the ApproveStreamer method, with any body, and a specified content type
+func NewApproveStreamerRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/admin/streamers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListAttentionHistoryRequest constructs an http.Request for the ListAttentionHistory method
 func NewListAttentionHistoryRequest(server string, params *ListAttentionHistoryParams) (*http.Request, error) {
 	var err error
@@ -11361,6 +13338,177 @@ func NewSignInRequestWithBody(server string, params *SignInParams, contentType s
 	return req, nil
 }
 
+// NewListBumpersRequest constructs an http.Request for the ListBumpers method
+func NewListBumpersRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/broadcast/bumpers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListBroadcastRequest constructs an http.Request for the ListBroadcast method
+func NewListBroadcastRequest(server string, params *ListBroadcastParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/broadcast/feed")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Types != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "types", *params.Types, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetInfluenceRequest constructs an http.Request for the GetInfluence method
+func NewGetInfluenceRequest(server string, params *GetInfluenceParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/broadcast/influence")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Window != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "window", *params.Window, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListPreemptsRequest constructs an http.Request for the ListPreempts method
 func NewListPreemptsRequest(server string) (*http.Request, error) {
 	var err error
@@ -11496,6 +13644,87 @@ func NewGetBroadcastProgramRequest(server string, params *GetBroadcastProgramPar
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetScheduleRequest constructs an http.Request for the GetSchedule method
+func NewGetScheduleRequest(server string, params *GetScheduleParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/broadcast/schedule")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cat != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cat", *params.Cat, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSpotlightRequest constructs an http.Request for the GetSpotlight method
+func NewGetSpotlightRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/broadcast/spotlight")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -12321,6 +14550,100 @@ func NewClaimIdentityRequestWithBody(server string, params *ClaimIdentityParams,
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewMakeClipRequest calls the generic MakeClip builder with application/json body
+func NewMakeClipRequest(server string, handle HandlePath, body MakeClipJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewMakeClipRequestWithBody(server, handle, "application/json", bodyReader)
+}
+
+// NewMakeClipRequestWithBody constructs an http.Request for the MakeClip method, with any body, and a specified content type
+func NewMakeClipRequestWithBody(server string, handle HandlePath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/live/%s/clip", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewViewStreamRequest calls the generic ViewStream builder with application/json body
+func NewViewStreamRequest(server string, handle HandlePath, body ViewStreamJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewViewStreamRequestWithBody(server, handle, "application/json", bodyReader)
+}
+
+// NewViewStreamRequestWithBody constructs an http.Request for the ViewStream method, with any body, and a specified content type
+func NewViewStreamRequestWithBody(server string, handle HandlePath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "handle", handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/live/%s/view", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -15641,6 +17964,139 @@ func NewListSituationsRequest(server string, params *ListSituationsParams) (*htt
 	return req, nil
 }
 
+// NewGetStreamerAnalyticsRequest constructs an http.Request for the GetStreamerAnalytics method
+func NewGetStreamerAnalyticsRequest(server string, params *GetStreamerAnalyticsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/analytics")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Window != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "window", *params.Window, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Handle != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "handle", *params.Handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSendHeartbeatRequest calls the generic SendHeartbeat builder with application/json body
+func NewSendHeartbeatRequest(server string, body SendHeartbeatJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSendHeartbeatRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSendHeartbeatRequestWithBody constructs an http.Request for the SendHeartbeat method, with any body, and a specified content type
+func NewSendHeartbeatRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/heartbeat")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetOwnStreamerRequest constructs an http.Request for the GetOwnStreamer method
+func NewGetOwnStreamerRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/me")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetStreamerProfileRequest constructs an http.Request for the GetStreamerProfile method
 func NewGetStreamerProfileRequest(server string, params *GetStreamerProfileParams) (*http.Request, error) {
 	var err error
@@ -15727,6 +18183,392 @@ func NewChangeStreamerProfileRequestWithBody(server string, contentType string, 
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetSessionRecapRequest constructs an http.Request for the GetSessionRecap method
+func NewGetSessionRecapRequest(server string, params *GetSessionRecapParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/recap")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "handle", params.Handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.ShowID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "showId", *params.ShowID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListSessionReceiptsRequest constructs an http.Request for the ListSessionReceipts method
+func NewListSessionReceiptsRequest(server string, params *ListSessionReceiptsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/receipts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "handle", params.Handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRegisterStreamerRequest calls the generic RegisterStreamer builder with application/json body
+func NewRegisterStreamerRequest(server string, body RegisterStreamerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRegisterStreamerRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewRegisterStreamerRequestWithBody constructs an http.Request for the RegisterStreamer method, with any body, and a specified content type
+func NewRegisterStreamerRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/register")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewClearOverlaySignalRequest constructs an http.Request for the ClearOverlaySignal method
+func NewClearOverlaySignalRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/signal")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetOverlaySignalRequest constructs an http.Request for the GetOverlaySignal method
+func NewGetOverlaySignalRequest(server string, params *GetOverlaySignalParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/signal")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "handle", params.Handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetOverlaySignalRequest calls the generic SetOverlaySignal builder with application/json body
+func NewSetOverlaySignalRequest(server string, body SetOverlaySignalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetOverlaySignalRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSetOverlaySignalRequestWithBody constructs an http.Request for the SetOverlaySignal method, with any body, and a specified content type
+func NewSetOverlaySignalRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/signal")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewProvisionStreamRequest calls the generic ProvisionStream builder with application/json body
+func NewProvisionStreamRequest(server string, body ProvisionStreamJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewProvisionStreamRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewProvisionStreamRequestWithBody constructs an http.Request for the ProvisionStream method, with any body, and a specified content type
+func NewProvisionStreamRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/stream")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetStreamStateRequest constructs an http.Request for the GetStreamState method
+func NewGetStreamStateRequest(server string, params *GetStreamStateParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamer/stream/state")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "handle", params.Handle, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListLiveRequest constructs an http.Request for the ListLive method
+func NewListLiveRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/streamers/live")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -18156,6 +20998,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/admin/resolve-signals (the `ResolveSignals` operationId).
 	ResolveSignalsWithResponse(ctx context.Context, body ResolveSignalsJSONRequestBody, reqEditors ...RequestEditorFn) (*ResolveSignalsResponse, error)
 
+	// ApproveStreamerWithBodyWithResponse Approve or suspend a streamer
+	//
+	// Suspending ends an open session at once and refuses the next heartbeat.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/streamers (the `ApproveStreamer` operationId).
+	ApproveStreamerWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApproveStreamerResponse, error)
+
+	// ApproveStreamerWithResponse Approve or suspend a streamer
+	//
+	// Suspending ends an open session at once and refuses the next heartbeat.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/streamers (the `ApproveStreamer` operationId).
+	ApproveStreamerWithResponse(ctx context.Context, body ApproveStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*ApproveStreamerResponse, error)
+
 	// ListAttentionHistoryWithResponse The attention of one market over time
 	//
 	// An unknown market has no points; without one the answer is 400.
@@ -18213,6 +21073,39 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/auth/privy (the `SignIn` operationId).
 	SignInWithResponse(ctx context.Context, params *SignInParams, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*SignInResponse, error)
 
+	// ListBumpersWithResponse Short pieces that are planned
+	//
+	// The bumpers of the default programme for the coming hour, and one for each outcome of the last 24 hours, at most 50. Data
+	// only: nothing renders them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/broadcast/bumpers (the `ListBumpers` operationId).
+	ListBumpersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListBumpersResponse, error)
+
+	// ListBroadcastWithResponse What happens
+	//
+	// Calls, takes, outcomes, operators who went live, clips, moves of five points or more within an hour, and what began on the
+	// default programme: the newest first. `data` is the object of the websocket event of the same thing. A page is told apart by
+	// its cursor: two pages never show one thing twice and skip nothing, whatever happens between them. A page may be short, even
+	// empty, and have a next one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/broadcast/feed (the `ListBroadcast` operationId).
+	ListBroadcastWithResponse(ctx context.Context, params *ListBroadcastParams, reqEditors ...RequestEditorFn) (*ListBroadcastResponse, error)
+
+	// GetInfluenceWithResponse What moved after it aired
+	//
+	// Each segment that aired, with the price of YES at its start and ten minutes after its end, where both are known: the largest
+	// move first. The baseline is the mean move over equally long times of airable markets that did not air, from a sample of at
+	// most 200 in each slot. This is association, not causation: what moves is also what gets put on the air.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/broadcast/influence (the `GetInfluence` operationId).
+	GetInfluenceWithResponse(ctx context.Context, params *GetInfluenceParams, reqEditors ...RequestEditorFn) (*GetInfluenceResponse, error)
+
 	// ListPreemptsWithResponse What directors put into the programme
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -18249,9 +21142,31 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 	GetBroadcastProgramWithResponse(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*GetBroadcastProgramResponse, error)
 
+	// GetScheduleWithResponse What ends when
+	//
+	// The older list: airable markets of a category, at most 100, in buckets by the end of the market. All six buckets are always
+	// there. `ON AIR` ends within the hour; days are those of UTC.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/broadcast/schedule (the `GetSchedule` operationId).
+	GetScheduleWithResponse(ctx context.Context, params *GetScheduleParams, reqEditors ...RequestEditorFn) (*GetScheduleResponse, error)
+
+	// GetSpotlightWithResponse What is shown first
+	//
+	// The first that there is: a live operator with an overlay signal (most viewers), the market with the most takes of 24 hours,
+	// the largest move within an hour from five points on, a segment on the air whose market ends within the hour, the segment on
+	// the air. A choice stands for a minute, and is the same on every hub; a live operator is let go at once when the show is over,
+	// a segment when it is. Prices and viewers are those of the moment of the choice.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/broadcast/spotlight (the `GetSpotlight` operationId).
+	GetSpotlightWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSpotlightResponse, error)
+
 	// GetShortLinkWithResponse What a short link leads to
 	//
-	// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
+	// Calls, markets and operators have short links. Tapes have none.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18448,6 +21363,44 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/identity/claim (the `ClaimIdentity` operationId).
 	ClaimIdentityWithResponse(ctx context.Context, params *ClaimIdentityParams, body ClaimIdentityJSONRequestBody, reqEditors ...RequestEditorFn) (*ClaimIdentityResponse, error)
+
+	// MakeClipWithBodyWithResponse Cut the last 30 seconds out of a live stream
+	//
+	// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
+	// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
+	MakeClipWithBodyWithResponse(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MakeClipResponse, error)
+
+	// MakeClipWithResponse Cut the last 30 seconds out of a live stream
+	//
+	// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
+	// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
+	MakeClipWithResponse(ctx context.Context, handle HandlePath, body MakeClipJSONRequestBody, reqEditors ...RequestEditorFn) (*MakeClipResponse, error)
+
+	// ViewStreamWithBodyWithResponse A player runs
+	//
+	// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
+	ViewStreamWithBodyWithResponse(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ViewStreamResponse, error)
+
+	// ViewStreamWithResponse A player runs
+	//
+	// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
+	ViewStreamWithResponse(ctx context.Context, handle HandlePath, body ViewStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*ViewStreamResponse, error)
 
 	// GetMarketWithResponse One market
 	//
@@ -19157,9 +22110,41 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/situations (the `ListSituations` operationId).
 	ListSituationsWithResponse(ctx context.Context, params *ListSituationsParams, reqEditors ...RequestEditorFn) (*ListSituationsResponse, error)
 
-	// GetStreamerProfileWithResponse What an operator says of itself
+	// GetStreamerAnalyticsWithResponse How one's sessions were watched
 	//
-	// `lanes` is empty and `live` false until there is something to be live with.
+	// Of the caller; an admin names a `handle`. `series` has a step of a minute, ten minutes or an hour, those with a session alone, the newest 672 at most. `signals` counts up to 5,000.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/streamer/analytics (the `GetStreamerAnalytics` operationId).
+	GetStreamerAnalyticsWithResponse(ctx context.Context, params *GetStreamerAnalyticsParams, reqEditors ...RequestEditorFn) (*GetStreamerAnalyticsResponse, error)
+
+	// SendHeartbeatWithBodyWithResponse Say that one is live
+	//
+	// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
+	SendHeartbeatWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendHeartbeatResponse, error)
+
+	// SendHeartbeatWithResponse Say that one is live
+	//
+	// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
+	SendHeartbeatWithResponse(ctx context.Context, body SendHeartbeatJSONRequestBody, reqEditors ...RequestEditorFn) (*SendHeartbeatResponse, error)
+
+	// GetOwnStreamerWithResponse How one stands as a streamer
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
+	GetOwnStreamerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOwnStreamerResponse, error)
+
+	// GetStreamerProfileWithResponse What an operator says of itself
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19169,7 +22154,7 @@ type ClientWithResponsesInterface interface {
 	// ChangeStreamerProfileWithBodyWithResponse Change what one says of oneself
 	//
 	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19179,12 +22164,122 @@ type ClientWithResponsesInterface interface {
 	// ChangeStreamerProfileWithResponse Change what one says of oneself
 	//
 	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/streamer/profile (the `ChangeStreamerProfile` operationId).
 	ChangeStreamerProfileWithResponse(ctx context.Context, body ChangeStreamerProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeStreamerProfileResponse, error)
+
+	// GetSessionRecapWithResponse What came of a session
+	//
+	// Without `showId` of the open session, else of the newest; no session: `showId: null` and no recap.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/streamer/recap (the `GetSessionRecap` operationId).
+	GetSessionRecapWithResponse(ctx context.Context, params *GetSessionRecapParams, reqEditors ...RequestEditorFn) (*GetSessionRecapResponse, error)
+
+	// ListSessionReceiptsWithResponse The calls of a session
+	//
+	// Of the open session, else of the newest: what its operator called in it, newest first, at most 500, and what came of it. No session: `showId: null`, no receipts and no recap.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/streamer/receipts (the `ListSessionReceipts` operationId).
+	ListSessionReceiptsWithResponse(ctx context.Context, params *ListSessionReceiptsParams, reqEditors ...RequestEditorFn) (*ListSessionReceiptsResponse, error)
+
+	// RegisterStreamerWithBodyWithResponse Ask to be a streamer
+	//
+	// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
+	RegisterStreamerWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterStreamerResponse, error)
+
+	// RegisterStreamerWithResponse Ask to be a streamer
+	//
+	// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
+	RegisterStreamerWithResponse(ctx context.Context, body RegisterStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterStreamerResponse, error)
+
+	// ClearOverlaySignalWithResponse Take the signal away
+	//
+	// A second time changes nothing.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/streamer/signal (the `ClearOverlaySignal` operationId).
+	ClearOverlaySignalWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ClearOverlaySignalResponse, error)
+
+	// GetOverlaySignalWithResponse The signal over somebody's picture
+	//
+	// `marketId: null` and nothing else when none is set, and for a handle that nobody has.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/streamer/signal (the `GetOverlaySignal` operationId).
+	GetOverlaySignalWithResponse(ctx context.Context, params *GetOverlaySignalParams, reqEditors ...RequestEditorFn) (*GetOverlaySignalResponse, error)
+
+	// SetOverlaySignalWithBodyWithResponse Set the signal over one's picture
+	//
+	// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
+	SetOverlaySignalWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetOverlaySignalResponse, error)
+
+	// SetOverlaySignalWithResponse Set the signal over one's picture
+	//
+	// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
+	SetOverlaySignalWithResponse(ctx context.Context, body SetOverlaySignalJSONRequestBody, reqEditors ...RequestEditorFn) (*SetOverlaySignalResponse, error)
+
+	// ProvisionStreamWithBodyWithResponse Get a stream to send video to, or a new key for it
+	//
+	// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
+	// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
+	ProvisionStreamWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ProvisionStreamResponse, error)
+
+	// ProvisionStreamWithResponse Get a stream to send video to, or a new key for it
+	//
+	// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
+	// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
+	ProvisionStreamWithResponse(ctx context.Context, body ProvisionStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*ProvisionStreamResponse, error)
+
+	// GetStreamStateWithResponse Whether somebody is live
+	//
+	// `live` while the session is open and there is a stream; `ended` for 24 hours behind a session that was live; else `idle`. A handle that nobody has is idle.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/streamer/stream/state (the `GetStreamState` operationId).
+	GetStreamStateWithResponse(ctx context.Context, params *GetStreamStateParams, reqEditors ...RequestEditorFn) (*GetStreamStateResponse, error)
+
+	// ListLiveWithResponse Who is live
+	//
+	// The most watched first, at most 100. `recent` are sessions that ended within 24 hours, the newest 12.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/streamers/live (the `ListLive` operationId).
+	ListLiveWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLiveResponse, error)
 
 	// UnfollowWithResponse Follow an operator no more
 	//
@@ -20207,6 +23302,54 @@ func (r ResolveSignalsResponse) ContentType() string {
 	return ""
 }
 
+type ApproveStreamerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StreamerApproved
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ApproveStreamerResponse) GetJSON200() *StreamerApproved {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ApproveStreamerResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ApproveStreamerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ApproveStreamerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ApproveStreamerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ApproveStreamerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListAttentionHistoryResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20447,6 +23590,150 @@ func (r SignInResponse) ContentType() string {
 	return ""
 }
 
+type ListBumpersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Bumpers
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBumpersResponse) GetJSON200() *Bumpers {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListBumpersResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBumpersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBumpersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBumpersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBumpersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListBroadcastResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BroadcastFeed
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBroadcastResponse) GetJSON200() *BroadcastFeed {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListBroadcastResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBroadcastResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBroadcastResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBroadcastResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBroadcastResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetInfluenceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Influence
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetInfluenceResponse) GetJSON200() *Influence {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetInfluenceResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetInfluenceResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetInfluenceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetInfluenceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetInfluenceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListPreemptsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20592,6 +23879,102 @@ func (r GetBroadcastProgramResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetBroadcastProgramResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetScheduleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Schedule
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetScheduleResponse) GetJSON200() *Schedule {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetScheduleResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetScheduleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetScheduleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetScheduleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetScheduleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetSpotlightResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SpotlightAnswer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSpotlightResponse) GetJSON200() *SpotlightAnswer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetSpotlightResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSpotlightResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSpotlightResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSpotlightResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSpotlightResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21508,6 +24891,102 @@ func (r ClaimIdentityResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ClaimIdentityResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type MakeClipResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *ClipMade
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r MakeClipResponse) GetJSON201() *ClipMade {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r MakeClipResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MakeClipResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MakeClipResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MakeClipResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MakeClipResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ViewStreamResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Viewing
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ViewStreamResponse) GetJSON200() *Viewing {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ViewStreamResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ViewStreamResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ViewStreamResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ViewStreamResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ViewStreamResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -24585,6 +28064,150 @@ func (r ListSituationsResponse) ContentType() string {
 	return ""
 }
 
+type GetStreamerAnalyticsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StreamerAnalytics
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetStreamerAnalyticsResponse) GetJSON200() *StreamerAnalytics {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetStreamerAnalyticsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetStreamerAnalyticsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetStreamerAnalyticsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetStreamerAnalyticsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetStreamerAnalyticsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SendHeartbeatResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Heartbeat
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SendHeartbeatResponse) GetJSON200() *Heartbeat {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r SendHeartbeatResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SendHeartbeatResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SendHeartbeatResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SendHeartbeatResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SendHeartbeatResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetOwnStreamerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OwnStreamer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOwnStreamerResponse) GetJSON200() *OwnStreamer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOwnStreamerResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOwnStreamerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOwnStreamerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOwnStreamerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOwnStreamerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetStreamerProfileResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -24675,6 +28298,445 @@ func (r ChangeStreamerProfileResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ChangeStreamerProfileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetSessionRecapResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SessionRecap
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSessionRecapResponse) GetJSON200() *SessionRecap {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetSessionRecapResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSessionRecapResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSessionRecapResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSessionRecapResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSessionRecapResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListSessionReceiptsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SessionReceipts
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSessionReceiptsResponse) GetJSON200() *SessionReceipts {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListSessionReceiptsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSessionReceiptsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSessionReceiptsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSessionReceiptsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSessionReceiptsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RegisterStreamerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StreamerRegistered
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *StreamerRegistered
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RegisterStreamerResponse) GetJSON200() *StreamerRegistered {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RegisterStreamerResponse) GetJSON201() *StreamerRegistered {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RegisterStreamerResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RegisterStreamerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RegisterStreamerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RegisterStreamerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RegisterStreamerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ClearOverlaySignalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OverlayCleared
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ClearOverlaySignalResponse) GetJSON200() *OverlayCleared {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ClearOverlaySignalResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ClearOverlaySignalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ClearOverlaySignalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ClearOverlaySignalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ClearOverlaySignalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetOverlaySignalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OverlayRead
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOverlaySignalResponse) GetJSON200() *OverlayRead {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOverlaySignalResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOverlaySignalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOverlaySignalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOverlaySignalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOverlaySignalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SetOverlaySignalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OverlaySet
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetOverlaySignalResponse) GetJSON200() *OverlaySet {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r SetOverlaySignalResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetOverlaySignalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetOverlaySignalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetOverlaySignalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetOverlaySignalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ProvisionStreamResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *StreamProvisioned
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ProvisionStreamResponse) GetJSON201() *StreamProvisioned {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ProvisionStreamResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ProvisionStreamResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ProvisionStreamResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ProvisionStreamResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ProvisionStreamResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetStreamStateResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StreamState
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetStreamStateResponse) GetJSON200() *StreamState {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetStreamStateResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetStreamStateResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetStreamStateResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetStreamStateResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetStreamStateResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListLiveResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListLiveResponse) GetJSON200() *LiveList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListLiveResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListLiveResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLiveResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLiveResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLiveResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -27063,6 +31125,36 @@ func (c *ClientWithResponses) ResolveSignalsWithResponse(ctx context.Context, bo
 	return ParseResolveSignalsResponse(rsp)
 }
 
+// ApproveStreamerWithBodyWithResponse Approve or suspend a streamer
+//
+// Suspending ends an open session at once and refuses the next heartbeat.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/streamers (the `ApproveStreamer` operationId).
+func (c *ClientWithResponses) ApproveStreamerWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApproveStreamerResponse, error) {
+	rsp, err := c.ApproveStreamerWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApproveStreamerResponse(rsp)
+}
+
+// ApproveStreamerWithResponse Approve or suspend a streamer
+//
+// Suspending ends an open session at once and refuses the next heartbeat.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/streamers (the `ApproveStreamer` operationId).
+func (c *ClientWithResponses) ApproveStreamerWithResponse(ctx context.Context, body ApproveStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*ApproveStreamerResponse, error) {
+	rsp, err := c.ApproveStreamer(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApproveStreamerResponse(rsp)
+}
+
 // ListAttentionHistoryWithResponse The attention of one market over time
 //
 // An unknown market has no points; without one the answer is 400.
@@ -27156,6 +31248,57 @@ func (c *ClientWithResponses) SignInWithResponse(ctx context.Context, params *Si
 	return ParseSignInResponse(rsp)
 }
 
+// ListBumpersWithResponse Short pieces that are planned
+//
+// The bumpers of the default programme for the coming hour, and one for each outcome of the last 24 hours, at most 50. Data
+// only: nothing renders them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/broadcast/bumpers (the `ListBumpers` operationId).
+func (c *ClientWithResponses) ListBumpersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListBumpersResponse, error) {
+	rsp, err := c.ListBumpers(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBumpersResponse(rsp)
+}
+
+// ListBroadcastWithResponse What happens
+//
+// Calls, takes, outcomes, operators who went live, clips, moves of five points or more within an hour, and what began on the
+// default programme: the newest first. `data` is the object of the websocket event of the same thing. A page is told apart by
+// its cursor: two pages never show one thing twice and skip nothing, whatever happens between them. A page may be short, even
+// empty, and have a next one.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/broadcast/feed (the `ListBroadcast` operationId).
+func (c *ClientWithResponses) ListBroadcastWithResponse(ctx context.Context, params *ListBroadcastParams, reqEditors ...RequestEditorFn) (*ListBroadcastResponse, error) {
+	rsp, err := c.ListBroadcast(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBroadcastResponse(rsp)
+}
+
+// GetInfluenceWithResponse What moved after it aired
+//
+// Each segment that aired, with the price of YES at its start and ten minutes after its end, where both are known: the largest
+// move first. The baseline is the mean move over equally long times of airable markets that did not air, from a sample of at
+// most 200 in each slot. This is association, not causation: what moves is also what gets put on the air.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/broadcast/influence (the `GetInfluence` operationId).
+func (c *ClientWithResponses) GetInfluenceWithResponse(ctx context.Context, params *GetInfluenceParams, reqEditors ...RequestEditorFn) (*GetInfluenceResponse, error) {
+	rsp, err := c.GetInfluence(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetInfluenceResponse(rsp)
+}
+
 // ListPreemptsWithResponse What directors put into the programme
 //
 // Returns a wrapper object for the known response body format(s).
@@ -27216,9 +31359,43 @@ func (c *ClientWithResponses) GetBroadcastProgramWithResponse(ctx context.Contex
 	return ParseGetBroadcastProgramResponse(rsp)
 }
 
+// GetScheduleWithResponse What ends when
+//
+// The older list: airable markets of a category, at most 100, in buckets by the end of the market. All six buckets are always
+// there. `ON AIR` ends within the hour; days are those of UTC.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/broadcast/schedule (the `GetSchedule` operationId).
+func (c *ClientWithResponses) GetScheduleWithResponse(ctx context.Context, params *GetScheduleParams, reqEditors ...RequestEditorFn) (*GetScheduleResponse, error) {
+	rsp, err := c.GetSchedule(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetScheduleResponse(rsp)
+}
+
+// GetSpotlightWithResponse What is shown first
+//
+// The first that there is: a live operator with an overlay signal (most viewers), the market with the most takes of 24 hours,
+// the largest move within an hour from five points on, a segment on the air whose market ends within the hour, the segment on
+// the air. A choice stands for a minute, and is the same on every hub; a live operator is let go at once when the show is over,
+// a segment when it is. Prices and viewers are those of the moment of the choice.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/broadcast/spotlight (the `GetSpotlight` operationId).
+func (c *ClientWithResponses) GetSpotlightWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSpotlightResponse, error) {
+	rsp, err := c.GetSpotlight(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSpotlightResponse(rsp)
+}
+
 // GetShortLinkWithResponse What a short link leads to
 //
-// Calls, markets and operators have short links. Tapes have none yet; they get them with clips.
+// Calls, markets and operators have short links. Tapes have none.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -27558,6 +31735,68 @@ func (c *ClientWithResponses) ClaimIdentityWithResponse(ctx context.Context, par
 		return nil, err
 	}
 	return ParseClaimIdentityResponse(rsp)
+}
+
+// MakeClipWithBodyWithResponse Cut the last 30 seconds out of a live stream
+//
+// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
+// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
+func (c *ClientWithResponses) MakeClipWithBodyWithResponse(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MakeClipResponse, error) {
+	rsp, err := c.MakeClipWithBody(ctx, handle, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMakeClipResponse(rsp)
+}
+
+// MakeClipWithResponse Cut the last 30 seconds out of a live stream
+//
+// The clip is cut behind this answer; the feed says `clip.ready`. Between two clips of one caller, and between two of one
+// stream, there are 120 seconds, and in a day of UTC there are 10 of each. A clip that failed counts.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/live/{handle}/clip (the `MakeClip` operationId).
+func (c *ClientWithResponses) MakeClipWithResponse(ctx context.Context, handle HandlePath, body MakeClipJSONRequestBody, reqEditors ...RequestEditorFn) (*MakeClipResponse, error) {
+	rsp, err := c.MakeClip(ctx, handle, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMakeClipResponse(rsp)
+}
+
+// ViewStreamWithBodyWithResponse A player runs
+//
+// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
+func (c *ClientWithResponses) ViewStreamWithBodyWithResponse(ctx context.Context, handle HandlePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ViewStreamResponse, error) {
+	rsp, err := c.ViewStreamWithBody(ctx, handle, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseViewStreamResponse(rsp)
+}
+
+// ViewStreamWithResponse A player runs
+//
+// To be sent each 20 seconds; who does not ask for 45 seconds is gone. A viewer is a `viewerId`, or an address with its browser; an address is at most 20. Of an operator who is not live nobody is counted.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/live/{handle}/view (the `ViewStream` operationId).
+func (c *ClientWithResponses) ViewStreamWithResponse(ctx context.Context, handle HandlePath, body ViewStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*ViewStreamResponse, error) {
+	rsp, err := c.ViewStream(ctx, handle, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseViewStreamResponse(rsp)
 }
 
 // GetMarketWithResponse One market
@@ -28754,9 +32993,65 @@ func (c *ClientWithResponses) ListSituationsWithResponse(ctx context.Context, pa
 	return ParseListSituationsResponse(rsp)
 }
 
-// GetStreamerProfileWithResponse What an operator says of itself
+// GetStreamerAnalyticsWithResponse How one's sessions were watched
 //
-// `lanes` is empty and `live` false until there is something to be live with.
+// Of the caller; an admin names a `handle`. `series` has a step of a minute, ten minutes or an hour, those with a session alone, the newest 672 at most. `signals` counts up to 5,000.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/streamer/analytics (the `GetStreamerAnalytics` operationId).
+func (c *ClientWithResponses) GetStreamerAnalyticsWithResponse(ctx context.Context, params *GetStreamerAnalyticsParams, reqEditors ...RequestEditorFn) (*GetStreamerAnalyticsResponse, error) {
+	rsp, err := c.GetStreamerAnalytics(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetStreamerAnalyticsResponse(rsp)
+}
+
+// SendHeartbeatWithBodyWithResponse Say that one is live
+//
+// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
+func (c *ClientWithResponses) SendHeartbeatWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendHeartbeatResponse, error) {
+	rsp, err := c.SendHeartbeatWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendHeartbeatResponse(rsp)
+}
+
+// SendHeartbeatWithResponse Say that one is live
+//
+// The first opens a session, and each keeps it for 45 seconds. `state: offline` ends it at once; a session without a heartbeat ends 45 seconds behind the last. An operator is in the live list while its session is open and there is a stream: one that is bound to a market, or one that was provisioned. `viewers` of the body is kept for comparison; the answer says what the service counts.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/streamer/heartbeat (the `SendHeartbeat` operationId).
+func (c *ClientWithResponses) SendHeartbeatWithResponse(ctx context.Context, body SendHeartbeatJSONRequestBody, reqEditors ...RequestEditorFn) (*SendHeartbeatResponse, error) {
+	rsp, err := c.SendHeartbeat(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendHeartbeatResponse(rsp)
+}
+
+// GetOwnStreamerWithResponse How one stands as a streamer
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
+func (c *ClientWithResponses) GetOwnStreamerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOwnStreamerResponse, error) {
+	rsp, err := c.GetOwnStreamer(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOwnStreamerResponse(rsp)
+}
+
+// GetStreamerProfileWithResponse What an operator says of itself
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -28772,7 +33067,7 @@ func (c *ClientWithResponses) GetStreamerProfileWithResponse(ctx context.Context
 // ChangeStreamerProfileWithBodyWithResponse Change what one says of oneself
 //
 // The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28788,7 +33083,7 @@ func (c *ClientWithResponses) ChangeStreamerProfileWithBodyWithResponse(ctx cont
 // ChangeStreamerProfileWithResponse Change what one says of oneself
 //
 // The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
-// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` cannot be chosen yet.
+// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28799,6 +33094,188 @@ func (c *ClientWithResponses) ChangeStreamerProfileWithResponse(ctx context.Cont
 		return nil, err
 	}
 	return ParseChangeStreamerProfileResponse(rsp)
+}
+
+// GetSessionRecapWithResponse What came of a session
+//
+// Without `showId` of the open session, else of the newest; no session: `showId: null` and no recap.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/streamer/recap (the `GetSessionRecap` operationId).
+func (c *ClientWithResponses) GetSessionRecapWithResponse(ctx context.Context, params *GetSessionRecapParams, reqEditors ...RequestEditorFn) (*GetSessionRecapResponse, error) {
+	rsp, err := c.GetSessionRecap(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSessionRecapResponse(rsp)
+}
+
+// ListSessionReceiptsWithResponse The calls of a session
+//
+// Of the open session, else of the newest: what its operator called in it, newest first, at most 500, and what came of it. No session: `showId: null`, no receipts and no recap.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/streamer/receipts (the `ListSessionReceipts` operationId).
+func (c *ClientWithResponses) ListSessionReceiptsWithResponse(ctx context.Context, params *ListSessionReceiptsParams, reqEditors ...RequestEditorFn) (*ListSessionReceiptsResponse, error) {
+	rsp, err := c.ListSessionReceipts(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSessionReceiptsResponse(rsp)
+}
+
+// RegisterStreamerWithBodyWithResponse Ask to be a streamer
+//
+// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
+func (c *ClientWithResponses) RegisterStreamerWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterStreamerResponse, error) {
+	rsp, err := c.RegisterStreamerWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRegisterStreamerResponse(rsp)
+}
+
+// RegisterStreamerWithResponse Ask to be a streamer
+//
+// An admin approves it. A second time changes nothing and answers how it stands. What is said of oneself is kept as `POST /api/streamer/profile` keeps it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/streamer/register (the `RegisterStreamer` operationId).
+func (c *ClientWithResponses) RegisterStreamerWithResponse(ctx context.Context, body RegisterStreamerJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterStreamerResponse, error) {
+	rsp, err := c.RegisterStreamer(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRegisterStreamerResponse(rsp)
+}
+
+// ClearOverlaySignalWithResponse Take the signal away
+//
+// A second time changes nothing.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/streamer/signal (the `ClearOverlaySignal` operationId).
+func (c *ClientWithResponses) ClearOverlaySignalWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ClearOverlaySignalResponse, error) {
+	rsp, err := c.ClearOverlaySignal(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClearOverlaySignalResponse(rsp)
+}
+
+// GetOverlaySignalWithResponse The signal over somebody's picture
+//
+// `marketId: null` and nothing else when none is set, and for a handle that nobody has.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/streamer/signal (the `GetOverlaySignal` operationId).
+func (c *ClientWithResponses) GetOverlaySignalWithResponse(ctx context.Context, params *GetOverlaySignalParams, reqEditors ...RequestEditorFn) (*GetOverlaySignalResponse, error) {
+	rsp, err := c.GetOverlaySignal(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOverlaySignalResponse(rsp)
+}
+
+// SetOverlaySignalWithBodyWithResponse Set the signal over one's picture
+//
+// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
+func (c *ClientWithResponses) SetOverlaySignalWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetOverlaySignalResponse, error) {
+	rsp, err := c.SetOverlaySignalWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetOverlaySignalResponse(rsp)
+}
+
+// SetOverlaySignalWithResponse Set the signal over one's picture
+//
+// It takes the place of the one before and stays 12 hours; heartbeats keep it. `yesPct` and `slug` that are left out are taken from the market where it is known. Listeners of `overlay:<handle>` hear it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/streamer/signal (the `SetOverlaySignal` operationId).
+func (c *ClientWithResponses) SetOverlaySignalWithResponse(ctx context.Context, body SetOverlaySignalJSONRequestBody, reqEditors ...RequestEditorFn) (*SetOverlaySignalResponse, error) {
+	rsp, err := c.SetOverlaySignal(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetOverlaySignalResponse(rsp)
+}
+
+// ProvisionStreamWithBodyWithResponse Get a stream to send video to, or a new key for it
+//
+// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
+// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
+func (c *ClientWithResponses) ProvisionStreamWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ProvisionStreamResponse, error) {
+	rsp, err := c.ProvisionStreamWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseProvisionStreamResponse(rsp)
+}
+
+// ProvisionStreamWithResponse Get a stream to send video to, or a new key for it
+//
+// For operators whom an admin has approved. The key is in this answer and nowhere else. Asked for again, the stream gets
+// another key, and the one before opens nothing from then on. docs/video.md says how encoders use it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/streamer/stream (the `ProvisionStream` operationId).
+func (c *ClientWithResponses) ProvisionStreamWithResponse(ctx context.Context, body ProvisionStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*ProvisionStreamResponse, error) {
+	rsp, err := c.ProvisionStream(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseProvisionStreamResponse(rsp)
+}
+
+// GetStreamStateWithResponse Whether somebody is live
+//
+// `live` while the session is open and there is a stream; `ended` for 24 hours behind a session that was live; else `idle`. A handle that nobody has is idle.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/streamer/stream/state (the `GetStreamState` operationId).
+func (c *ClientWithResponses) GetStreamStateWithResponse(ctx context.Context, params *GetStreamStateParams, reqEditors ...RequestEditorFn) (*GetStreamStateResponse, error) {
+	rsp, err := c.GetStreamState(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetStreamStateResponse(rsp)
+}
+
+// ListLiveWithResponse Who is live
+//
+// The most watched first, at most 100. `recent` are sessions that ended within 24 hours, the newest 12.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/streamers/live (the `ListLive` operationId).
+func (c *ClientWithResponses) ListLiveWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListLiveResponse, error) {
+	rsp, err := c.ListLive(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLiveResponse(rsp)
 }
 
 // UnfollowWithResponse Follow an operator no more
@@ -29979,6 +34456,39 @@ func ParseResolveSignalsResponse(rsp *http.Response) (*ResolveSignalsResponse, e
 	return response, nil
 }
 
+// ParseApproveStreamerResponse parses an HTTP response from a ApproveStreamerWithResponse call
+func ParseApproveStreamerResponse(rsp *http.Response) (*ApproveStreamerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ApproveStreamerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StreamerApproved
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListAttentionHistoryResponse parses an HTTP response from a ListAttentionHistoryWithResponse call
 func ParseListAttentionHistoryResponse(rsp *http.Response) (*ListAttentionHistoryResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -30144,6 +34654,105 @@ func ParseSignInResponse(rsp *http.Response) (*SignInResponse, error) {
 	return response, nil
 }
 
+// ParseListBumpersResponse parses an HTTP response from a ListBumpersWithResponse call
+func ParseListBumpersResponse(rsp *http.Response) (*ListBumpersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBumpersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Bumpers
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListBroadcastResponse parses an HTTP response from a ListBroadcastWithResponse call
+func ParseListBroadcastResponse(rsp *http.Response) (*ListBroadcastResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBroadcastResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BroadcastFeed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetInfluenceResponse parses an HTTP response from a GetInfluenceWithResponse call
+func ParseGetInfluenceResponse(rsp *http.Response) (*GetInfluenceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetInfluenceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Influence
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListPreemptsResponse parses an HTTP response from a ListPreemptsWithResponse call
 func ParseListPreemptsResponse(rsp *http.Response) (*ListPreemptsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -30233,6 +34842,72 @@ func ParseGetBroadcastProgramResponse(rsp *http.Response) (*GetBroadcastProgramR
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest GetBroadcastProgram200JSONResponseBody
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetScheduleResponse parses an HTTP response from a GetScheduleWithResponse call
+func ParseGetScheduleResponse(rsp *http.Response) (*GetScheduleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetScheduleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Schedule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetSpotlightResponse parses an HTTP response from a GetSpotlightWithResponse call
+func ParseGetSpotlightResponse(rsp *http.Response) (*GetSpotlightResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSpotlightResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SpotlightAnswer
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -30865,6 +35540,72 @@ func ParseClaimIdentityResponse(rsp *http.Response) (*ClaimIdentityResponse, err
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest IdentityClaimed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseMakeClipResponse parses an HTTP response from a MakeClipWithResponse call
+func ParseMakeClipResponse(rsp *http.Response) (*MakeClipResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MakeClipResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest ClipMade
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseViewStreamResponse parses an HTTP response from a ViewStreamWithResponse call
+func ParseViewStreamResponse(rsp *http.Response) (*ViewStreamResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ViewStreamResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Viewing
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -32993,6 +37734,105 @@ func ParseListSituationsResponse(rsp *http.Response) (*ListSituationsResponse, e
 	return response, nil
 }
 
+// ParseGetStreamerAnalyticsResponse parses an HTTP response from a GetStreamerAnalyticsWithResponse call
+func ParseGetStreamerAnalyticsResponse(rsp *http.Response) (*GetStreamerAnalyticsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetStreamerAnalyticsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StreamerAnalytics
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSendHeartbeatResponse parses an HTTP response from a SendHeartbeatWithResponse call
+func ParseSendHeartbeatResponse(rsp *http.Response) (*SendHeartbeatResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SendHeartbeatResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Heartbeat
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetOwnStreamerResponse parses an HTTP response from a GetOwnStreamerWithResponse call
+func ParseGetOwnStreamerResponse(rsp *http.Response) (*GetOwnStreamerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOwnStreamerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OwnStreamer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetStreamerProfileResponse parses an HTTP response from a GetStreamerProfileWithResponse call
 func ParseGetStreamerProfileResponse(rsp *http.Response) (*GetStreamerProfileResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -33042,6 +37882,310 @@ func ParseChangeStreamerProfileResponse(rsp *http.Response) (*ChangeStreamerProf
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest StreamerProfileChanged
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetSessionRecapResponse parses an HTTP response from a GetSessionRecapWithResponse call
+func ParseGetSessionRecapResponse(rsp *http.Response) (*GetSessionRecapResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSessionRecapResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SessionRecap
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListSessionReceiptsResponse parses an HTTP response from a ListSessionReceiptsWithResponse call
+func ParseListSessionReceiptsResponse(rsp *http.Response) (*ListSessionReceiptsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSessionReceiptsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SessionReceipts
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRegisterStreamerResponse parses an HTTP response from a RegisterStreamerWithResponse call
+func ParseRegisterStreamerResponse(rsp *http.Response) (*RegisterStreamerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RegisterStreamerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StreamerRegistered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest StreamerRegistered
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseClearOverlaySignalResponse parses an HTTP response from a ClearOverlaySignalWithResponse call
+func ParseClearOverlaySignalResponse(rsp *http.Response) (*ClearOverlaySignalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ClearOverlaySignalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OverlayCleared
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetOverlaySignalResponse parses an HTTP response from a GetOverlaySignalWithResponse call
+func ParseGetOverlaySignalResponse(rsp *http.Response) (*GetOverlaySignalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOverlaySignalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OverlayRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSetOverlaySignalResponse parses an HTTP response from a SetOverlaySignalWithResponse call
+func ParseSetOverlaySignalResponse(rsp *http.Response) (*SetOverlaySignalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetOverlaySignalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OverlaySet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseProvisionStreamResponse parses an HTTP response from a ProvisionStreamWithResponse call
+func ParseProvisionStreamResponse(rsp *http.Response) (*ProvisionStreamResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ProvisionStreamResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest StreamProvisioned
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetStreamStateResponse parses an HTTP response from a GetStreamStateWithResponse call
+func ParseGetStreamStateResponse(rsp *http.Response) (*GetStreamStateResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetStreamStateResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StreamState
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListLiveResponse parses an HTTP response from a ListLiveWithResponse call
+func ParseListLiveResponse(rsp *http.Response) (*ListLiveResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLiveResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

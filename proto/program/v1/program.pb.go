@@ -47,6 +47,7 @@ type Segment struct {
 	Provider      string                 `protobuf:"bytes,19,opt,name=provider,proto3" json:"provider,omitempty"`
 	Route         string                 `protobuf:"bytes,20,opt,name=route,proto3" json:"route,omitempty"`
 	EndsInMs      *int64                 `protobuf:"varint,21,opt,name=ends_in_ms,json=endsInMs,proto3,oneof" json:"ends_in_ms,omitempty"` // to the market's end, from generated_at
+	PlannedAt     *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=planned_at,json=plannedAt,proto3,oneof" json:"planned_at,omitempty"` // when its slot was filled; absent: computed
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -226,6 +227,13 @@ func (x *Segment) GetEndsInMs() int64 {
 		return *x.EndsInMs
 	}
 	return 0
+}
+
+func (x *Segment) GetPlannedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PlannedAt
+	}
+	return nil
 }
 
 type Lane struct {
@@ -1097,11 +1105,264 @@ func (x *ListPreemptsResponse) GetItems() []*Preempt {
 	return nil
 }
 
+type GetInfluenceRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Window        string                 `protobuf:"bytes,1,opt,name=window,proto3" json:"window,omitempty"` // 15m, 1h, 6h, 24h, 7d; anything else is 24h
+	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`  // 0: 50; at most 200
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetInfluenceRequest) Reset() {
+	*x = GetInfluenceRequest{}
+	mi := &file_program_v1_program_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetInfluenceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetInfluenceRequest) ProtoMessage() {}
+
+func (x *GetInfluenceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_program_v1_program_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetInfluenceRequest.ProtoReflect.Descriptor instead.
+func (*GetInfluenceRequest) Descriptor() ([]byte, []int) {
+	return file_program_v1_program_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GetInfluenceRequest) GetWindow() string {
+	if x != nil {
+		return x.Window
+	}
+	return ""
+}
+
+func (x *GetInfluenceRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// An airing whose market's price is known at its start and ten minutes after its end.
+type Moved struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SegmentId     string                 `protobuf:"bytes,1,opt,name=segment_id,json=segmentId,proto3" json:"segment_id,omitempty"`
+	MarketId      string                 `protobuf:"bytes,2,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
+	Title         string                 `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
+	Lane          string                 `protobuf:"bytes,4,opt,name=lane,proto3" json:"lane,omitempty"` // lane key of the programme
+	AiredAt       *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=aired_at,json=airedAt,proto3" json:"aired_at,omitempty"`
+	EndedAt       *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
+	YesBpsBefore  int32                  `protobuf:"varint,7,opt,name=yes_bps_before,json=yesBpsBefore,proto3" json:"yes_bps_before,omitempty"`
+	YesBpsAfter   int32                  `protobuf:"varint,8,opt,name=yes_bps_after,json=yesBpsAfter,proto3" json:"yes_bps_after,omitempty"`
+	SignalsDuring *int64                 `protobuf:"varint,9,opt,name=signals_during,json=signalsDuring,proto3,oneof" json:"signals_during,omitempty"` // absent: nobody could count them
+	ViewersPeak   int32                  `protobuf:"varint,10,opt,name=viewers_peak,json=viewersPeak,proto3" json:"viewers_peak,omitempty"`
+	MeasuredAt    *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=measured_at,json=measuredAt,proto3" json:"measured_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Moved) Reset() {
+	*x = Moved{}
+	mi := &file_program_v1_program_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Moved) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Moved) ProtoMessage() {}
+
+func (x *Moved) ProtoReflect() protoreflect.Message {
+	mi := &file_program_v1_program_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Moved.ProtoReflect.Descriptor instead.
+func (*Moved) Descriptor() ([]byte, []int) {
+	return file_program_v1_program_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Moved) GetSegmentId() string {
+	if x != nil {
+		return x.SegmentId
+	}
+	return ""
+}
+
+func (x *Moved) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *Moved) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Moved) GetLane() string {
+	if x != nil {
+		return x.Lane
+	}
+	return ""
+}
+
+func (x *Moved) GetAiredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.AiredAt
+	}
+	return nil
+}
+
+func (x *Moved) GetEndedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndedAt
+	}
+	return nil
+}
+
+func (x *Moved) GetYesBpsBefore() int32 {
+	if x != nil {
+		return x.YesBpsBefore
+	}
+	return 0
+}
+
+func (x *Moved) GetYesBpsAfter() int32 {
+	if x != nil {
+		return x.YesBpsAfter
+	}
+	return 0
+}
+
+func (x *Moved) GetSignalsDuring() int64 {
+	if x != nil && x.SignalsDuring != nil {
+		return *x.SignalsDuring
+	}
+	return 0
+}
+
+func (x *Moved) GetViewersPeak() int32 {
+	if x != nil {
+		return x.ViewersPeak
+	}
+	return 0
+}
+
+func (x *Moved) GetMeasuredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.MeasuredAt
+	}
+	return nil
+}
+
+type GetInfluenceResponse struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	Items              []*Moved               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	Airings            int64                  `protobuf:"varint,2,opt,name=airings,proto3" json:"airings,omitempty"`                                                            // all of the window
+	MeanAbsMoveBps     *float64               `protobuf:"fixed64,3,opt,name=mean_abs_move_bps,json=meanAbsMoveBps,proto3,oneof" json:"mean_abs_move_bps,omitempty"`             // of these; absent: none
+	BaselineAbsMoveBps *float64               `protobuf:"fixed64,4,opt,name=baseline_abs_move_bps,json=baselineAbsMoveBps,proto3,oneof" json:"baseline_abs_move_bps,omitempty"` // of markets that did not air; absent: none was looked at
+	UpdatedAt          *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *GetInfluenceResponse) Reset() {
+	*x = GetInfluenceResponse{}
+	mi := &file_program_v1_program_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetInfluenceResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetInfluenceResponse) ProtoMessage() {}
+
+func (x *GetInfluenceResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_program_v1_program_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetInfluenceResponse.ProtoReflect.Descriptor instead.
+func (*GetInfluenceResponse) Descriptor() ([]byte, []int) {
+	return file_program_v1_program_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *GetInfluenceResponse) GetItems() []*Moved {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *GetInfluenceResponse) GetAirings() int64 {
+	if x != nil {
+		return x.Airings
+	}
+	return 0
+}
+
+func (x *GetInfluenceResponse) GetMeanAbsMoveBps() float64 {
+	if x != nil && x.MeanAbsMoveBps != nil {
+		return *x.MeanAbsMoveBps
+	}
+	return 0
+}
+
+func (x *GetInfluenceResponse) GetBaselineAbsMoveBps() float64 {
+	if x != nil && x.BaselineAbsMoveBps != nil {
+		return *x.BaselineAbsMoveBps
+	}
+	return 0
+}
+
+func (x *GetInfluenceResponse) GetUpdatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return nil
+}
+
 var File_program_v1_program_proto protoreflect.FileDescriptor
 
 const file_program_v1_program_proto_rawDesc = "" +
 	"\n" +
-	"\x18program/v1/program.proto\x12\x15signalcast.program.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xec\x05\n" +
+	"\x18program/v1/program.proto\x12\x15signalcast.program.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbb\x06\n" +
 	"\aSegment\x12\x1d\n" +
 	"\n" +
 	"segment_id\x18\x01 \x01(\tR\tsegmentId\x12\x12\n" +
@@ -1126,13 +1387,16 @@ const file_program_v1_program_proto_rawDesc = "" +
 	"\bprovider\x18\x13 \x01(\tR\bprovider\x12\x14\n" +
 	"\x05route\x18\x14 \x01(\tR\x05route\x12!\n" +
 	"\n" +
-	"ends_in_ms\x18\x15 \x01(\x03H\x04R\bendsInMs\x88\x01\x01B\x12\n" +
+	"ends_in_ms\x18\x15 \x01(\x03H\x04R\bendsInMs\x88\x01\x01\x12>\n" +
+	"\n" +
+	"planned_at\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampH\x05R\tplannedAt\x88\x01\x01B\x12\n" +
 	"\x10_market_end_dateB\f\n" +
 	"\n" +
 	"_yes_priceB\v\n" +
 	"\t_no_priceB\t\n" +
 	"\a_volumeB\r\n" +
-	"\v_ends_in_ms\"J\n" +
+	"\v_ends_in_msB\r\n" +
+	"\v_planned_at\"J\n" +
 	"\x04Lane\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x1a\n" +
@@ -1191,16 +1455,45 @@ const file_program_v1_program_proto_rawDesc = "" +
 	"\bdegraded\x18\x03 \x01(\tR\bdegraded\"\x15\n" +
 	"\x13ListPreemptsRequest\"L\n" +
 	"\x14ListPreemptsResponse\x124\n" +
-	"\x05items\x18\x01 \x03(\v2\x1e.signalcast.program.v1.PreemptR\x05items2\xe8\x01\n" +
+	"\x05items\x18\x01 \x03(\v2\x1e.signalcast.program.v1.PreemptR\x05items\"C\n" +
+	"\x13GetInfluenceRequest\x12\x16\n" +
+	"\x06window\x18\x01 \x01(\tR\x06window\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x05R\x05limit\"\xc4\x03\n" +
+	"\x05Moved\x12\x1d\n" +
+	"\n" +
+	"segment_id\x18\x01 \x01(\tR\tsegmentId\x12\x1b\n" +
+	"\tmarket_id\x18\x02 \x01(\tR\bmarketId\x12\x14\n" +
+	"\x05title\x18\x03 \x01(\tR\x05title\x12\x12\n" +
+	"\x04lane\x18\x04 \x01(\tR\x04lane\x125\n" +
+	"\baired_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\aairedAt\x125\n" +
+	"\bended_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12$\n" +
+	"\x0eyes_bps_before\x18\a \x01(\x05R\fyesBpsBefore\x12\"\n" +
+	"\ryes_bps_after\x18\b \x01(\x05R\vyesBpsAfter\x12*\n" +
+	"\x0esignals_during\x18\t \x01(\x03H\x00R\rsignalsDuring\x88\x01\x01\x12!\n" +
+	"\fviewers_peak\x18\n" +
+	" \x01(\x05R\vviewersPeak\x12;\n" +
+	"\vmeasured_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"measuredAtB\x11\n" +
+	"\x0f_signals_during\"\xb7\x02\n" +
+	"\x14GetInfluenceResponse\x122\n" +
+	"\x05items\x18\x01 \x03(\v2\x1c.signalcast.program.v1.MovedR\x05items\x12\x18\n" +
+	"\aairings\x18\x02 \x01(\x03R\aairings\x12.\n" +
+	"\x11mean_abs_move_bps\x18\x03 \x01(\x01H\x00R\x0emeanAbsMoveBps\x88\x01\x01\x126\n" +
+	"\x15baseline_abs_move_bps\x18\x04 \x01(\x01H\x01R\x12baselineAbsMoveBps\x88\x01\x01\x129\n" +
+	"\n" +
+	"updated_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAtB\x14\n" +
+	"\x12_mean_abs_move_bpsB\x18\n" +
+	"\x16_baseline_abs_move_bps2\xe8\x01\n" +
 	"\x0eProgramService\x12j\n" +
 	"\rCreatePreempt\x12+.signalcast.program.v1.CreatePreemptRequest\x1a,.signalcast.program.v1.CreatePreemptResponse\x12j\n" +
-	"\rCancelPreempt\x12+.signalcast.program.v1.CancelPreemptRequest\x1a,.signalcast.program.v1.CancelPreemptResponse2\x91\x03\n" +
+	"\rCancelPreempt\x12+.signalcast.program.v1.CancelPreemptRequest\x1a,.signalcast.program.v1.CancelPreemptResponse2\xfa\x03\n" +
 	"\x12ProgramReadService\x12a\n" +
 	"\n" +
 	"GetProgram\x12(.signalcast.program.v1.GetProgramRequest\x1a).signalcast.program.v1.GetProgramResponse\x12U\n" +
 	"\x06GetNow\x12$.signalcast.program.v1.GetNowRequest\x1a%.signalcast.program.v1.GetNowResponse\x12X\n" +
 	"\aGetNext\x12%.signalcast.program.v1.GetNextRequest\x1a&.signalcast.program.v1.GetNextResponse\x12g\n" +
-	"\fListPreempts\x12*.signalcast.program.v1.ListPreemptsRequest\x1a+.signalcast.program.v1.ListPreemptsResponseB=Z;github.com/signalcast/signalcast/proto/program/v1;programv1b\x06proto3"
+	"\fListPreempts\x12*.signalcast.program.v1.ListPreemptsRequest\x1a+.signalcast.program.v1.ListPreemptsResponse\x12g\n" +
+	"\fGetInfluence\x12*.signalcast.program.v1.GetInfluenceRequest\x1a+.signalcast.program.v1.GetInfluenceResponseB=Z;github.com/signalcast/signalcast/proto/program/v1;programv1b\x06proto3"
 
 var (
 	file_program_v1_program_proto_rawDescOnce sync.Once
@@ -1214,7 +1507,7 @@ func file_program_v1_program_proto_rawDescGZIP() []byte {
 	return file_program_v1_program_proto_rawDescData
 }
 
-var file_program_v1_program_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_program_v1_program_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_program_v1_program_proto_goTypes = []any{
 	(*Segment)(nil),               // 0: signalcast.program.v1.Segment
 	(*Lane)(nil),                  // 1: signalcast.program.v1.Lane
@@ -1232,43 +1525,54 @@ var file_program_v1_program_proto_goTypes = []any{
 	(*GetNextResponse)(nil),       // 13: signalcast.program.v1.GetNextResponse
 	(*ListPreemptsRequest)(nil),   // 14: signalcast.program.v1.ListPreemptsRequest
 	(*ListPreemptsResponse)(nil),  // 15: signalcast.program.v1.ListPreemptsResponse
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*GetInfluenceRequest)(nil),   // 16: signalcast.program.v1.GetInfluenceRequest
+	(*Moved)(nil),                 // 17: signalcast.program.v1.Moved
+	(*GetInfluenceResponse)(nil),  // 18: signalcast.program.v1.GetInfluenceResponse
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
 }
 var file_program_v1_program_proto_depIdxs = []int32{
-	16, // 0: signalcast.program.v1.Segment.starts_at:type_name -> google.protobuf.Timestamp
-	16, // 1: signalcast.program.v1.Segment.ends_at:type_name -> google.protobuf.Timestamp
-	16, // 2: signalcast.program.v1.Segment.market_end_date:type_name -> google.protobuf.Timestamp
-	16, // 3: signalcast.program.v1.Program.generated_at:type_name -> google.protobuf.Timestamp
-	0,  // 4: signalcast.program.v1.Program.segments:type_name -> signalcast.program.v1.Segment
-	1,  // 5: signalcast.program.v1.Program.lanes:type_name -> signalcast.program.v1.Lane
-	16, // 6: signalcast.program.v1.Preempt.starts_at:type_name -> google.protobuf.Timestamp
-	16, // 7: signalcast.program.v1.Preempt.created_at:type_name -> google.protobuf.Timestamp
-	16, // 8: signalcast.program.v1.CreatePreemptRequest.starts_at:type_name -> google.protobuf.Timestamp
-	3,  // 9: signalcast.program.v1.CreatePreemptResponse.item:type_name -> signalcast.program.v1.Preempt
-	3,  // 10: signalcast.program.v1.CancelPreemptResponse.item:type_name -> signalcast.program.v1.Preempt
-	2,  // 11: signalcast.program.v1.GetProgramResponse.program:type_name -> signalcast.program.v1.Program
-	0,  // 12: signalcast.program.v1.GetNowResponse.segment:type_name -> signalcast.program.v1.Segment
-	16, // 13: signalcast.program.v1.GetNowResponse.generated_at:type_name -> google.protobuf.Timestamp
-	0,  // 14: signalcast.program.v1.GetNextResponse.segment:type_name -> signalcast.program.v1.Segment
-	16, // 15: signalcast.program.v1.GetNextResponse.generated_at:type_name -> google.protobuf.Timestamp
-	3,  // 16: signalcast.program.v1.ListPreemptsResponse.items:type_name -> signalcast.program.v1.Preempt
-	4,  // 17: signalcast.program.v1.ProgramService.CreatePreempt:input_type -> signalcast.program.v1.CreatePreemptRequest
-	6,  // 18: signalcast.program.v1.ProgramService.CancelPreempt:input_type -> signalcast.program.v1.CancelPreemptRequest
-	8,  // 19: signalcast.program.v1.ProgramReadService.GetProgram:input_type -> signalcast.program.v1.GetProgramRequest
-	10, // 20: signalcast.program.v1.ProgramReadService.GetNow:input_type -> signalcast.program.v1.GetNowRequest
-	12, // 21: signalcast.program.v1.ProgramReadService.GetNext:input_type -> signalcast.program.v1.GetNextRequest
-	14, // 22: signalcast.program.v1.ProgramReadService.ListPreempts:input_type -> signalcast.program.v1.ListPreemptsRequest
-	5,  // 23: signalcast.program.v1.ProgramService.CreatePreempt:output_type -> signalcast.program.v1.CreatePreemptResponse
-	7,  // 24: signalcast.program.v1.ProgramService.CancelPreempt:output_type -> signalcast.program.v1.CancelPreemptResponse
-	9,  // 25: signalcast.program.v1.ProgramReadService.GetProgram:output_type -> signalcast.program.v1.GetProgramResponse
-	11, // 26: signalcast.program.v1.ProgramReadService.GetNow:output_type -> signalcast.program.v1.GetNowResponse
-	13, // 27: signalcast.program.v1.ProgramReadService.GetNext:output_type -> signalcast.program.v1.GetNextResponse
-	15, // 28: signalcast.program.v1.ProgramReadService.ListPreempts:output_type -> signalcast.program.v1.ListPreemptsResponse
-	23, // [23:29] is the sub-list for method output_type
-	17, // [17:23] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	19, // 0: signalcast.program.v1.Segment.starts_at:type_name -> google.protobuf.Timestamp
+	19, // 1: signalcast.program.v1.Segment.ends_at:type_name -> google.protobuf.Timestamp
+	19, // 2: signalcast.program.v1.Segment.market_end_date:type_name -> google.protobuf.Timestamp
+	19, // 3: signalcast.program.v1.Segment.planned_at:type_name -> google.protobuf.Timestamp
+	19, // 4: signalcast.program.v1.Program.generated_at:type_name -> google.protobuf.Timestamp
+	0,  // 5: signalcast.program.v1.Program.segments:type_name -> signalcast.program.v1.Segment
+	1,  // 6: signalcast.program.v1.Program.lanes:type_name -> signalcast.program.v1.Lane
+	19, // 7: signalcast.program.v1.Preempt.starts_at:type_name -> google.protobuf.Timestamp
+	19, // 8: signalcast.program.v1.Preempt.created_at:type_name -> google.protobuf.Timestamp
+	19, // 9: signalcast.program.v1.CreatePreemptRequest.starts_at:type_name -> google.protobuf.Timestamp
+	3,  // 10: signalcast.program.v1.CreatePreemptResponse.item:type_name -> signalcast.program.v1.Preempt
+	3,  // 11: signalcast.program.v1.CancelPreemptResponse.item:type_name -> signalcast.program.v1.Preempt
+	2,  // 12: signalcast.program.v1.GetProgramResponse.program:type_name -> signalcast.program.v1.Program
+	0,  // 13: signalcast.program.v1.GetNowResponse.segment:type_name -> signalcast.program.v1.Segment
+	19, // 14: signalcast.program.v1.GetNowResponse.generated_at:type_name -> google.protobuf.Timestamp
+	0,  // 15: signalcast.program.v1.GetNextResponse.segment:type_name -> signalcast.program.v1.Segment
+	19, // 16: signalcast.program.v1.GetNextResponse.generated_at:type_name -> google.protobuf.Timestamp
+	3,  // 17: signalcast.program.v1.ListPreemptsResponse.items:type_name -> signalcast.program.v1.Preempt
+	19, // 18: signalcast.program.v1.Moved.aired_at:type_name -> google.protobuf.Timestamp
+	19, // 19: signalcast.program.v1.Moved.ended_at:type_name -> google.protobuf.Timestamp
+	19, // 20: signalcast.program.v1.Moved.measured_at:type_name -> google.protobuf.Timestamp
+	17, // 21: signalcast.program.v1.GetInfluenceResponse.items:type_name -> signalcast.program.v1.Moved
+	19, // 22: signalcast.program.v1.GetInfluenceResponse.updated_at:type_name -> google.protobuf.Timestamp
+	4,  // 23: signalcast.program.v1.ProgramService.CreatePreempt:input_type -> signalcast.program.v1.CreatePreemptRequest
+	6,  // 24: signalcast.program.v1.ProgramService.CancelPreempt:input_type -> signalcast.program.v1.CancelPreemptRequest
+	8,  // 25: signalcast.program.v1.ProgramReadService.GetProgram:input_type -> signalcast.program.v1.GetProgramRequest
+	10, // 26: signalcast.program.v1.ProgramReadService.GetNow:input_type -> signalcast.program.v1.GetNowRequest
+	12, // 27: signalcast.program.v1.ProgramReadService.GetNext:input_type -> signalcast.program.v1.GetNextRequest
+	14, // 28: signalcast.program.v1.ProgramReadService.ListPreempts:input_type -> signalcast.program.v1.ListPreemptsRequest
+	16, // 29: signalcast.program.v1.ProgramReadService.GetInfluence:input_type -> signalcast.program.v1.GetInfluenceRequest
+	5,  // 30: signalcast.program.v1.ProgramService.CreatePreempt:output_type -> signalcast.program.v1.CreatePreemptResponse
+	7,  // 31: signalcast.program.v1.ProgramService.CancelPreempt:output_type -> signalcast.program.v1.CancelPreemptResponse
+	9,  // 32: signalcast.program.v1.ProgramReadService.GetProgram:output_type -> signalcast.program.v1.GetProgramResponse
+	11, // 33: signalcast.program.v1.ProgramReadService.GetNow:output_type -> signalcast.program.v1.GetNowResponse
+	13, // 34: signalcast.program.v1.ProgramReadService.GetNext:output_type -> signalcast.program.v1.GetNextResponse
+	15, // 35: signalcast.program.v1.ProgramReadService.ListPreempts:output_type -> signalcast.program.v1.ListPreemptsResponse
+	18, // 36: signalcast.program.v1.ProgramReadService.GetInfluence:output_type -> signalcast.program.v1.GetInfluenceResponse
+	30, // [30:37] is the sub-list for method output_type
+	23, // [23:30] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_program_v1_program_proto_init() }
@@ -1278,13 +1582,15 @@ func file_program_v1_program_proto_init() {
 	}
 	file_program_v1_program_proto_msgTypes[0].OneofWrappers = []any{}
 	file_program_v1_program_proto_msgTypes[4].OneofWrappers = []any{}
+	file_program_v1_program_proto_msgTypes[17].OneofWrappers = []any{}
+	file_program_v1_program_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_program_v1_program_proto_rawDesc), len(file_program_v1_program_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -173,6 +173,7 @@ const (
 	ProgramReadService_GetNow_FullMethodName       = "/signalcast.program.v1.ProgramReadService/GetNow"
 	ProgramReadService_GetNext_FullMethodName      = "/signalcast.program.v1.ProgramReadService/GetNext"
 	ProgramReadService_ListPreempts_FullMethodName = "/signalcast.program.v1.ProgramReadService/ListPreempts"
+	ProgramReadService_GetInfluence_FullMethodName = "/signalcast.program.v1.ProgramReadService/GetInfluence"
 )
 
 // ProgramReadServiceClient is the client API for ProgramReadService service.
@@ -185,6 +186,9 @@ type ProgramReadServiceClient interface {
 	GetNext(ctx context.Context, in *GetNextRequest, opts ...grpc.CallOption) (*GetNextResponse, error)
 	// The newest 100 entries of directors, the latest slot first. Fault: db_unavailable.
 	ListPreempts(ctx context.Context, in *ListPreemptsRequest, opts ...grpc.CallOption) (*ListPreemptsResponse, error)
+	// What airings of a window did, the largest move first, beside what else moved. Fault:
+	// db_unavailable.
+	GetInfluence(ctx context.Context, in *GetInfluenceRequest, opts ...grpc.CallOption) (*GetInfluenceResponse, error)
 }
 
 type programReadServiceClient struct {
@@ -235,6 +239,16 @@ func (c *programReadServiceClient) ListPreempts(ctx context.Context, in *ListPre
 	return out, nil
 }
 
+func (c *programReadServiceClient) GetInfluence(ctx context.Context, in *GetInfluenceRequest, opts ...grpc.CallOption) (*GetInfluenceResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetInfluenceResponse)
+	err := c.cc.Invoke(ctx, ProgramReadService_GetInfluence_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ProgramReadServiceServer is the server API for ProgramReadService service.
 // All implementations must embed UnimplementedProgramReadServiceServer
 // for forward compatibility.
@@ -245,6 +259,9 @@ type ProgramReadServiceServer interface {
 	GetNext(context.Context, *GetNextRequest) (*GetNextResponse, error)
 	// The newest 100 entries of directors, the latest slot first. Fault: db_unavailable.
 	ListPreempts(context.Context, *ListPreemptsRequest) (*ListPreemptsResponse, error)
+	// What airings of a window did, the largest move first, beside what else moved. Fault:
+	// db_unavailable.
+	GetInfluence(context.Context, *GetInfluenceRequest) (*GetInfluenceResponse, error)
 	mustEmbedUnimplementedProgramReadServiceServer()
 }
 
@@ -266,6 +283,9 @@ func (UnimplementedProgramReadServiceServer) GetNext(context.Context, *GetNextRe
 }
 func (UnimplementedProgramReadServiceServer) ListPreempts(context.Context, *ListPreemptsRequest) (*ListPreemptsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPreempts not implemented")
+}
+func (UnimplementedProgramReadServiceServer) GetInfluence(context.Context, *GetInfluenceRequest) (*GetInfluenceResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetInfluence not implemented")
 }
 func (UnimplementedProgramReadServiceServer) mustEmbedUnimplementedProgramReadServiceServer() {}
 func (UnimplementedProgramReadServiceServer) testEmbeddedByValue()                            {}
@@ -360,6 +380,24 @@ func _ProgramReadService_ListPreempts_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ProgramReadService_GetInfluence_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetInfluenceRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ProgramReadServiceServer).GetInfluence(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ProgramReadService_GetInfluence_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ProgramReadServiceServer).GetInfluence(ctx, req.(*GetInfluenceRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ProgramReadService_ServiceDesc is the grpc.ServiceDesc for ProgramReadService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -382,6 +420,10 @@ var ProgramReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListPreempts",
 			Handler:    _ProgramReadService_ListPreempts_Handler,
+		},
+		{
+			MethodName: "GetInfluence",
+			Handler:    _ProgramReadService_GetInfluence_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

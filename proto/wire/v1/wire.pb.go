@@ -496,6 +496,154 @@ func (x *Situation) GetDetectedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+type ListTakenRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Limit         int32                  `protobuf:"varint,1,opt,name=limit,proto3" json:"limit,omitempty"` // at most 100
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTakenRequest) Reset() {
+	*x = ListTakenRequest{}
+	mi := &file_wire_v1_wire_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTakenRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTakenRequest) ProtoMessage() {}
+
+func (x *ListTakenRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_v1_wire_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTakenRequest.ProtoReflect.Descriptor instead.
+func (*ListTakenRequest) Descriptor() ([]byte, []int) {
+	return file_wire_v1_wire_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListTakenRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type ListTakenResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Markets       []*Taken               `protobuf:"bytes,1,rep,name=markets,proto3" json:"markets,omitempty"`
+	GeneratedAt   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=generated_at,json=generatedAt,proto3" json:"generated_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTakenResponse) Reset() {
+	*x = ListTakenResponse{}
+	mi := &file_wire_v1_wire_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTakenResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTakenResponse) ProtoMessage() {}
+
+func (x *ListTakenResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_v1_wire_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTakenResponse.ProtoReflect.Descriptor instead.
+func (*ListTakenResponse) Descriptor() ([]byte, []int) {
+	return file_wire_v1_wire_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ListTakenResponse) GetMarkets() []*Taken {
+	if x != nil {
+		return x.Markets
+	}
+	return nil
+}
+
+func (x *ListTakenResponse) GetGeneratedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.GeneratedAt
+	}
+	return nil
+}
+
+type Taken struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
+	Takes         int64                  `protobuf:"varint,2,opt,name=takes,proto3" json:"takes,omitempty"` // above zero
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Taken) Reset() {
+	*x = Taken{}
+	mi := &file_wire_v1_wire_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Taken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Taken) ProtoMessage() {}
+
+func (x *Taken) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_v1_wire_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Taken.ProtoReflect.Descriptor instead.
+func (*Taken) Descriptor() ([]byte, []int) {
+	return file_wire_v1_wire_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Taken) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *Taken) GetTakes() int64 {
+	if x != nil {
+		return x.Takes
+	}
+	return 0
+}
+
 var File_wire_v1_wire_proto protoreflect.FileDescriptor
 
 const file_wire_v1_wire_proto_rawDesc = "" +
@@ -546,10 +694,19 @@ const file_wire_v1_wire_proto_rawDesc = "" +
 	"\vcriticality\x18\t \x01(\tR\vcriticality\x12;\n" +
 	"\vdetected_at\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"detectedAt2\xd4\x01\n" +
+	"detectedAt\"(\n" +
+	"\x10ListTakenRequest\x12\x14\n" +
+	"\x05limit\x18\x01 \x01(\x05R\x05limit\"\x87\x01\n" +
+	"\x11ListTakenResponse\x123\n" +
+	"\amarkets\x18\x01 \x03(\v2\x19.signalcast.wire.v1.TakenR\amarkets\x12=\n" +
+	"\fgenerated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt\":\n" +
+	"\x05Taken\x12\x1b\n" +
+	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12\x14\n" +
+	"\x05takes\x18\x02 \x01(\x03R\x05takes2\xae\x02\n" +
 	"\x0fWireReadService\x12X\n" +
 	"\tListMoves\x12$.signalcast.wire.v1.ListMovesRequest\x1a%.signalcast.wire.v1.ListMovesResponse\x12g\n" +
-	"\x0eListSituations\x12).signalcast.wire.v1.ListSituationsRequest\x1a*.signalcast.wire.v1.ListSituationsResponseB7Z5github.com/signalcast/signalcast/proto/wire/v1;wirev1b\x06proto3"
+	"\x0eListSituations\x12).signalcast.wire.v1.ListSituationsRequest\x1a*.signalcast.wire.v1.ListSituationsResponse\x12X\n" +
+	"\tListTaken\x12$.signalcast.wire.v1.ListTakenRequest\x1a%.signalcast.wire.v1.ListTakenResponseB7Z5github.com/signalcast/signalcast/proto/wire/v1;wirev1b\x06proto3"
 
 var (
 	file_wire_v1_wire_proto_rawDescOnce sync.Once
@@ -563,7 +720,7 @@ func file_wire_v1_wire_proto_rawDescGZIP() []byte {
 	return file_wire_v1_wire_proto_rawDescData
 }
 
-var file_wire_v1_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_wire_v1_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_wire_v1_wire_proto_goTypes = []any{
 	(*ListMovesRequest)(nil),       // 0: signalcast.wire.v1.ListMovesRequest
 	(*ListMovesResponse)(nil),      // 1: signalcast.wire.v1.ListMovesResponse
@@ -571,25 +728,32 @@ var file_wire_v1_wire_proto_goTypes = []any{
 	(*ListSituationsRequest)(nil),  // 3: signalcast.wire.v1.ListSituationsRequest
 	(*ListSituationsResponse)(nil), // 4: signalcast.wire.v1.ListSituationsResponse
 	(*Situation)(nil),              // 5: signalcast.wire.v1.Situation
-	(*timestamppb.Timestamp)(nil),  // 6: google.protobuf.Timestamp
+	(*ListTakenRequest)(nil),       // 6: signalcast.wire.v1.ListTakenRequest
+	(*ListTakenResponse)(nil),      // 7: signalcast.wire.v1.ListTakenResponse
+	(*Taken)(nil),                  // 8: signalcast.wire.v1.Taken
+	(*timestamppb.Timestamp)(nil),  // 9: google.protobuf.Timestamp
 }
 var file_wire_v1_wire_proto_depIdxs = []int32{
-	2, // 0: signalcast.wire.v1.ListMovesResponse.moves:type_name -> signalcast.wire.v1.Move
-	6, // 1: signalcast.wire.v1.ListMovesResponse.generated_at:type_name -> google.protobuf.Timestamp
-	6, // 2: signalcast.wire.v1.Move.detected_at:type_name -> google.protobuf.Timestamp
-	5, // 3: signalcast.wire.v1.ListSituationsResponse.situations:type_name -> signalcast.wire.v1.Situation
-	6, // 4: signalcast.wire.v1.ListSituationsResponse.generated_at:type_name -> google.protobuf.Timestamp
-	2, // 5: signalcast.wire.v1.Situation.markets:type_name -> signalcast.wire.v1.Move
-	6, // 6: signalcast.wire.v1.Situation.detected_at:type_name -> google.protobuf.Timestamp
-	0, // 7: signalcast.wire.v1.WireReadService.ListMoves:input_type -> signalcast.wire.v1.ListMovesRequest
-	3, // 8: signalcast.wire.v1.WireReadService.ListSituations:input_type -> signalcast.wire.v1.ListSituationsRequest
-	1, // 9: signalcast.wire.v1.WireReadService.ListMoves:output_type -> signalcast.wire.v1.ListMovesResponse
-	4, // 10: signalcast.wire.v1.WireReadService.ListSituations:output_type -> signalcast.wire.v1.ListSituationsResponse
-	9, // [9:11] is the sub-list for method output_type
-	7, // [7:9] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	2,  // 0: signalcast.wire.v1.ListMovesResponse.moves:type_name -> signalcast.wire.v1.Move
+	9,  // 1: signalcast.wire.v1.ListMovesResponse.generated_at:type_name -> google.protobuf.Timestamp
+	9,  // 2: signalcast.wire.v1.Move.detected_at:type_name -> google.protobuf.Timestamp
+	5,  // 3: signalcast.wire.v1.ListSituationsResponse.situations:type_name -> signalcast.wire.v1.Situation
+	9,  // 4: signalcast.wire.v1.ListSituationsResponse.generated_at:type_name -> google.protobuf.Timestamp
+	2,  // 5: signalcast.wire.v1.Situation.markets:type_name -> signalcast.wire.v1.Move
+	9,  // 6: signalcast.wire.v1.Situation.detected_at:type_name -> google.protobuf.Timestamp
+	8,  // 7: signalcast.wire.v1.ListTakenResponse.markets:type_name -> signalcast.wire.v1.Taken
+	9,  // 8: signalcast.wire.v1.ListTakenResponse.generated_at:type_name -> google.protobuf.Timestamp
+	0,  // 9: signalcast.wire.v1.WireReadService.ListMoves:input_type -> signalcast.wire.v1.ListMovesRequest
+	3,  // 10: signalcast.wire.v1.WireReadService.ListSituations:input_type -> signalcast.wire.v1.ListSituationsRequest
+	6,  // 11: signalcast.wire.v1.WireReadService.ListTaken:input_type -> signalcast.wire.v1.ListTakenRequest
+	1,  // 12: signalcast.wire.v1.WireReadService.ListMoves:output_type -> signalcast.wire.v1.ListMovesResponse
+	4,  // 13: signalcast.wire.v1.WireReadService.ListSituations:output_type -> signalcast.wire.v1.ListSituationsResponse
+	7,  // 14: signalcast.wire.v1.WireReadService.ListTaken:output_type -> signalcast.wire.v1.ListTakenResponse
+	12, // [12:15] is the sub-list for method output_type
+	9,  // [9:12] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_wire_v1_wire_proto_init() }
@@ -604,7 +768,7 @@ func file_wire_v1_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_v1_wire_proto_rawDesc), len(file_wire_v1_wire_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	WireReadService_ListMoves_FullMethodName      = "/signalcast.wire.v1.WireReadService/ListMoves"
 	WireReadService_ListSituations_FullMethodName = "/signalcast.wire.v1.WireReadService/ListSituations"
+	WireReadService_ListTaken_FullMethodName      = "/signalcast.wire.v1.WireReadService/ListTaken"
 )
 
 // WireReadServiceClient is the client API for WireReadService service.
@@ -33,6 +34,8 @@ type WireReadServiceClient interface {
 	ListMoves(ctx context.Context, in *ListMovesRequest, opts ...grpc.CallOption) (*ListMovesResponse, error)
 	// The moving markets of one event each, the highest score first.
 	ListSituations(ctx context.Context, in *ListSituationsRequest, opts ...grpc.CallOption) (*ListSituationsResponse, error)
+	// Open markets with the most takes of the last 24 hours, the most first.
+	ListTaken(ctx context.Context, in *ListTakenRequest, opts ...grpc.CallOption) (*ListTakenResponse, error)
 }
 
 type wireReadServiceClient struct {
@@ -63,6 +66,16 @@ func (c *wireReadServiceClient) ListSituations(ctx context.Context, in *ListSitu
 	return out, nil
 }
 
+func (c *wireReadServiceClient) ListTaken(ctx context.Context, in *ListTakenRequest, opts ...grpc.CallOption) (*ListTakenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListTakenResponse)
+	err := c.cc.Invoke(ctx, WireReadService_ListTaken_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // WireReadServiceServer is the server API for WireReadService service.
 // All implementations must embed UnimplementedWireReadServiceServer
 // for forward compatibility.
@@ -71,6 +84,8 @@ type WireReadServiceServer interface {
 	ListMoves(context.Context, *ListMovesRequest) (*ListMovesResponse, error)
 	// The moving markets of one event each, the highest score first.
 	ListSituations(context.Context, *ListSituationsRequest) (*ListSituationsResponse, error)
+	// Open markets with the most takes of the last 24 hours, the most first.
+	ListTaken(context.Context, *ListTakenRequest) (*ListTakenResponse, error)
 	mustEmbedUnimplementedWireReadServiceServer()
 }
 
@@ -86,6 +101,9 @@ func (UnimplementedWireReadServiceServer) ListMoves(context.Context, *ListMovesR
 }
 func (UnimplementedWireReadServiceServer) ListSituations(context.Context, *ListSituationsRequest) (*ListSituationsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListSituations not implemented")
+}
+func (UnimplementedWireReadServiceServer) ListTaken(context.Context, *ListTakenRequest) (*ListTakenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListTaken not implemented")
 }
 func (UnimplementedWireReadServiceServer) mustEmbedUnimplementedWireReadServiceServer() {}
 func (UnimplementedWireReadServiceServer) testEmbeddedByValue()                         {}
@@ -144,6 +162,24 @@ func _WireReadService_ListSituations_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _WireReadService_ListTaken_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListTakenRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WireReadServiceServer).ListTaken(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WireReadService_ListTaken_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WireReadServiceServer).ListTaken(ctx, req.(*ListTakenRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // WireReadService_ServiceDesc is the grpc.ServiceDesc for WireReadService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -158,6 +194,10 @@ var WireReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListSituations",
 			Handler:    _WireReadService_ListSituations_Handler,
+		},
+		{
+			MethodName: "ListTaken",
+			Handler:    _WireReadService_ListTaken_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -76,7 +76,7 @@ export interface Options {
     onState?: (state: State) => void;
     /** Where there is no global WebSocket, as in Node before 22. */
     WebSocket?: new (url: string, protocols: string[]) => WebSocket;
-    /** Times in milliseconds, for tests. */
+    /** Times in milliseconds: for tests, and for who has to know sooner that the server is away. */
     pace?: Partial<typeof usual>;
 }
 /** The client ended for good: its key is refused, close was called, or no WebSocket can be made of its address. */
@@ -90,6 +90,7 @@ declare const usual: {
     refused: number;
     handshake: number;
     second: number;
+    ping: number;
     queue: number;
 };
 /** How long to stay away, by chance, so that many clients do not come at once. */
@@ -113,6 +114,7 @@ export declare class FeedClient implements AsyncIterable<Message> {
     private readonly takers;
     private socket;
     private silence;
+    private asking;
     private coming;
     private ended;
     private full;

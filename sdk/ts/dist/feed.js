@@ -22,6 +22,7 @@ const usual = {
     refused: 30000, // what the wait grows to
     handshake: 15000,
     second: 1000, // what the heartbeat counts in
+    ping: 0, // how often it asks whether the server is there; 0: it waits for the beats
     queue: 1000, // messages that wait for whoever takes them; then it stops reading
 };
 const together = 20; // channels in one frame, which stays below 8 KiB
@@ -87,6 +88,7 @@ export class FeedClient {
     takers = [];
     socket = null;
     silence;
+    asking;
     coming;
     ended = null;
     full = false; // nothing is read until somebody takes
@@ -195,14 +197,15 @@ export class FeedClient {
             return;
         this.ended = err;
         clearTimeout(this.coming);
-        this.drop();
+        this.drop(true);
         this.tell({ phase: 'closed', reason: err.message });
         for (const t of this.takers.splice(0))
             t.reject(err);
     }
     /** Ends the connection without coming back. */
-    drop() {
+    drop(gently = false) {
         clearTimeout(this.silence);
+        clearInterval(this.asking);
         const socket = this.socket;
         this.socket = null;
         this.open.clear();
@@ -210,7 +213,11 @@ export class FeedClient {
             return;
         socket.onopen = socket.onmessage = socket.onclose = null;
         socket.onerror = () => { }; // of a connection that nobody waits for
-        socket.close();
+        // One that is closed before it stands is a failure to browsers, which say so.
+        if (gently && socket.readyState === 0)
+            socket.onopen = () => socket.close();
+        else
+            socket.close();
     }
     comeBack(wait) {
         clearTimeout(this.coming);
@@ -317,6 +324,11 @@ export class FeedClient {
             this.counts.clock = clock;
         if (f.heartbeatS > 0)
             this.silent = f.heartbeatS * this.pace.second * 2.5;
+        if (this.pace.ping > 0) {
+            this.silent = this.pace.ping * 2.5;
+            clearInterval(this.asking);
+            this.asking = setInterval(() => this.say({ op: 'ping', id: 'p' }), this.pace.ping);
+        }
         this.listen();
         for (const [name, p] of this.places) {
             p.repair = '';

@@ -95,7 +95,7 @@ export interface Options {
   onState?: (state: State) => void;
   /** Where there is no global WebSocket, as in Node before 22. */
   WebSocket?: new (url: string, protocols: string[]) => WebSocket;
-  /** Times in milliseconds, for tests. */
+  /** Times in milliseconds: for tests, and for who has to know sooner that the server is away. */
   pace?: Partial<typeof usual>;
 }
 
@@ -116,6 +116,7 @@ const usual = {
   refused: 30000, // what the wait grows to
   handshake: 15000,
   second: 1000, // what the heartbeat counts in
+  ping: 0, // how often it asks whether the server is there; 0: it waits for the beats
   queue: 1000, // messages that wait for whoever takes them; then it stops reading
 };
 
@@ -194,6 +195,7 @@ export class FeedClient implements AsyncIterable<Message> {
   private readonly takers: Array<{ resolve: (m: Message) => void; reject: (err: Error) => void }> = [];
   private socket: WebSocket | null = null;
   private silence: ReturnType<typeof setTimeout> | undefined;
+  private asking: ReturnType<typeof setInterval> | undefined;
   private coming: ReturnType<typeof setTimeout> | undefined;
   private ended: FeedError | null = null;
   private full = false; // nothing is read until somebody takes
@@ -302,21 +304,24 @@ export class FeedClient implements AsyncIterable<Message> {
     if (this.ended) return;
     this.ended = err;
     clearTimeout(this.coming);
-    this.drop();
+    this.drop(true);
     this.tell({ phase: 'closed', reason: err.message });
     for (const t of this.takers.splice(0)) t.reject(err);
   }
 
   /** Ends the connection without coming back. */
-  private drop(): void {
+  private drop(gently = false): void {
     clearTimeout(this.silence);
+    clearInterval(this.asking);
     const socket = this.socket;
     this.socket = null;
     this.open.clear();
     if (!socket) return;
     socket.onopen = socket.onmessage = socket.onclose = null;
     socket.onerror = () => {}; // of a connection that nobody waits for
-    socket.close();
+    // One that is closed before it stands is a failure to browsers, which say so.
+    if (gently && socket.readyState === 0) socket.onopen = () => socket.close();
+    else socket.close();
   }
 
   private comeBack(wait: number): void {
@@ -417,6 +422,11 @@ export class FeedClient implements AsyncIterable<Message> {
     const clock = Date.parse(f.serverTime) - Date.now();
     if (Number.isFinite(clock)) this.counts.clock = clock;
     if (f.heartbeatS > 0) this.silent = f.heartbeatS * this.pace.second * 2.5;
+    if (this.pace.ping > 0) {
+      this.silent = this.pace.ping * 2.5;
+      clearInterval(this.asking);
+      this.asking = setInterval(() => this.say({ op: 'ping', id: 'p' }), this.pace.ping);
+    }
     this.listen();
     for (const [name, p] of this.places) {
       p.repair = '';

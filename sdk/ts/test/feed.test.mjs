@@ -316,11 +316,30 @@ test('a day of beats is no fault, and two that do not come are', async (t) => {
   assert.deepEqual([client.stats().connections, client.stats().holes], [2, 0]);
 });
 
+test('who asks whether the server is there knows of its silence sooner', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] });
+  const { server, client, by, settle } = beginDay(t, { ping: 1200, least: 900, most: 1100, refused: 1100 });
+  await settle();
+  for (let n = 0; n < 50; n++) {
+    t.mock.timers.tick(1200);
+    await settle();
+  }
+  assert.deepEqual([client.stats().connections, by.reconnecting, server.pings], [1, undefined, 50]);
+  server.mute = true;
+  t.mock.timers.tick(3100);
+  await settle();
+  assert.equal(by.reconnecting, 1);
+  server.mute = false;
+  t.mock.timers.tick(1100);
+  await settle();
+  assert.equal(client.stats().connections, 2);
+});
+
 // beginDay is begin with the times of the service, on a clock that is set by hand.
-function beginDay(t) {
+function beginDay(t, pace = {}) {
   const server = new Server({ every: 30000, heartbeatS: 30 });
   const by = {};
-  const client = open({ url: 'ws://feed.example/ws', channels: ['signals'], WebSocket: server.WebSocket, onState: (s) => (by[s.phase] = (by[s.phase] ?? 0) + 1) });
+  const client = open({ url: 'ws://feed.example/ws', channels: ['signals'], pace, WebSocket: server.WebSocket, onState: (s) => (by[s.phase] = (by[s.phase] ?? 0) + 1) });
   t.after(() => {
     client.close();
     server.end();

@@ -8,6 +8,7 @@ export class Server {
   conns = new Set();
   opened = 0;
   heard = []; // frames of clients
+  pings = 0;
   refuse = 0; // the next connections
   drop = 0; // the next events are not sent
   forget = false; // and are not sent again either
@@ -64,6 +65,11 @@ export class Server {
   }
 
   take(c, f) {
+    if (f.op === 'ping') {
+      this.pings++;
+      if (!this.mute) c.hear({ op: 'pong', id: f.id });
+      return;
+    }
     this.heard.push(f);
     c.said = (c.said ?? 0) + 1;
     if (c.said > 20) throw new Error("too many frames"); // more than the limit of the service, at once

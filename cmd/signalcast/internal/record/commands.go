@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 )
 
 // Commands are `signalcast record …`.
@@ -62,14 +64,18 @@ func (v *Verified) verdict() string {
 
 type getCommand struct {
 	Handle string `arg:"" help:"The operator's handle."`
-	Hub    string `help:"Address of the hub." env:"SIGNALCAST_HUB" default:"http://localhost:8080"`
+	settings.Home
 	Format string `help:"jsonl or csv." enum:"jsonl,csv" default:"jsonl"`
 	Out    string `short:"o" help:"File to write; without it the standard output." type:"path"`
 }
 
 // Run fetches. A file appears under its name when it is whole, and not before.
 func (g *getCommand) Run(ctx context.Context) error {
-	from, err := fetch(ctx, strings.TrimRight(g.Hub, "/")+"/api/operator/"+url.PathEscape(g.Handle)+"/record?format="+g.Format)
+	hub, err := g.Address()
+	if err != nil {
+		return err
+	}
+	from, err := fetch(ctx, hub+"/api/operator/"+url.PathEscape(g.Handle)+"/record?format="+g.Format)
 	if err != nil {
 		return err
 	}

@@ -105,6 +105,7 @@ func TestForgeries(t *testing.T) {
 		"more than all of the crowd":   {func(_, c, _ object) { c["crowdYesAtSignal"] = 99999 }, "line 2: crowdYesAtSignal"},
 		"a path for an id":             {func(_, c, _ object) { c["id"] = "../../x" }, "line 2: id"},
 		"a path for a market":          {func(_, c, _ object) { c["marketId"] = "native-../x" }, "line 2: marketId"},
+		"a random event's id":          {func(_, c, _ object) { noteOf(c)["id"] = "3e96deca-cfd9-44ff-bab5-291617153993" }, "line 2: events.id"},
 		"a word for an event's id":     {func(_, c, _ object) { noteOf(c)["id"] = "x" }, "line 2: events.id"},
 		"no public id":                 {func(h, _, _ object) { h["operatorPublicId"] = "mara" }, "line 1: operatorPublicId"},
 		"a handle that wipes":          {func(h, _, _ object) { h["handle"] = "mara\x1b[2J\x1b[H" }, `line 1: handle: says "mara\x1b[2J\x1b[H"`},
@@ -155,6 +156,7 @@ func TestWhatIsHonest(t *testing.T) {
 		}, 0, 0},
 		"a checkpoint of some ledger":            {func(_, _, e object) { e["checkpoint"] = signed + "AAAAAQECAwQ=\n" }, 0, 0},
 		"one word in two spellings of a payload": {func(_, c, _ object) { noteOf(c)["payload"] = object{"a": 1, "A": object{"score": 1, "Score": 2}} }, 0, 0},
+		"an event with an idempotency key":       {func(_, c, _ object) { noteOf(c)["id"] = "3e96deca-cfd9-84ff-bab5-291617153993" }, 0, 0},
 		"the clock of the reader is late":        {func(h, _, _ object) { h["asOf"] = "2026-11-22T09:34:59Z" }, 0, 0},
 	} {
 		var out bytes.Buffer

@@ -13,7 +13,9 @@ import (
 
 // What the protocol's ids look like.
 var (
-	uuidForm     = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	// The id of an event is made of its idempotency key, in version 8, where it came with one.
+	eventForm    = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	publicIDForm = regexp.MustCompile(`^op_[0-9a-f]{16}$`)
 )
 
@@ -53,7 +55,7 @@ func (c *call) checkForm(asOf time.Time, d *differences) {
 	c.upTo(asOf, "resolvedAt", c.ResolvedAt, d)
 	for i := range c.Events {
 		e := &c.Events[i]
-		d.that(uuidForm.MatchString(e.ID), "events.id", e.ID, "an id of an event")
+		d.that(eventForm.MatchString(e.ID), "events.id", e.ID, "an id of an event")
 		d.that(slices.Contains(eventTypes, e.Type), "events.type", e.Type, "a type of events")
 		c.upTo(asOf, "events.createdAt", &e.CreatedAt, d)
 	}

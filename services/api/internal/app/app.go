@@ -176,6 +176,7 @@ func (a *App) subjects() error {
 	a.callOut()
 	a.ticker = relay.NewTicker(a.store, relay.NewReaders(a.redis, newID(), a.now), a.hub, a.now, a.log)
 	a.oracle.Watch(a.viewers)
+	a.signals.Count(func(id syntax.MarketID) int { return a.ticker.Counted(string(id)) })
 	return nil
 }
 

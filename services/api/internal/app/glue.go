@@ -115,6 +115,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	}
 	operators, signals := rpc.NewOperators(a.operators, a.news, a.now), rpc.NewSignals(a.signals, server.Enclose)
 	markets := rpc.NewMarkets(a.markets, a.markets)
+	markets.Watch(func(id string) int { return a.ticker.Counted(id) })
 	resolutions := rpc.NewResolutions(a.resolves, a.scanner, a.markets)
 	operatorv1.RegisterOperatorServiceServer(server, operators)
 	operatorv1.RegisterOperatorReadServiceServer(server, operators)

@@ -29,11 +29,26 @@ type Copy struct {
 	Data    []byte // JSON object
 }
 
+// Watching is how many watch the stream of an operator at a time.
+type Watching struct {
+	Handle  string
+	Viewers int64
+	At      time.Time
+}
+
+// Check tells whether the ledger keeps it.
+func (w *Watching) Check() error {
+	if w.Handle == "" || w.Viewers < 0 || w.At.IsZero() {
+		return ErrFact
+	}
+	return nil
+}
+
 // maxData is what one event or copy may carry.
 const maxData = 16 << 10
 
-// maxProgramme is what the programme of a station may be.
-const maxProgramme = 256 << 10
+// maxLong is what the programme of a station may be, and the live list.
+const maxLong = 256 << 10
 
 // ErrFact says that a service has sent what is no event.
 var ErrFact = fault.New(fault.Invalid, "invalid_request", "not an event of the feed")
@@ -60,8 +75,8 @@ func (c *Copy) Check() error {
 	if c.Channel == "" || c.At.IsZero() {
 		return ErrFact
 	}
-	if strings.HasPrefix(string(c.Channel), stationPrefix) {
-		return checkSize(c.Data, maxProgramme)
+	if c.Channel == Live || strings.HasPrefix(string(c.Channel), stationPrefix) {
+		return checkSize(c.Data, maxLong)
 	}
 	return checkData(c.Data)
 }

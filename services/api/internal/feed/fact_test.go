@@ -51,6 +51,17 @@ func TestWhatOthersMayTell(t *testing.T) {
 	if err := (&Copy{Channel: "live", At: at, Data: []byte(`{}`)}).Check(); err != nil {
 		t.Error(err)
 	}
+	long := []byte(`{"a":"` + strings.Repeat("x", maxData) + `"}`)
+	for channel, fits := range map[Channel]bool{"live": true, "station:tide": true, "overlay:mara": false, "operator:mara": false} {
+		if err := (&Copy{Channel: channel, At: at, Data: long}).Check(); (err == nil) != fits {
+			t.Errorf("a long copy of %s: %v", channel, err)
+		}
+	}
+	for _, w := range []Watching{{Viewers: 1, At: at}, {Handle: "mara", Viewers: -1, At: at}, {Handle: "mara", Viewers: 1}} {
+		if err := w.Check(); !errors.Is(err, ErrFact) {
+			t.Errorf("%+v: %v", w, err)
+		}
+	}
 	if err := (&Copy{At: at, Data: []byte(`{}`)}).Check(); !errors.Is(err, ErrFact) {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ type Query struct {
 	Lane      string
 	Providers []string
 	Handle    string
+	Topic     string // of segment events, only those of this channel of a programme
 	Limit     int
 	Forward   bool  // oldest first, behind From; else newest first, below From
 	From      int64 // 0 with Forward false: from the newest

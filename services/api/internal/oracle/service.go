@@ -233,6 +233,19 @@ func (s *Service) Top(ctx context.Context, lane syntax.Lane, limit int) ([]Row, 
 	return out, st.at, nil
 }
 
+// Taken lists open markets with takes of the last 24 hours, the most first. When no
+// reading succeeded for wire.LiveFor nothing is known of them. Fault: ErrUnavailable.
+func (s *Service) Taken(ctx context.Context, limit int) ([]Row, time.Time, error) {
+	st, err := s.current(ctx)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if s.old(st) {
+		return nil, st.at, nil
+	}
+	return st.taken[:min(len(st.taken), max(limit, 0))], st.at, nil
+}
+
 // Score gives the attention of one market. Faults: ErrNotFound; ErrUnavailable
 // before the first reading and while no reading succeeds, because the market may
 // have opened since.

@@ -30,6 +30,7 @@ type state struct {
 	rows       []Row // by rank
 	places     map[syntax.MarketID]int
 	tops       map[syntax.Lane][]int // places of the first MostRows; the empty lane is all
+	taken      []Row                 // the first MostRows by takes of a day, those with none left out
 	heatmap    heatmap
 	moves      [len(syntax.Windows)][]wire.Move
 	situations [len(syntax.Windows)][]wire.Situation
@@ -40,6 +41,7 @@ type state struct {
 func newState(facts []Fact, kept map[Sighting]time.Time, before *state, now time.Time) *state {
 	st := &state{at: now, kept: kept}
 	st.rank(facts)
+	st.count()
 	st.heatmap = newHeatmap(st.rows, now)
 	st.move(before)
 	return st
@@ -75,6 +77,17 @@ func (st *state) rank(facts []Fact) {
 			}
 		}
 	}
+}
+
+// count finds what is talked about; of equal ones that with more attention comes first.
+func (st *state) count() {
+	for _, r := range st.rows {
+		if r.Takes24h > 0 {
+			st.taken = append(st.taken, r)
+		}
+	}
+	slices.SortStableFunc(st.taken, func(a, b Row) int { return cmp.Compare(b.Takes24h, a.Takes24h) })
+	st.taken = slices.Clip(st.taken[:min(len(st.taken), MostRows)])
 }
 
 // move finds what moves in each window and since when: as the store knows it, else

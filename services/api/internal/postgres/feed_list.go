@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -124,16 +125,28 @@ func feedList(q feed.Query, user string, lo, hi int64) (string, []any) {
 	if len(q.Providers) > 0 {
 		where += " AND e.provider = ANY (" + arg(q.Providers) + "::text[])"
 	}
+	topic := ""
+	if q.Topic != "" && (len(q.Types) == 0 || slices.Contains(q.Types, feed.SegmentStarted) || slices.Contains(q.Types, feed.SegmentPreempted)) {
+		topic = arg(q.Topic)
+	}
 	order := " ORDER BY seq DESC"
 	if q.Forward {
 		order = " ORDER BY seq"
 	}
 	const columns = "e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.topic, e.data"
 	branch := "SELECT " + columns + " FROM protocol_events e WHERE " + where + order + " LIMIT $3"
-	rows := strings.Replace(branch, "@", "true", 1)
+	rows := strings.Replace(branch, "@", onTopic(topic), 1)
 	if len(q.Types) > 0 {
-		rows = ofTypes(q.Types, branch)
+		rows = ofTypesOn(topic, q.Types, branch)
 	}
 	return "SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, u.handle, u.public_id, e.topic, e.data" +
 		" FROM (SELECT " + columns + " FROM (" + rows + ") e" + order + " LIMIT $3) e LEFT JOIN users u ON u.id = e.user_id" + order, args
+}
+
+// onTopic is the condition on the channel of segment events: all others have none.
+func onTopic(topic string) string {
+	if topic == "" {
+		return "true"
+	}
+	return "(e.topic IS NULL OR e.topic = " + topic + ")"
 }

@@ -226,3 +226,45 @@ func TestWriterCannotHaveYoungEventsDropped(t *testing.T) {
 		t.Errorf("%d functions with the owner's rights take the day from their caller", callable)
 	}
 }
+
+// Of segment events a query may ask for those of one channel; all other events stay.
+func TestFeedOfOneProgramme(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("1", 5000)
+	b.exec(`INSERT INTO api.outbox (type, market_id, at, topic)
+		SELECT k.type, '1', $1, k.topic FROM generate_series(1, 20) i, LATERAL (VALUES
+			('segment.started', 'program:default'), ('segment.started', 'program:hot'), ('segment.preempted', 'program:default:SPORT'),
+			('market.status', NULL)) AS k (type, topic)`, noon)
+	b.number()
+	all := b.events()
+	for _, q := range []feed.Query{
+		{Topic: "program:default"},
+		{Topic: "program:default", Types: []feed.Type{feed.SegmentStarted}},
+		{Topic: "program:default", Types: []feed.Type{feed.SegmentStarted, feed.SegmentPreempted, feed.MarketStatus}},
+		{Topic: "program:default:SPORT", Types: []feed.Type{feed.MarketStatus}},
+		{Topic: "program:nothing", Types: []feed.Type{feed.SegmentStarted, feed.MarketStatus}},
+	} {
+		var want, got []int64
+		for _, e := range all {
+			if (len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) && (e.Topic == "" || e.Topic == q.Topic) {
+				want = append(want, e.Seq)
+			}
+		}
+		slices.Reverse(want)
+		q.Limit = 7
+		for more := true; more; {
+			p, err := b.ListFeedEvents(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range p.Events {
+				got = append(got, e.Seq)
+			}
+			more, q.From = p.More, p.Next
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", q, diff)
+		}
+	}
+}

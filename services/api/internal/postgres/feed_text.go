@@ -13,10 +13,18 @@ import (
 
 // ofTypes is the union of one branch for each type. Branch begins with SELECT and
 // ends with its order and limit; @ stands for the condition on the type.
-func ofTypes(types []feed.Type, branch string) string {
+func ofTypes(types []feed.Type, branch string) string { return ofTypesOn("", types, branch) }
+
+// ofTypesOn is ofTypes with one channel of a programme, as a parameter; empty: all. The
+// events of one are found by it alone: there are dozens of channels.
+func ofTypesOn(topic string, types []feed.Type, branch string) string {
 	parts := make([]string, len(types))
 	for i, t := range types {
-		parts[i] = "(" + strings.Replace(branch, "@", "e.type = "+quoted(string(t)), 1) + ")"
+		on := "e.type = " + quoted(string(t))
+		if topic != "" && (t == feed.SegmentStarted || t == feed.SegmentPreempted) {
+			on += " AND e.topic = " + topic
+		}
+		parts[i] = "(" + strings.Replace(branch, "@", on, 1) + ")"
 	}
 	return strings.Join(parts, " UNION ALL ")
 }

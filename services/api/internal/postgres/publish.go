@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,6 +31,33 @@ func (s *Store) TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.
 		return pg.Fault(fmt.Errorf("take facts and copies: %w", err))
 	}
 	return nil
+}
+
+// TakeViewers keeps how many watch whom, on every market that their streams are bound to.
+func (s *Store) TakeViewers(ctx context.Context, list []feed.Watching) error {
+	handles, viewers, times := make([]string, len(list)), make([]int32, len(list)), make([]time.Time, len(list))
+	for i, w := range list {
+		handles[i], viewers[i], times[i] = w.Handle, int32(min(w.Viewers, math.MaxInt32)), w.At
+	}
+	if _, err := s.acts.Exec(ctx, query("publish_viewers"), handles, viewers, times); err != nil {
+		return pg.Fault(fmt.Errorf("keep viewers: %w", err))
+	}
+	return nil
+}
+
+// ListWatched is how many watch the streams of each market, by news that came after since.
+func (s *Store) ListWatched(ctx context.Context, since time.Time) (map[string]int, error) {
+	rows, err := s.pool.Query(ctx, query("market_watched"), since)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list watched markets: %w", err))
+	}
+	out := make(map[string]int)
+	var id string
+	var n int
+	if _, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error { out[id] = n; return nil }); err != nil {
+		return nil, pg.Fault(fmt.Errorf("list watched markets: %w", err))
+	}
+	return out, nil
 }
 
 func factColumns(facts []feed.Fact) []any {

@@ -67,6 +67,54 @@ func TestTakeFacts(t *testing.T) {
 	}
 }
 
+// Who watches counts on every market that the stream is bound to, while the news of it
+// is young; older news changes nothing.
+func TestViewersOfMarkets(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, id := range []string{"7", "8", "9"} {
+		b.venueMarket(id, 3150)
+	}
+	var facts []feed.Fact
+	for _, bound := range [][2]string{{"7", "mara_k"}, {"8", "mara_k"}, {"7", "tidewatch"}, {"9", "otto"}} {
+		facts = append(facts, feed.Fact{ID: newUUID(), Type: feed.StreamBound, At: noon, MarketID: bound[0], Handle: bound[1], Data: []byte(`{}`)})
+	}
+	facts = append(facts, feed.Fact{ID: newUUID(), Type: feed.StreamUnbound, At: noon.Add(time.Second), MarketID: "9", Handle: "otto", Data: []byte(`{}`)})
+	if err := b.TakeFacts(t.Context(), facts, nil); err != nil {
+		t.Fatal(err)
+	}
+	tell := func(at time.Time, list ...feed.Watching) {
+		t.Helper()
+		for i := range list {
+			list[i].At = at
+		}
+		if err := b.TakeViewers(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	watched := func(since time.Time) map[string]int {
+		t.Helper()
+		out, err := b.ListWatched(t.Context(), since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	tell(noon, feed.Watching{Handle: "mara_k", Viewers: 37}, feed.Watching{Handle: "tidewatch", Viewers: 5}, feed.Watching{Handle: "otto", Viewers: 9}, feed.Watching{Handle: "nobody", Viewers: 1})
+	if diff := cmp.Diff(map[string]int{"7": 42, "8": 37}, watched(noon.Add(-time.Minute))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	tell(noon.Add(-time.Second), feed.Watching{Handle: "mara_k", Viewers: 1})
+	tell(noon.Add(time.Minute), feed.Watching{Handle: "tidewatch", Viewers: 1 << 40})
+	if diff := cmp.Diff(map[string]int{"7": 2147483647, "8": 37}, watched(noon.Add(-time.Minute))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	tell(noon.Add(2*time.Minute), feed.Watching{Handle: "tidewatch"})
+	if diff := cmp.Diff(map[string]int{}, watched(noon)); diff != "" { // those of mara_k are too old
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // Streams of a market are counted however often they come and go.
 func TestMarketStreams(t *testing.T) {
 	t.Parallel()

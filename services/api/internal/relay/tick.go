@@ -14,6 +14,8 @@ import (
 const (
 	priceEvery   = time.Second
 	viewersEvery = 5 * time.Second
+	// watchedLife is how long the hub's word on viewers of streams holds.
+	watchedLife = 30 * time.Second
 	// MostMarkets is how many markets one process follows.
 	MostMarkets = 20_000
 )
@@ -21,6 +23,9 @@ const (
 // Standings reads where markets stand; of those that it does not know it tells nothing.
 type Standings interface {
 	ListStandings(ctx context.Context, ids []string) ([]feed.Standing, error)
+	// ListWatched is how many watch the streams of each market, by news that came
+	// after since.
+	ListWatched(ctx context.Context, since time.Time) (map[string]int, error)
 }
 
 // Counter adds up the readers of all processes.
@@ -47,7 +52,8 @@ type Ticker struct {
 	told map[string]feed.Standing
 
 	mu      sync.Mutex
-	viewers map[string]int
+	viewers map[string]int // readers, and those who watch a stream
+	watched map[string]int // those who watch a stream alone
 }
 
 // NewTicker makes a Ticker.
@@ -55,11 +61,13 @@ func NewTicker(store Standings, counter Counter, hub *live.Hub, now func() time.
 	return &Ticker{store: store, counter: counter, hub: hub, now: now, log: log, told: map[string]feed.Standing{}, viewers: map[string]int{}}
 }
 
-// Viewers is how many readers a market has over all processes: as of some seconds ago,
-// and where nobody read it here then, as of now.
+// Viewers is how many look at a market, as readers over all processes or by watching a
+// stream that is bound to it: as of some seconds ago, and readers as of now where there
+// were none here then.
 func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	t.mu.Lock()
 	n, known := t.viewers[marketID]
+	watched := t.watched[marketID]
 	t.mu.Unlock()
 	if known {
 		return n
@@ -68,11 +76,11 @@ func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	if err != nil {
 		others = 0 // those of this process are known
 	}
-	return others + t.hub.Readers(feed.MarketChannel(marketID))
+	return watched + others + t.hub.Readers(feed.MarketChannel(marketID))
 }
 
-// Everyone is how many readers each market has over all processes; while Redis is away,
-// over this one.
+// Everyone is how many look at each market; while Redis is away, the readers of this
+// process alone and those who watch.
 func (t *Ticker) Everyone(ctx context.Context) map[string]int {
 	sums, err := t.counter.Others(ctx)
 	if err != nil {
@@ -81,7 +89,20 @@ func (t *Ticker) Everyone(ctx context.Context) map[string]int {
 	for id, n := range t.hub.Markets() {
 		sums[id] += n
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, n := range t.watched {
+		sums[id] += n
+	}
 	return sums
+}
+
+// Counted is how many looked at a market some seconds ago, as far as this process knows
+// without asking.
+func (t *Ticker) Counted(marketID string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(t.viewers[marketID], t.watched[marketID])
 }
 
 // Run tells until ctx ends.
@@ -166,7 +187,8 @@ func crowdData(s feed.Standing) []byte {
 	return append(strconv.AppendInt(b, total, 10), '}')
 }
 
-// Look counts readers over all processes and tells what has changed.
+// Look counts readers over all processes and those who watch, and tells what has
+// changed. What cannot be read counts nobody.
 func (t *Ticker) Look(ctx context.Context) {
 	own := t.hub.Markets()
 	sums, err := t.counter.Count(ctx, own)
@@ -174,13 +196,27 @@ func (t *Ticker) Look(ctx context.Context) {
 		sums = own
 	}
 	now := t.now()
+	watched, err := t.watch(ctx, now)
+	if err != nil {
+		watched = nil
+	}
+	looking := make(map[string]int, len(sums))
+	for id, n := range sums {
+		looking[id] = n + watched[id]
+	}
 	t.mu.Lock()
 	before := t.viewers
-	t.viewers = sums
+	t.viewers, t.watched = looking, watched
 	t.mu.Unlock()
-	for id, n := range sums {
+	for id, n := range looking {
 		if before[id] != n && own[id] > 0 {
 			t.publish(id, feed.ViewersUpdated, now, append(strconv.AppendInt([]byte(`{"viewers":`), int64(n), 10), '}'))
 		}
 	}
+}
+
+func (t *Ticker) watch(ctx context.Context, now time.Time) (map[string]int, error) {
+	ctx, cancel := context.WithTimeout(ctx, priceEvery)
+	defer cancel()
+	return t.store.ListWatched(ctx, now.Add(-watchedLife))
 }

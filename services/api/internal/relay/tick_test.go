@@ -73,6 +73,32 @@ func TestTicker(t *testing.T) {
 	}
 }
 
+// Who watches a stream of a market looks at it, too.
+func TestTickerCountsWhoWatches(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	client := testkit.KV(t, testkit.Redis(t))
+	hub := newHub(t, 8)
+	one := read(t, hub, "market:1")
+	ticker := relay.NewTicker(b.store, relay.NewReaders(client, "a", time.Now), hub, time.Now, slog.New(slog.DiscardHandler))
+	b.exec(`INSERT INTO api.market_live (market_id, handle, bound, at, viewers, viewers_at) VALUES
+		('1', 'mara_k', true, now(), 37, now()), ('1', 'tidewatch', true, now(), 4, now() - interval '1 minute'), ('3', 'mara_k', true, now(), 37, now())`)
+	ticker.Look(t.Context())
+	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal([]string{`{"viewers":38}`}, one.data()) })
+	if n, m := ticker.Viewers(t.Context(), "1"), ticker.Viewers(t.Context(), "3"); n != 38 || m != 37 {
+		t.Errorf("%d and %d viewers", n, m)
+	}
+	if diff := cmp.Diff(map[string]int{"1": 38, "3": 37}, ticker.Everyone(t.Context())); diff != "" {
+		t.Errorf("everyone (-want +got):\n%s", diff)
+	}
+	if n, m := ticker.Counted("1"), ticker.Counted("2"); n != 38 || m != 0 {
+		t.Errorf("%d and %d are counted", n, m)
+	}
+	b.exec(`UPDATE api.market_live SET viewers = 0`)
+	ticker.Look(t.Context())
+	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal([]string{`{"viewers":38}`, `{"viewers":1}`}, one.data()) })
+}
+
 // data is that of every event that a reader has.
 func (r *reader) data() (out []string) {
 	for _, text := range r.got() {

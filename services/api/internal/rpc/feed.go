@@ -11,6 +11,8 @@ import (
 type Taker interface {
 	// TakeFacts takes each fact once, by its id, and keeps copies: all or none.
 	TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error
+	// TakeViewers keeps how many watch whom.
+	TakeViewers(ctx context.Context, list []feed.Watching) error
 }
 
 // Crier hands on what has no number.
@@ -33,7 +35,7 @@ func NewFeed(taker Taker, crier Crier) *Feed { return &Feed{taker: taker, crier:
 
 // Publish takes what a service has to tell. Faults: invalid_request, db_unavailable.
 func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
-	if max(len(r.GetFacts()), len(r.GetCopies()), len(r.GetNews())) > maxPublished {
+	if max(len(r.GetFacts()), len(r.GetCopies()), len(r.GetNews()), len(r.GetWatching())) > maxPublished {
 		return nil, feed.ErrFact
 	}
 	facts := make([]feed.Fact, 0, len(r.GetFacts()))
@@ -67,6 +69,19 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 			return nil, err
 		}
 		news = append(news, e)
+	}
+	watching := make([]feed.Watching, 0, len(r.GetWatching()))
+	for _, p := range r.GetWatching() {
+		w := feed.Watching{Handle: p.GetHandle(), Viewers: p.GetViewers(), At: p.GetAt().AsTime()}
+		if err := w.Check(); err != nil {
+			return nil, err
+		}
+		watching = append(watching, w)
+	}
+	if len(watching) > 0 {
+		if err := f.taker.TakeViewers(ctx, watching); err != nil {
+			return nil, err
+		}
 	}
 	if len(facts)+len(copies) > 0 {
 		if err := f.taker.TakeFacts(ctx, facts, copies); err != nil {

@@ -28,9 +28,12 @@ func NewFeedReads(r FeedReader) *FeedReads { return &FeedReads{feed: r} }
 
 const maxEvents = 200
 
-// ListEvents lists the newest events. Faults: db_unavailable.
+// ListEvents lists the newest events, or those below a number. Faults: db_unavailable.
 func (f *FeedReads) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*feedv1.ListEventsResponse, error) {
-	q := feed.Query{Lane: syntax.LaneFilter(r.GetLane()).String(), Limit: min(max(int(r.GetLimit()), 1), maxEvents)}
+	q := feed.Query{
+		Lane: syntax.LaneFilter(r.GetLane()).String(), Limit: min(max(int(r.GetLimit()), 1), maxEvents),
+		From: max(r.GetBefore(), 0), Topic: feed.Channel(r.GetTopic()).Topic(),
+	}
 	for _, name := range r.GetTypes() {
 		if t, ok := feed.ParseType(name); ok {
 			q.Types = append(q.Types, t)
@@ -52,7 +55,7 @@ func (f *FeedReads) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest)
 	for i := range p.Events {
 		e := &p.Events[i]
 		out.Events = append(out.Events, &feedv1.Event{
-			Seq: e.Seq, Type: string(e.Type), At: timestamppb.New(e.At), Handle: e.Handle, MarketId: e.MarketID, Data: string(e.Data),
+			Seq: e.Seq, Id: e.ID, Type: string(e.Type), At: timestamppb.New(e.At), Handle: e.Handle, MarketId: e.MarketID, Data: string(e.Data),
 		})
 	}
 	return out, nil

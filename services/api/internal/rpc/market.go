@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -31,11 +32,23 @@ type Markets struct {
 	marketv1.UnimplementedMarketReadServiceServer
 	reader  MarketReader
 	creator MarketCreator
+	counted func(marketID string) int
 }
 
 // NewMarkets wires the face.
 func NewMarkets(reader MarketReader, creator MarketCreator) *Markets {
-	return &Markets{reader: reader, creator: creator}
+	return &Markets{reader: reader, creator: creator, counted: func(string) int { return 0 }}
+}
+
+// Watch sets who counts the viewers of a market; lists ask it and wait for nobody.
+func (f *Markets) Watch(counted func(marketID string) int) { f.counted = counted }
+
+// watched puts the viewers into a list.
+func (f *Markets) watched(list []*marketv1.Market) []*marketv1.Market {
+	for _, m := range list {
+		m.Viewers = int32(min(f.counted(m.GetId()), math.MaxInt32))
+	}
+	return list
 }
 
 // CreateNative makes a native market. Faults: invalid_<member>, forbidden,
@@ -79,7 +92,7 @@ func (f *Markets) ListAirable(ctx context.Context, r *marketv1.ListAirableReques
 	if err != nil {
 		return nil, err
 	}
-	return &marketv1.ListAirableResponse{Markets: marketsTo(list)}, nil
+	return &marketv1.ListAirableResponse{Markets: f.watched(marketsTo(list))}, nil
 }
 
 // ListMarkets reads many markets at once.
@@ -88,7 +101,7 @@ func (f *Markets) ListMarkets(ctx context.Context, r *marketv1.ListMarketsReques
 	if err != nil {
 		return nil, err
 	}
-	return &marketv1.ListMarketsResponse{Markets: marketsTo(list)}, nil
+	return &marketv1.ListMarketsResponse{Markets: f.watched(marketsTo(list))}, nil
 }
 
 // GetSnapshot reads the price that a call without one is filed at.

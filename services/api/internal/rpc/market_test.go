@@ -75,6 +75,7 @@ func dialMarkets(t *testing.T, m *markets) (marketv1.MarketReadServiceClient, ma
 	t.Helper()
 	conn := testkit.Link(t, func(r grpc.ServiceRegistrar) {
 		face := rpc.NewMarkets(m, m)
+		face.Watch(func(id string) int { return 40 + len(id) })
 		marketv1.RegisterMarketServiceServer(r, face)
 		marketv1.RegisterMarketReadServiceServer(r, face)
 	})
@@ -127,11 +128,11 @@ func TestMarketReads(t *testing.T) {
 		}
 	}
 	list, err := reads.ListAirable(t.Context(), &marketv1.ListAirableRequest{Limit: 3, Lane: "science"})
-	if err != nil || len(list.GetMarkets()) != 1 || m.limit != 3 || m.lane != syntax.LaneScience {
+	if err != nil || len(list.GetMarkets()) != 1 || m.limit != 3 || m.lane != syntax.LaneScience || list.GetMarkets()[0].GetViewers() != 41 {
 		t.Errorf("airable %v, %v; asked %d %s", list, err, m.limit, m.lane)
 	}
 	some, err := reads.ListMarkets(t.Context(), &marketv1.ListMarketsRequest{Ids: []string{"7", "8"}})
-	if err != nil || len(some.GetMarkets()) != 1 || len(m.ids) != 2 {
+	if err != nil || len(some.GetMarkets()) != 1 || len(m.ids) != 2 || some.GetMarkets()[0].GetViewers() != 41 {
 		t.Errorf("list %v, %v; asked %v", some, err, m.ids)
 	}
 	points, err := reads.ListPrices(t.Context(), &marketv1.ListPricesRequest{MarketId: "7", From: timestamppb.New(at)})

@@ -48,6 +48,19 @@ func (f *Wire) ListSituations(ctx context.Context, r *wirev1.ListSituationsReque
 	return out, nil
 }
 
+// ListTaken lists open markets by their takes of a day. Fault: db_unavailable.
+func (f *Wire) ListTaken(ctx context.Context, r *wirev1.ListTakenRequest) (*wirev1.ListTakenResponse, error) {
+	list, at, err := f.oracle.Taken(ctx, bound(r.GetLimit(), 10, 100))
+	if err != nil {
+		return nil, err
+	}
+	out := &wirev1.ListTakenResponse{GeneratedAt: timestamppb.New(at), Markets: make([]*wirev1.Taken, len(list))}
+	for i := range list {
+		out.Markets[i] = &wirev1.Taken{MarketId: string(list[i].ID), Takes: list[i].Takes24h}
+	}
+	return out, nil
+}
+
 func movesTo(list []wire.Move) []*wirev1.Move {
 	out := make([]*wirev1.Move, len(list))
 	for i := range list {

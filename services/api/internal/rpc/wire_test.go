@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -138,6 +139,24 @@ func TestLongMovement(t *testing.T) {
 		stories, err2 := client.ListSituations(t.Context(), &wirev1.ListSituationsRequest{Limit: limit})
 		if got := fmt.Sprint(len(moves.GetMoves()), " ", len(stories.GetSituations())); err != nil || err2 != nil || got != want {
 			t.Errorf("%d: %s (%v, %v)", limit, got, err, err2)
+		}
+	}
+}
+
+// What is talked about most comes first, of equal ones what has more attention; what
+// nobody talks about is left out.
+func TestTaken(t *testing.T) {
+	t.Parallel()
+	takes := func(n int64) func(*oracle.Fact) { return func(f *oracle.Fact) { f.Takes24h = n } }
+	c := dialWire(t, readOracle(t, openFact("1", 10, takes(2)), openFact("2", 1e6, takes(2)), openFact("3", 10), openFact("4", 10, takes(9))))
+	for limit, want := range map[int32]string{0: "4:9 2:2 1:2", 2: "4:9 2:2"} {
+		got, err := c.ListTaken(t.Context(), &wirev1.ListTakenRequest{Limit: limit})
+		var said []string
+		for _, m := range got.GetMarkets() {
+			said = append(said, fmt.Sprintf("%s:%d", m.GetMarketId(), m.GetTakes()))
+		}
+		if err != nil || strings.Join(said, " ") != want {
+			t.Errorf("%d: %v, %v", limit, said, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
@@ -48,6 +50,8 @@ type App struct {
 	store   *postgres.Store
 	keeper  *program.Keeper
 	desk    *program.Service
+	survey  *program.Surveyor
+	network *program.StationDesk
 	facts   outbox.Sender
 	changed chan struct{} // tells the filler that something is otherwise
 
@@ -81,7 +85,11 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	a.facts = outbox.Sender{Store: a.store, Send: upstream.NewFeed(a.ledger).Publish, Log: a.log}
 	a.markets = upstream.New(marketv1.NewMarketReadServiceClient(a.ledger), a.log, now)
 	a.keeper = program.NewKeeper(a.store, a.markets, cfg.lanes(), now)
-	a.markets.Need(a.keeper.Needed)
+	a.survey = program.NewSurveyor(a.store, a.markets, upstream.NewCalls(a.ledger), now)
+	a.network = program.NewStationDesk(upstream.NewStations(a.ledger), a.store, a.markets, a.store, edge.Programme, cfg.lanes(), now)
+	a.markets.Need(func() []syntax.MarketID {
+		return slices.Concat(a.keeper.Needed(), a.survey.Needed(), a.network.Needed())
+	})
 	a.desk = program.NewService(a.markets, a.keeper, cfg.lanes(), now)
 	a.health = web.NewHealth(cfg.Nonce, now, web.Check{Name: "programme", Test: func(context.Context) error {
 		if !a.desk.Ready() {
@@ -110,7 +118,7 @@ func (a *App) faces() error {
 	if err != nil {
 		return err
 	}
-	programs := rpc.NewProgram(a.desk, a.direct(), a.now)
+	programs := rpc.NewProgram(a.desk, a.direct(), a.store, a.now)
 	programv1.RegisterProgramServiceServer(server, programs)
 	programv1.RegisterProgramReadServiceServer(server, programs)
 	a.grpc = &grpcServer{Server: server, addr: a.cfg.GRPC}
@@ -153,7 +161,6 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("rundown", a.loadRundown),
 		run.Loop("filler", a.fillRundown),
 		run.Loop("facts", a.sendFacts),
-		run.Loop("stations", a.tellStations),
 		run.Loop("programmes", a.buildProgrammes),
 		{Name: "pages", Stop: func(context.Context) error { a.edge.Close(); return nil }},
 		run.Of("grpc", a.grpc),

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +29,15 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// asCommand makes a process of the tests the command itself.
+const asCommand = "SIGNALCAST_TEST_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	testkit.Main(m)
+}
 
 const linkSecret = "q8Zs2Lr0vXn5Tb7Wd1Ye4Uf6Ig9Oh3Pj"
 

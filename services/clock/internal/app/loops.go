@@ -4,10 +4,11 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/clock/internal/edge"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
-	"github.com/signalcast/signalcast/services/clock/internal/upstream"
 )
 
 const (
@@ -15,15 +16,15 @@ const (
 	fillLease int64 = 0x5343_434c_4f43_4b01
 	// factLease is that of the one replica that sends facts to the ledger.
 	factLease int64 = 0x5343_434c_4f43_4b02
-	// stationLease is that of the one replica that tells the programmes of stations.
-	stationLease int64 = 0x5343_434c_4f43_4b03
 	// fillEvery is how often the rundown is looked through when nothing changes.
 	fillEvery = 5 * time.Second
 	// loadEvery is how often a replica reads what another may have filled.
 	loadEvery = 2 * time.Second
 	// buildEvery is how often programmes are built ahead of their readers.
 	buildEvery = time.Second
-	// stationEvery is how often the programmes of stations are told.
+	// surveyEvery is how often it is looked at what airs and what aired.
+	surveyEvery = 5 * time.Second
+	// stationEvery is how often the rundowns of stations are looked through and told.
 	stationEvery = 30 * time.Second
 )
 
@@ -63,28 +64,42 @@ func (a *App) loadRundown(ctx context.Context) error {
 	})
 }
 
-// fillRundown fills, and tells what begins, while this replica is the one that does.
-// An error gives the lease away: the next try may be another replica's.
+// fillRundown fills and tells what begins, here and on stations, and follows what airs,
+// while this replica is the one that does. An error of the default channel gives the lease
+// away: the next try may be another replica's.
 func (a *App) fillRundown(ctx context.Context) error {
 	pg.Leader(ctx, a.pool, fillLease, func(ctx context.Context) error {
-		herald := program.NewHerald(a.desk, a.store, edge.Words(), a.now)
-		t := time.NewTimer(0)
-		defer t.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-t.C:
-			case <-a.changed:
-			}
-			if err := a.fill(ctx, herald); err != nil {
-				return err
-			}
-			now := a.now()
-			t.Reset(min(fillEvery, program.Boundary(now).Sub(now)))
-		}
+		work, ctx := errgroup.WithContext(ctx)
+		work.Go(func() error { return a.fillDefault(ctx) })
+		work.Go(func() error { return a.fillStations(ctx) })
+		work.Go(func() error { return a.surveyAir(ctx) })
+		return work.Wait()
 	})
 	return ctx.Err()
+}
+
+func (a *App) fillDefault(ctx context.Context) error {
+	herald := program.NewHerald(a.desk, a.store, edge.Words(), a.now)
+	t := time.NewTimer(0)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C:
+		case <-a.changed:
+		}
+		if err := a.fill(ctx, herald); err != nil {
+			return err
+		}
+		t.Reset(a.pause(fillEvery))
+	}
+}
+
+// pause is a time, cut short by what changes on the air.
+func (a *App) pause(d time.Duration) time.Duration {
+	now := a.now()
+	return min(d, program.Boundary(now).Sub(now))
 }
 
 // fill looks through the rundown once.
@@ -107,19 +122,24 @@ func (a *App) sendFacts(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// tellStations hands the programmes of stations to the ledger, while this replica holds
-// the lease.
-func (a *App) tellStations(ctx context.Context) error {
-	stations := upstream.NewStations(a.ledger)
-	pg.Leader(ctx, a.pool, stationLease, func(ctx context.Context) error {
-		return every(ctx, stationEvery, func() error {
-			if err := a.desk.TellStations(ctx, stations, edge.Programme); err != nil && ctx.Err() == nil {
-				a.log.WarnContext(ctx, "programmes of stations not told", "error", err)
-			}
-			return nil
-		})
+// fillStations keeps the rundowns of stations filled and hands them to the ledger.
+func (a *App) fillStations(ctx context.Context) error {
+	return paced(ctx, func() time.Duration {
+		if err := a.network.Round(ctx); err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "programmes of stations not told", "error", err)
+		}
+		return a.pause(stationEvery)
 	})
-	return ctx.Err()
+}
+
+// surveyAir follows what airs and measures what aired.
+func (a *App) surveyAir(ctx context.Context) error {
+	return paced(ctx, func() time.Duration {
+		if err := a.survey.Look(ctx); err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "what airs is not followed", "error", err)
+		}
+		return a.pause(surveyEvery)
+	})
 }
 
 // buildProgrammes keeps the presets built, so that no reader waits.
@@ -140,6 +160,19 @@ func every(ctx context.Context, pause time.Duration, do func() error) error {
 		}
 		select {
 		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C:
+		}
+	}
+}
+
+// paced does something at once, then after each pause that it asks for, until ctx ends.
+func paced(ctx context.Context, do func() time.Duration) error {
+	for {
+		t := time.NewTimer(do())
+		select {
+		case <-ctx.Done():
+			t.Stop()
 			return ctx.Err()
 		case <-t.C:
 		}

@@ -18,7 +18,7 @@ import (
 const usage = `usage: clock [serve]      run the service
        clock migrate      bring schema clock up to date
        clock health       tell by the exit code whether the one on HTTP_ADDR is ready
-       clock timeline --at TIME --minutes N [--preset NAME] [--spec JSON] [--lane LANE]
+       clock timeline --at TIME --minutes N [--preset NAME] [--spec JSON] [--station ID] [--lane LANE]
                           print what a channel airs
 `
 

@@ -53,7 +53,7 @@ func TestMigrateTwice(t *testing.T) {
 	db := testkit.Postgres(t)
 	t.Setenv("MIGRATE_DATABASE_URL", db.Admin)
 	t.Setenv("DB_RW_PASSWORD", "testkit")
-	for _, want := range []string{"schema clock: version 3, was 0\n", "schema clock: version 3, was 3\n"} {
+	for _, want := range []string{"schema clock: version 4, was 0\n", "schema clock: version 4, was 4\n"} {
 		if code, out, errs := command(t, "migrate"); code != 0 || out != want {
 			t.Errorf("migrate: %d, %q, %q, want %q", code, out, errs, want)
 		}

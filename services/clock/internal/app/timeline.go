@@ -38,6 +38,7 @@ type stretch struct {
 	preset   program.Preset
 	spec     program.Spec
 	computed bool
+	station  string         // whose stored channel; empty: the default one
 	lanes    []program.Lane // empty: every one
 }
 
@@ -82,6 +83,7 @@ func parseStretch(args []string) (stretch, error) {
 	preset := flags.String("preset", "", "")
 	spec := flags.String("spec", "", "")
 	lane := flags.String("lane", "", "")
+	station := flags.String("station", "", "")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
 		return stretch{}, fmt.Errorf("%w: timeline: %v", errUsage, err)
 	}
@@ -94,9 +96,12 @@ func parseStretch(args []string) (stretch, error) {
 		return stretch{}, fmt.Errorf("%w: timeline: %v", errUsage, err)
 	}
 	p := program.ParsePreset(*preset)
+	if *station != "" && (*spec != "" || p != program.Default) {
+		return stretch{}, fmt.Errorf("%w: timeline: --station has neither --preset nor --spec", errUsage)
+	}
 	return stretch{
 		at: t, length: time.Duration(*minutes) * time.Minute, preset: p, spec: s,
-		computed: p != program.Default || *spec != "", lanes: program.ParseLanes(*lane),
+		computed: p != program.Default || *spec != "", lanes: program.ParseLanes(*lane), station: *station,
 	}, nil
 }
 
@@ -109,11 +114,15 @@ func stored(ctx context.Context, cfg *timelineConfig, st stretch) ([]program.Seg
 	if err := pool.Ping(ctx); err != nil { // connecting may take longer than a read may
 		return nil, pg.Fault(err)
 	}
-	entries, err := postgres.New(pool).ListSlots(ctx, program.DefaultChannel, program.SlotAt(st.at), program.SlotAt(st.at.Add(st.length)))
+	channel := program.DefaultChannel
+	if st.station != "" {
+		channel = program.StationChannel(st.station)
+	}
+	entries, err := postgres.New(pool).ListSlots(ctx, channel, program.SlotAt(st.at), program.SlotAt(st.at.Add(st.length)))
 	if err != nil {
 		return nil, err
 	}
-	return program.StoredStretch(program.DefaultChannel, entries, st.at, st.length), nil
+	return program.StoredStretch(channel, entries, st.at, st.length), nil
 }
 
 func computed(ctx context.Context, cfg *timelineConfig, st stretch) ([]program.Segment, error) {

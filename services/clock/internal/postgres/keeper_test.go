@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -28,6 +29,9 @@ type desk struct {
 }
 
 func (d *desk) Pool() *program.Pool { d.mu.Lock(); defer d.mu.Unlock(); return d.pool }
+
+// Refresh implements program.Renewed: nothing is newer.
+func (d *desk) Refresh(context.Context) error { return nil }
 
 func (d *desk) set(p *program.Pool) { d.mu.Lock(); defer d.mu.Unlock(); d.pool = p }
 

@@ -30,11 +30,12 @@ func (s *Store) ListSlots(ctx context.Context, channel string, from, to program.
 			slot     int64
 			eventKey *string
 			end      *time.Time
+			filled   time.Time
 		)
-		if err := rows.Scan(&e.Lane, &slot, &e.Market, &e.Title, &eventKey, &end); err != nil {
+		if err := rows.Scan(&e.Lane, &slot, &e.Market, &e.Title, &eventKey, &end, &filled); err != nil {
 			return nil, fmt.Errorf("list slots: %w", err)
 		}
-		e.Slot = program.Slot(slot)
+		e.Slot, e.Filled = program.Slot(slot), filled.UnixMilli()
 		if eventKey != nil {
 			e.EventKey = *eventKey
 		}

@@ -52,7 +52,7 @@ func (s *Store) Tell(ctx context.Context, t program.Telling) (program.Told, erro
 	err := s.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		told = program.Told{}
 		if len(t.Airings) > 0 {
-			tag, err := tx.Exec(ctx, airingAddSQL, airingColumns(program.DefaultChannel, t.Airings)...)
+			tag, err := tx.Exec(ctx, airingAddSQL, airingColumns(t.Airings)...)
 			if err != nil {
 				return fmt.Errorf("add airings: %w", err)
 			}
@@ -92,19 +92,21 @@ func startColumns(starts []program.Start) []any {
 	return []any{ids, channels, slots, lanes, markets, times, data}
 }
 
-func airingColumns(channel string, airings []program.Airing) []any {
+func airingColumns(airings []program.Airing) []any {
 	n := len(airings)
-	ids, lanes, slots, markets := make([]string, n), make([]string, n), make([]int64, n), make([]string, n)
+	ids, channels, lanes, titles := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	slots, markets := make([]int64, n), make([]string, n)
 	starts, ends, prices := make([]time.Time, n), make([]time.Time, n), make([]*int32, n)
 	for i, a := range airings {
-		ids[i], lanes[i], slots[i], markets[i] = a.SegmentID, string(a.Lane), int64(a.Slot), string(a.Market)
+		ids[i], channels[i], lanes[i], titles[i] = a.SegmentID, a.Channel, string(a.Lane), a.Title
+		slots[i], markets[i] = int64(a.Slot), string(a.Market)
 		starts[i], ends[i] = a.StartedAt, a.EndedAt
 		if a.Yes != program.NoPrice && a.Yes <= syntax.MaxBps {
 			yes := int32(a.Yes)
 			prices[i] = &yes
 		}
 	}
-	return []any{channel, ids, lanes, slots, markets, starts, ends, prices}
+	return []any{ids, channels, lanes, slots, markets, titles, starts, ends, prices}
 }
 
 // write runs one step of the writer within its time.

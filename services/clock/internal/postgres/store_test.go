@@ -72,7 +72,7 @@ func cleared(lane program.Lane, slot program.Slot, old string) program.Change {
 func TestEveryStatementPrepares(t *testing.T) {
 	b := setup(t)
 	files, err := queryFiles.ReadDir("queries")
-	if err != nil || len(files) != 15 {
+	if err != nil || len(files) != 27 {
 		t.Fatalf("%d statements, %v", len(files), err)
 	}
 	conn, err := b.pool.Acquire(t.Context())
@@ -96,8 +96,10 @@ func TestApplySlots(t *testing.T) {
 	k := b.slot + 2
 	plain := put("crypto", k, "9", "")
 	plain.EventKey, plain.End = "", 0
+	filled := b.now.UnixMilli()
 	b.apply(t, 3, put("sports", k, "1", ""), put("sports", k+1, "2", ""), plain)
 	want := []program.Entry{plain.Entry, put("sports", k, "1", "").Entry, put("sports", k+1, "2", "").Entry}
+	want[0].Filled, want[1].Filled, want[2].Filled = filled, filled, filled
 	if diff := cmp.Diff(want, b.list(t)); diff != "" {
 		t.Fatalf("stored (-want +got):\n%s", diff)
 	}
@@ -105,7 +107,8 @@ func TestApplySlots(t *testing.T) {
 	b.apply(t, 0, put("sports", k, "3", "2")) // not what the planner saw
 	b.apply(t, 0, cleared("sports", k, "2"))  // nor that
 	b.apply(t, 2, put("sports", k, "3", "1"), cleared("sports", k+1, "2"))
-	want = []program.Entry{plain.Entry, put("sports", k, "3", "").Entry}
+	want = []program.Entry{want[0], put("sports", k, "3", "").Entry}
+	want[1].Filled = filled
 	if diff := cmp.Diff(want, b.list(t)); diff != "" {
 		t.Fatalf("stored (-want +got):\n%s", diff)
 	}
@@ -156,7 +159,7 @@ func TestWriterMayNotTouchAirings(t *testing.T) {
 	b := setup(t)
 	b.apply(t, 1, put("sports", b.slot, "1", ""))
 	a := program.Airing{
-		SegmentID: program.SegmentID("default", "sports", b.slot, program.Content), Lane: "sports", Slot: b.slot, Market: "1",
+		SegmentID: program.SegmentID("default", "sports", b.slot, program.Content), Channel: "default", Lane: "sports", Slot: b.slot, Market: "1",
 		StartedAt: b.slot.Content(), EndedAt: b.slot.End(), Yes: 3150,
 	}
 	for want := range 2 {
@@ -218,6 +221,15 @@ func TestStoreAway(t *testing.T) {
 		"cancel preempt": second(gone.CancelPreempt(t.Context(), "0199f0b0-0000-7000-8000-000000000001", 1, b.now)),
 		"waiting":        second(gone.Waiting(t.Context(), 1)),
 		"sent":           gone.Sent(t.Context(), nil),
+		"open airings":   second(gone.OpenAirings(t.Context(), 1)),
+		"raise":          gone.Raise(t.Context(), map[string]int32{"x": 1}),
+		"measure":        gone.Measure(t.Context(), []program.Measured{{SegmentID: "x"}}, b.now),
+		"open samples":   second(gone.OpenSamples(t.Context(), 1)),
+		"add sample":     gone.AddSample(t.Context(), program.Sample{Slot: 1}),
+		"measure sample": gone.MeasureSample(t.Context(), 1, 0, 0, b.now),
+		"standing":       second(gone.Standing(t.Context(), 1, 2)),
+		"sweep":          gone.Sweep(t.Context(), 1, b.now),
+		"influence":      second(gone.Influence(t.Context(), b.now, 1)),
 		"ready":          gone.Ready(t.Context()),
 	} {
 		if f := fault.Of(err); f == nil || f.Kind != fault.Unavailable {

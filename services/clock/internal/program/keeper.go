@@ -21,9 +21,11 @@ const priceFresh = 60 * time.Second
 // Airing is a stored content segment that went on the air.
 type Airing struct {
 	SegmentID string
+	Channel   string
 	Lane      Lane
 	Slot      Slot
 	Market    syntax.MarketID
+	Title     string
 	StartedAt time.Time
 	EndedAt   time.Time
 	Yes       syntax.Bps // at the start, NoPrice: not seen in time
@@ -40,9 +42,10 @@ type Store interface {
 	ApplySlots(ctx context.Context, channel string, changes []Change, now time.Time) (int, error)
 }
 
-// Keeper holds a copy of the stored default channel and, where it is the one
-// that fills, keeps the channel filled.
+// Keeper holds a copy of a stored channel and, where it is the one that fills,
+// keeps the channel filled.
 type Keeper struct {
+	channel string
 	store   Store
 	markets Markets
 	query   Query
@@ -52,7 +55,11 @@ type Keeper struct {
 
 // NewKeeper makes a Keeper of the default channel with its lanes.
 func NewKeeper(store Store, markets Markets, lanes []Lane, now func() time.Time) *Keeper {
-	return &Keeper{store: store, markets: markets, query: NewQuery(Default, Spec{}, nil, lanes), now: now}
+	return newKeeper(DefaultChannel, NewQuery(Default, Spec{}, nil, lanes), store, markets, now)
+}
+
+func newKeeper(channel string, q Query, store Store, markets Markets, now func() time.Time) *Keeper {
+	return &Keeper{channel: channel, store: store, markets: markets, query: q, now: now}
 }
 
 // Rundown is the newest copy, nil before the first one.
@@ -68,7 +75,7 @@ func (k *Keeper) Load(ctx context.Context) error {
 // load publishes the running and coming entries and gives those from a slot on.
 func (k *Keeper) load(ctx context.Context, from Slot, now time.Time) ([]Entry, error) {
 	running := SlotAt(now)
-	entries, err := k.store.ListSlots(ctx, DefaultChannel, from, running+Ahead)
+	entries, err := k.store.ListSlots(ctx, k.channel, from, running+Ahead)
 	if err != nil {
 		return nil, fmt.Errorf("load rundown: %w", err)
 	}
@@ -112,7 +119,7 @@ func (k *Keeper) Fill(ctx context.Context) (Filled, error) {
 	pool := k.markets.Pool()
 	if pool != nil && now.Sub(pool.FetchedAt) <= planFresh {
 		if changes := Plan(&k.query, pool, entries, now); len(changes) > 0 {
-			if done.Changed, err = k.store.ApplySlots(ctx, DefaultChannel, changes, now); err != nil {
+			if done.Changed, err = k.store.ApplySlots(ctx, k.channel, changes, now); err != nil {
 				return done, fmt.Errorf("apply rundown: %w", err)
 			}
 			if entries, err = k.load(ctx, from, now); err != nil {
@@ -120,14 +127,14 @@ func (k *Keeper) Fill(ctx context.Context) (Filled, error) {
 			}
 		}
 	}
-	done.Airings = airingsOf(entries, pool, now)
+	done.Airings = airingsOf(k.channel, entries, pool, now)
 	return done, nil
 }
 
 // airingsOf lists the content segments among the entries that have started. A
 // start that nobody watched is logged without a price rather than with a later
 // one.
-func airingsOf(entries []Entry, pool *Pool, now time.Time) []Airing {
+func airingsOf(channel string, entries []Entry, pool *Pool, now time.Time) []Airing {
 	var out []Airing
 	for i := range entries {
 		e := &entries[i]
@@ -136,8 +143,8 @@ func airingsOf(entries []Entry, pool *Pool, now time.Time) []Airing {
 			continue
 		}
 		a := Airing{
-			SegmentID: SegmentID(DefaultChannel, e.Lane, e.Slot, Content), Lane: e.Lane, Slot: e.Slot,
-			Market: e.Market, StartedAt: start, EndedAt: e.Slot.End(), Yes: NoPrice,
+			SegmentID: SegmentID(channel, e.Lane, e.Slot, Content), Channel: channel, Lane: e.Lane, Slot: e.Slot,
+			Market: e.Market, Title: e.Title, StartedAt: start, EndedAt: e.Slot.End(), Yes: NoPrice,
 		}
 		if m := pool.Find(e.Market); m != nil && now.Sub(start) <= priceFresh && now.Sub(pool.FetchedAt) <= priceFresh {
 			a.Yes = m.Yes

@@ -35,6 +35,7 @@ type Market struct {
 	Tapes       int64
 	Takes       int64
 	Streams     int32
+	Viewers     int32 // of the streams that stand on it, now
 	Status      syntax.MarketStatus
 	Provisional bool
 

@@ -26,6 +26,7 @@ type Entry struct {
 	Title    string
 	EventKey string // empty: none
 	End      int64  // unix milliseconds, 0: none
+	Filled   int64  // when the slot was filled, unix milliseconds; 0: not known
 }
 
 // Change is one step of a plan: Entry takes the slot, in place of Old when
@@ -48,6 +49,10 @@ type Change struct {
 // min(n-1, 6) slots and, where there is a choice, does not use in as many
 // slots after it; n counts the picked markets that may still be aired when the
 // slot starts.
+//
+// A channel may change: a future slot whose market is of a provider that the query
+// no longer takes is refilled as well, and those of a lane that it no longer has are
+// cleared.
 func Plan(q *Query, pool *Pool, present []Entry, now time.Time) []Change {
 	picks := q.Pick(pool, now)
 	byLane := make(map[Lane]map[Slot]syntax.MarketID)
@@ -59,7 +64,7 @@ func Plan(q *Query, pool *Pool, present []Entry, now time.Time) []Change {
 	}
 	var out []Change
 	for _, lane := range q.Lanes() {
-		p := planner{pool: pool, lane: lane, held: byLane[lane], now: now}
+		p := planner{query: q, pool: pool, lane: lane, held: byLane[lane], now: now}
 		if p.held == nil {
 			p.held = make(map[Slot]syntax.MarketID)
 		}
@@ -68,10 +73,23 @@ func Plan(q *Query, pool *Pool, present []Entry, now time.Time) []Change {
 		}
 		out = p.run(out)
 	}
+	return append(out, strangers(q, present, now)...)
+}
+
+// strangers clears coming slots of lanes that the query does not have.
+func strangers(q *Query, present []Entry, now time.Time) []Change {
+	lanes := q.Lanes()
+	var out []Change
+	for i := range present {
+		if e := &present[i]; !locked(e.Slot, now) && !slices.Contains(lanes, e.Lane) {
+			out = append(out, Change{Entry: Entry{Lane: e.Lane, Slot: e.Slot}, Old: e.Market})
+		}
+	}
 	return out
 }
 
 type planner struct {
+	query  *Query
 	pool   *Pool
 	lane   Lane
 	picked []*Market // of the lane, best first
@@ -83,7 +101,7 @@ func (p *planner) run(out []Change) []Change {
 	running := SlotAt(p.now)
 	for k := running; k <= running+Ahead; k++ {
 		old, present := p.held[k]
-		if present && (p.locked(k) || airableAt(p.pool.Find(old), k)) {
+		if present && (locked(k, p.now) || p.stays(p.pool.Find(old), k)) {
 			continue
 		}
 		m := p.choose(k)
@@ -103,7 +121,13 @@ func (p *planner) run(out []Change) []Change {
 }
 
 // locked reports a slot that has started or is about to.
-func (p *planner) locked(k Slot) bool { return !k.Start().After(p.now.Add(lockMargin)) }
+func locked(k Slot, now time.Time) bool { return !k.Start().After(now.Add(lockMargin)) }
+
+// stays reports a market that may keep the slot. Its lane is not asked for: a director
+// may put a market into any.
+func (p *planner) stays(m *Market, k Slot) bool {
+	return airableAt(m, k) && (len(p.query.Providers) == 0 || slices.Contains(p.query.Providers, m.Provider))
+}
 
 // airableAt reports a market that may be aired when the slot starts.
 func airableAt(m *Market, k Slot) bool {

@@ -93,7 +93,7 @@ type Preempts interface {
 // Director changes the stored channel by hand.
 type Director struct {
 	store   Preempts
-	markets Markets
+	markets Renewed
 	lanes   []Lane
 	words   Words
 	now     func() time.Time
@@ -101,8 +101,14 @@ type Director struct {
 	changed func() // the rundown is another one
 }
 
+// Renewed are markets whose copy can be made anew. Fault: signal_service_unavailable.
+type Renewed interface {
+	Markets
+	Refresh(ctx context.Context) error
+}
+
 // NewDirector makes a Director of the default channel with its lanes.
-func NewDirector(store Preempts, markets Markets, lanes []Lane, words Words, now func() time.Time, newID func() string, changed func()) *Director {
+func NewDirector(store Preempts, markets Renewed, lanes []Lane, words Words, now func() time.Time, newID func() string, changed func()) *Director {
 	return &Director{store: store, markets: markets, lanes: lanes, words: words, now: now, newID: newID, changed: changed}
 }
 
@@ -118,8 +124,13 @@ func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, er
 	if pool == nil || now.Sub(pool.FetchedAt) > planFresh {
 		return p, ErrNoProgram.With("source", SourceLedger)
 	}
-	m := pool.Find(draft.Market)
-	last := p.Slot + Slot(p.Slots) - 1
+	m, last := pool.Find(draft.Market), p.Slot+Slot(p.Slots)-1
+	if m == nil { // it may be newer than the copy
+		if err := d.markets.Refresh(ctx); err != nil {
+			return p, err
+		}
+		m = d.markets.Pool().Find(draft.Market)
+	}
 	if m == nil || !m.Airable(now) || !airableAt(m, last) {
 		return p, ErrNotAirable.With("marketId", string(draft.Market))
 	}

@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,13 +34,50 @@ func (q *queue) CancelPreempt(context.Context, string, Slot, time.Time) (Preempt
 
 func (q *queue) ListPreempts(context.Context, int) ([]Preempt, error) { return q.preempts, q.fail }
 
+// ledger has markets that the copy lacks until it is made anew.
+type ledger struct {
+	*desk
+	added []Market
+	err   error
+}
+
+// Refresh implements Renewed.
+func (l *ledger) Refresh(context.Context) error {
+	if l.err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.pool = NewPool(append(slices.Clone(l.pool.Markets), l.added...), l.now, l.pool.Version+1)
+	}
+	return l.err
+}
+
+// TestDirectorAsksTheLedger: a market that is younger than the copy can be put on the
+// air, and nothing is said of one while the ledger is away.
+func TestDirectorAsksTheLedger(t *testing.T) {
+	t.Parallel()
+	d, _ := onDefault()
+	d.pool = NewPool([]Market{market("1", in("film"))}, d.now, 1)
+	l := &ledger{desk: d, added: []Market{market("2", in("film"))}, err: ErrNoProgram}
+	director := NewDirector(&queue{}, l, DefaultLanes(), words, d.Service.now, func() string { return "p" }, func() {})
+	if _, err := director.Preempt(t.Context(), PreemptDraft{Market: "2"}); !errors.Is(err, ErrNoProgram) {
+		t.Errorf("with the ledger away: %v", err)
+	}
+	l.err = nil
+	if p, err := director.Preempt(t.Context(), PreemptDraft{Market: "2"}); err != nil || p.Lane != "film" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := director.Preempt(t.Context(), PreemptDraft{Market: "3"}); !errors.Is(err, ErrNotAirable) {
+		t.Errorf("nobody knows it: %v", err)
+	}
+}
+
 func TestDirector(t *testing.T) {
 	t.Parallel()
 	d, k := onDefault()
 	d.pool = NewPool([]Market{market("1", in("film")), market("7", in("news")), market("8", in("crypto"), ends(20*time.Minute))}, d.now, 1)
 	q := &queue{before: []Entry{entry("film", k+2, "9")}}
 	woken := 0
-	director := NewDirector(q, d, DefaultLanes(), words, d.Service.now, func() string { return "p" }, func() { woken++ })
+	director := NewDirector(q, &ledger{desk: d}, DefaultLanes(), words, d.Service.now, func() string { return "p" }, func() { woken++ })
 	far := (k + 100).Start()
 	for _, c := range []struct {
 		name  string

@@ -67,6 +67,7 @@ type cell struct {
 	slot   Slot
 	lane   Lane
 	market *Market
+	filled int64 // unix milliseconds, 0: not stored
 }
 
 // assemble lays cells out as a Program. Cells come in any order.
@@ -89,7 +90,7 @@ func assemble(channel, spec string, cells []cell, now time.Time) *Program {
 				if i := c.lane.index(); i >= 0 {
 					rows[i] = append(rows[i], int32(len(p.Segments)))
 				}
-				p.Segments = append(p.Segments, newSegment(channel, c.lane, c.slot, kind, c.market, now))
+				p.Segments = append(p.Segments, c.segment(channel, kind, now))
 			}
 		}
 		cells = cells[n:]
@@ -100,6 +101,15 @@ func assemble(channel, spec string, cells []cell, now time.Time) *Program {
 		}
 	}
 	return p
+}
+
+// segment is one part of the cell's slot.
+func (c *cell) segment(channel string, kind Kind, now time.Time) Segment {
+	s := newSegment(channel, c.lane, c.slot, kind, c.market, now)
+	if c.filled != 0 {
+		s.PlannedAt = time.UnixMilli(c.filled).UTC()
+	}
+	return s
 }
 
 // Compute lays out a computed channel: slot k of a lane airs pick k mod n, for
@@ -142,7 +152,7 @@ func Show(channel string, entries []Entry, pool *Pool, now time.Time) *Program {
 		case e.Slot > running && (m == nil || !m.Airable(now)):
 			continue
 		}
-		cells = append(cells, cell{slot: e.Slot, lane: e.Lane, market: m})
+		cells = append(cells, cell{slot: e.Slot, lane: e.Lane, market: m, filled: e.Filled})
 	}
 	return assemble(channel, "", cells, now)
 }

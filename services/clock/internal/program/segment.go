@@ -52,6 +52,7 @@ type Segment struct {
 	EventKey  string // empty: none
 	Provider  syntax.Provider
 	Slot      Slot
+	PlannedAt time.Time // when its slot was filled; zero: computed
 }
 
 // Route is the page of the segment's market.

@@ -1,56 +1,29 @@
 package program
 
 import (
-	"context"
-	"errors"
+	"fmt"
 	"testing"
-	"time"
 )
 
-// register is the ledger's stations, and what it was told of them.
-type register struct {
-	list []Station
-	told map[string]string
-	away string
-}
-
-func (r *register) ActiveStations(context.Context) ([]Station, error) { return r.list, nil }
-
-func (r *register) PublishStation(_ context.Context, id string, _ time.Time, data []byte) error {
-	if id == r.away {
-		return errors.New("away")
-	}
-	r.told[id] = string(data)
-	return nil
-}
-
-// Each station is told what its lanes and providers air; one that cannot be told does
-// not keep the others back, and nothing is told of what is less than whole.
-func TestTellStations(t *testing.T) {
+// A station airs its lanes and providers; names that are none are left out, and with
+// none left it airs what a station without lanes does.
+func TestStationQuery(t *testing.T) {
 	t.Parallel()
-	d, words := newDesk(), func(p *Program) ([]byte, error) {
-		var out []byte
-		for i := range p.Segments {
-			if s := &p.Segments[i]; s.Kind == Content {
-				out = append(out, string(s.Lane)+" "+string(s.Market)+";"...)
-			}
+	for _, c := range []struct {
+		station Station
+		want    string
+	}{
+		{Station{}, "[sports music film tv fashion crypto] []"},
+		{Station{Lanes: []string{"MOON"}, Providers: []string{"nobody"}}, "[sports music film tv fashion crypto] []"},
+		{Station{Lanes: []string{"SCIENCE", "MOON"}, Providers: []string{"manual", "kalshi"}}, "[science] [kalshi manual]"},
+		{Station{Lanes: []string{"culture", "ENTERTAINMENT"}}, "[film tv fashion culture] []"},
+	} {
+		q := c.station.query(DefaultLanes())
+		if got := fmt.Sprint(q.Lanes(), " ", q.Providers); got != c.want {
+			t.Errorf("%+v airs %s, want %s", c.station, got, c.want)
 		}
-		return out, nil
 	}
-	r := &register{told: map[string]string{}, away: "off", list: []Station{
-		{ID: "off"}, {ID: "all"}, {ID: "science", Lanes: []string{"SCIENCE", "MOON"}}, {ID: "none", Lanes: []string{"CRYPTO"}},
-	}}
-	if err := d.TellStations(t.Context(), r, words); err != nil || len(r.told) != 0 {
-		t.Errorf("without facts: %v %v", err, r.told)
-	}
-	d.set(func() {
-		d.pool = NewPool([]Market{market("1", in("sports")), market("2", in("science"))}, noon, 1)
-		d.rundown = &Rundown{Entries: []Entry{entry("sports", SlotAt(noon), "1")}, LoadedAt: noon, Version: 1}
-	})
-	if err := d.TellStations(t.Context(), r, words); err == nil {
-		t.Error("one that is away is no mistake")
-	}
-	if r.told["all"] != "sports 1;" || r.told["science"][:10] != "science 2;" || r.told["none"] != "" || len(r.told) != 3 {
-		t.Errorf("%v", r.told)
+	if StationChannel("default") == DefaultChannel {
+		t.Error("a station has the name of the default channel")
 	}
 }

@@ -78,7 +78,7 @@ func (v *view) program(pool *Pool, rundown *Rundown, now time.Time) *Program {
 	if v.computed {
 		b.program = v.compute(pool, now)
 	} else {
-		b.program = show(rundown, pool, now)
+		b.program = showStored(DefaultChannel, rundown, pool, now)
 	}
 	v.built.Store(b)
 	return b.program
@@ -99,13 +99,14 @@ func (v *view) compute(pool *Pool, now time.Time) *Program {
 	return p
 }
 
-func show(rundown *Rundown, pool *Pool, now time.Time) *Program {
+// showStored lays out a stored channel from its newest copy.
+func showStored(channel string, rundown *Rundown, pool *Pool, now time.Time) *Program {
 	if rundown == nil {
-		p := assemble(DefaultChannel, "", nil, now)
+		p := assemble(channel, "", nil, now)
 		p.Degraded = SourceDatabase
 		return p
 	}
-	p := Show(DefaultChannel, rundown.Entries, pool, now)
+	p := Show(channel, rundown.Entries, pool, now)
 	p.Degraded = ledgerState(pool, now)
 	if now.Sub(rundown.LoadedAt) > SlotLength {
 		p.Degraded = SourceDatabase

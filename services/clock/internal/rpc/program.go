@@ -15,14 +15,15 @@ import (
 type Program struct {
 	programv1.UnimplementedProgramReadServiceServer
 	programv1.UnimplementedProgramServiceServer
-	desk     *program.Service
-	director *program.Director
-	now      func() time.Time
+	desk       *program.Service
+	director   *program.Director
+	influences program.Influences
+	now        func() time.Time
 }
 
 // NewProgram makes the services.
-func NewProgram(desk *program.Service, director *program.Director, now func() time.Time) *Program {
-	return &Program{desk: desk, director: director, now: now}
+func NewProgram(desk *program.Service, director *program.Director, influences program.Influences, now func() time.Time) *Program {
+	return &Program{desk: desk, director: director, influences: influences, now: now}
 }
 
 // GetProgram gives a channel cut to the limit. Faults: invalid_spec;
@@ -92,6 +93,9 @@ func toSegment(s *program.Segment) *programv1.Segment {
 	}
 	if s.Volume != program.Unknown {
 		out.Volume = &s.Volume
+	}
+	if !s.PlannedAt.IsZero() {
+		out.PlannedAt = timestamppb.New(s.PlannedAt)
 	}
 	return out
 }

@@ -35,7 +35,7 @@ func setup(t *testing.T, f *facts) programv1.ProgramReadServiceClient {
 	t.Parallel()
 	desk := program.NewService(f, f, program.DefaultLanes(), func() time.Time { return noon })
 	return programv1.NewProgramReadServiceClient(testkit.Link(t, func(r grpc.ServiceRegistrar) {
-		programv1.RegisterProgramReadServiceServer(r, NewProgram(desk, nil, func() time.Time { return noon }))
+		programv1.RegisterProgramReadServiceServer(r, NewProgram(desk, nil, nil, func() time.Time { return noon }))
 	}))
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,12 +26,16 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/origin"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
@@ -60,9 +65,15 @@ type App struct {
 	messages  *message.Service
 	creations *creation.Service
 	facts     outbox.Sender
+	onair     *onair.Service
 	network   *network.Service
 	partners  *partner.Reader
 	puller    *network.Puller
+	ingest    *ingest.Service
+	clips     *clip.Service
+	origin    *origin.Origin // nil where this hub is none
+	film      *web.Server    // the origin's face
+	filmAddr  atomic.Pointer[string]
 	edge      *edge.Server
 	http      *web.Server
 	internal  *web.Server // nil without METRICS_ADDR
@@ -138,6 +149,8 @@ func (a *App) faces() error {
 	if a.grants, err = newGrants(a.cfg, a.pool, a.failures("client"), a.now); err != nil {
 		return err
 	}
+	a.newIngest(store)
+	a.newOnAir(store)
 	if err := a.newMessages(store); err != nil {
 		return err
 	}
@@ -163,6 +176,7 @@ func (a *App) faces() error {
 		},
 		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, EndSession: a.edge.EndSession,
 		OwnPage: a.edge.OwnPage, Grants: a.grants,
+		VenueA: a.cfg.VenueA, Videos: a.cfg.Videos, Clock: d.Clock, Air: a.air, OnScreen: a.onScreen, Provision: a.provisioner(),
 		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now, Log: a.log, Degraded: a.metrics.Degraded,
 	})
 	if err != nil {
@@ -198,8 +212,8 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		}),
 		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(signals, newID), Reads: signals,
 		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
-		Boards: upstream.NewBoards(a.ledger), Exports: upstream.NewExports(a.ledger), Links: store, Records: upstream.NewRecords(a.ledger), Wire: upstream.NewWire(a.ledger), Clock: clock, Director: director, Audit: store,
-		Pins: store, Streams: store, Clips: store, Network: a.network, Owned: upstream.NewStations(a.ledger), Viewers: a.viewers(),
+		Boards: upstream.NewBoards(a.ledger), Exports: upstream.NewExports(a.ledger), Links: store, Records: upstream.NewRecords(a.ledger), Wire: upstream.NewWire(a.ledger), Clock: clock, Director: director, Broadcast: a.broadcast(store), Audit: store,
+		Pins: store, Streams: store, Clips: store, OnAir: a.onair, Video: a.newVideo(store), Network: a.network, Owned: upstream.NewStations(a.ledger), Viewers: a.viewers(),
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,
 		Observe: a.metrics.ObserveHTTP, Count: a.metrics.CountPage, Degraded: a.metrics.Degraded, Trace: a.tracing.HTTP,
@@ -235,8 +249,10 @@ func (a *App) Run(ctx context.Context) error {
 		run.Loop("messages", a.sweepMessages),
 		run.Loop("facts", a.sendFacts),
 		run.Loop("partners", a.readPartners),
+		run.Loop("on air", a.watchAir),
 		run.Of("http", a.http),
 	}
+	parts = append(parts, a.videoParts()...)
 	if a.internal != nil {
 		parts = append(parts, run.Of("metrics", a.internal))
 	}

@@ -51,6 +51,7 @@ type Config struct {
 
 	Accounts AccountConfig
 	Network  NetworkConfig
+	Video    VideoConfig
 
 	PerAddr  int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // 0: none
 	Replicas int            `env:"REPLICAS"        envDefault:"1"`
@@ -108,6 +109,7 @@ func (c *Config) Check(r *conf.Report) {
 	c.checkVideos(r)
 	c.Accounts.check(r)
 	c.Network.check(r)
+	c.Video.check(r)
 	if c.Linger < 0 || c.Linger > 5*time.Second {
 		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
 	}

@@ -34,7 +34,7 @@ func (a *App) newMessages(store *postgres.Store) error {
 		Issuer: issuer, Now: a.now, NewID: newID, Keys: keys, Messages: store.Messages(), Signers: store.Signers(),
 		Effects: &creation.Effects{
 			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(a.ledger), Outcomes: outcomes,
-			Stations: upstream.NewStations(a.ledger),
+			Stations: upstream.NewStations(a.ledger), Air: a.onair, People: upstream.NewOperators(a.ledger), Videos: a.cfg.Videos,
 		},
 	})
 	a.creations = creation.NewService(creation.Config{

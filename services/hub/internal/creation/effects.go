@@ -24,10 +24,12 @@ type Effects struct {
 	Profiles Profiles
 	Outcomes Outcomes
 	Stations Stations
+	Air      Air
+	People   People
+	Videos   []string // hosts that streams may be on; empty: any
 }
 
-// Apply implements message.Effects. Messages about broadcasts are kept and have no
-// effect here.
+// Apply implements message.Effects.
 func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, error) {
 	switch p := a.Payload.(type) {
 	case *message.Call:
@@ -58,6 +60,10 @@ func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, err
 			return nil, asPayload(err)
 		}
 		return message.Result{"stationId": p.StationID}, nil
+	case *message.Broadcast:
+		return e.broadcast(ctx, a, p)
+	case *message.GoLive:
+		return e.goLive(ctx, a, p)
 	}
 	return nil, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -48,6 +49,20 @@ type Outcomes interface {
 type Stations interface {
 	CreateStation(ctx context.Context, owner operator.ID, messageID string, d *message.Station) error
 	UpdateStation(ctx context.Context, owner operator.ID, messageID string, d *message.Station) error
+}
+
+// Air keeps broadcasts and opens sessions, once for a message.
+type Air interface {
+	Announce(ctx context.Context, b onair.Broadcast) error
+	// Announced faults with not_found, and with forbidden for somebody else's.
+	Announced(ctx context.Context, id, owner string) (onair.Broadcast, error)
+	// GoLive gives the session. Fault: not_approved.
+	GoLive(ctx context.Context, g onair.GoLive) (showID string, err error)
+}
+
+// People finds operators. Fault: not_found.
+type People interface {
+	OperatorByID(ctx context.Context, id operator.ID) (operator.Operator, error)
 }
 
 // Attester signs and keeps messages of the hub's own.

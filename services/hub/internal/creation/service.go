@@ -226,6 +226,9 @@ func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 func (s *Service) finish(ctx context.Context, d Due) error {
 	var call dueCall
 	var outcome dueOutcome
+	if strings.HasPrefix(d.Subject, liveSubject) {
+		return s.finishLive(ctx, d)
+	}
 	if strings.HasPrefix(d.Subject, outcomeSubject) {
 		if err := json.Unmarshal(d.Body, &outcome); err != nil {
 			return err

@@ -22,9 +22,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
+	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 	"github.com/signalcast/signalcast/services/hub/internal/upstream"
@@ -77,13 +79,20 @@ func setup(t testing.TB, options ...option) *bench {
 		Sessions: sessions, Operators: ops, Directory: ops, Grants: grants, Signals: signal.NewService(signals, ids.next), Reads: signals,
 		Markets: upstream.NewMarkets(conn), Catalogue: upstream.NewCatalogue(conn), Resolutions: upstream.NewResolutions(conn), Boards: upstream.NewBoards(conn), Exports: upstream.NewExports(conn), Records: upstream.NewRecords(conn),
 		Wire: upstream.NewWire(conn), Clock: upstream.NewPrograms(conn), Director: upstream.NewPrograms(conn), Audit: b.audit,
-		Pins: bare{}, Streams: bare{}, Clips: bare{}, Links: bare{}, Network: newNetwork(conn, &partners{}, b.clock.Now), Owned: upstream.NewStations(conn), Viewers: keyLimit{limit.NewLocal("view", 1, time.Hour, b.clock.Now)},
+		Pins: bare{}, Streams: bare{}, Clips: bare{}, Video: noVideo(ops, ids.next, b.clock.Now), Links: bare{}, Network: newNetwork(conn, &partners{}, b.clock.Now), Owned: upstream.NewStations(conn), Viewers: keyLimit{limit.NewLocal("view", 1, time.Hour, b.clock.Now)},
 		Addresses: limit.NewLocal("ip", 0, time.Minute, b.clock.Now),
 		Log:       slog.New(slog.DiscardHandler), Now: b.clock.Now, NewID: ids.next,
 		Carry:    func(ctx context.Context, _ string) context.Context { return ctx },
 		Degraded: func(string, string) {},
 	}
+	deps.Broadcast = broadcast.New(broadcast.Deps{
+		Stage: broadcast.Dark, Spotlights: bare{}, Clock: upstream.NewPrograms(conn), Influences: upstream.NewPrograms(conn), Markets: upstream.NewMarkets(conn),
+		Talk: upstream.NewWire(conn), Wire: upstream.NewWire(conn), Feed: upstream.NewFeed(conn), Tapes: bare{}, Now: b.clock.Now,
+	})
+	air := &airStore{nobody{}}
+	deps.OnAir = newOnAir(&deps, air, onair.NoAudience{})
 	b.stores = wireMessages(t, &deps, conn)
+	b.stores.air = air
 	b.people = wirePeople(&deps, conn, b.clock.Now)
 	for _, o := range options {
 		o(&cfg, &deps)

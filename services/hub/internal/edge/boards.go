@@ -111,6 +111,10 @@ func (s *server) boardPage(ctx context.Context, q boardQuery, b board.Board) ([]
 	brief, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
 	followers, away := s.accounts.Follows.Followers(brief, ids)
+	live, _ := s.onair.OnAir(brief) // a board without them is as good
+	for i := range b.Rows {
+		b.Rows[i].Live = b.Rows[i].Live || live[b.Rows[i].Operator.Handle]
+	}
 	body, err := web.Marshal(s.showBoard(q, b, followers))
 	if err != nil || away == nil {
 		return body, err

@@ -38,7 +38,8 @@ const (
 	wireLast = 10 * time.Minute
 	wireKeys = 128 // the lists are long, and few of them are asked for
 	airKeys  = 64
-	tileKeys = 64 // two modes, and the lengths of the oracle's list
+	castKeys = 512 // pages of the feed of the air
+	tileKeys = 64  // two modes, and the lengths of the oracle's list
 )
 
 func (s *server) openBooks() {
@@ -71,9 +72,7 @@ func (s *server) openBooks() {
 		}
 	}
 	moving := func(keys int) page.Options {
-		o := slow(keys)
-		o.TTL, o.Stale = movingTTL, movingStale
-		return o
+		return withTTL(slow(keys), movingTTL, movingStale)
 	}
 	copies := func(keys int, life time.Duration) page.Options {
 		return page.Options{TTL: life, MaxKeys: keys, Now: s.now}
@@ -82,8 +81,15 @@ func (s *server) openBooks() {
 	s.tiles = newCovered(moving(tileKeys), copies(tileKeys, programLast), "")
 	s.moves = newCovered(moving(wireKeys), copies(wireKeys, wireLast), "")
 	s.situations = newCovered(moving(wireKeys), copies(wireKeys, wireLast), "")
+	s.air = newCovered(withTTL(slow(castKeys), quickTTL, quickTTL), copies(airKeys, programLast), "")
+	s.plans = newCovered(moving(airKeys), copies(airKeys, programLast), "")
 	s.airing = page.New(slow(airKeys))
 	s.reels = page.New(page.Options{TTL: reelTTL, Stale: reelStale, Timeout: programTimeout, MaxKeys: airKeys, Now: s.now, Failed: failed})
+}
+
+func withTTL(o page.Options, ttl, stale time.Duration) page.Options {
+	o.TTL, o.Stale = ttl, stale
+	return o
 }
 
 // closeBooks ends the builds of all books and waits for them.
@@ -91,7 +97,7 @@ func (s *server) closeBooks() {
 	for _, book := range []*page.Book{s.feeds, s.boardPages, s.airing, s.reels, s.records, s.skills, s.pulses} {
 		book.Close()
 	}
-	for _, book := range []covered{s.programs, s.tiles, s.moves, s.situations} {
+	for _, book := range []covered{s.programs, s.tiles, s.moves, s.situations, s.air, s.plans} {
 		book.close()
 	}
 }
@@ -119,6 +125,11 @@ func (s *server) front(next http.Handler, count func(method, route string, statu
 		hot("/api/wire", cacheWire, web.None, s.moves.pages, func(raw string) string { return wireKey(readMoves(raw)) }),
 		hot("/api/situations", cacheWire, web.Open, s.situations.pages, func(raw string) string { return wireKey(readSituations(raw)) }),
 		hot("/api/markets/airable", cacheProgram, web.None, s.airing, func(raw string) string { return readAirable(raw).key() }),
+		hot("/api/broadcast/spotlight", cacheNow, web.Open, s.air.pages, func(string) string { return spotlightKey }),
+		hot("/api/broadcast/feed", cacheShort, web.Open, s.air.pages, func(raw string) string { return airFeedKey(readAirFeed(raw)) }),
+		hot("/api/broadcast/bumpers", cacheProgram, web.Open, s.plans.pages, func(string) string { return bumpersKey }),
+		hot("/api/broadcast/influence", cacheBoard, web.Open, s.plans.pages, func(raw string) string { return influenceKey(readInfluence(raw)) }),
+		hot("/api/broadcast/schedule", cacheProgram, web.Open, s.plans.pages, func(raw string) string { return scheduleKey(readSchedule(raw)) }),
 		hot("/api/broadcast/program", cacheProgram, web.Open, s.programs.pages, func(raw string) string { return programKey(readBroadcast(raw)) }),
 		hot("/api/network/program", cacheProgram, web.Open, s.programs.pages, func(raw string) string { return programKey(readNetwork(raw)) }),
 	)

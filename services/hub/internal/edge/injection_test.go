@@ -85,6 +85,12 @@ func (b *bench) everyWrite(victim string, theirs map[string]any) []act {
 		{"DELETE /api/user/follow", "/api/user/follow?handle=tidewatch", nothing, b.bySession(), 200, nil},
 		{"POST /api/identity/claim", nothing, injected(theirs, "address", wallet), b.bySession(), 200, nil},
 		{"DELETE /api/identity/claim", nothing, nothing, b.bySession(), 200, nil},
+		{"POST /api/streamer/stream", nothing, injected(theirs, "label", "mine"), byLogin("mara_k"), 403, nil},                    // nobody has approved her
+		{"POST /api/live/:handle/clip", "/api/live/tidewatch/clip", injected(theirs, "title", "theirs"), b.bySession(), 409, nil}, // nobody is live
+		{"POST /api/streamer/signal", nothing, injected(theirs, "marketId", marketID, "name", "Ostrava", "streamerId", "victim_v"), b.byKey(), 200, nil},
+		{"POST /api/streamer/heartbeat", nothing, injected(theirs, "state", "live"), b.byKey(), 200, nil},
+		{"DELETE /api/streamer/signal", nothing, nothing, b.bySession(), 200, nil},
+		{"POST /api/streamer/register", nothing, injected(without(theirs, "displayName"), "lanes", []string{"science"}), b.bySession(), 201, nil},
 		{"POST /api/streamer/profile", nothing, injected(theirs, "bio", "mine"), b.byKey(), 200, nil},
 	}
 }

@@ -33,6 +33,7 @@ const (
 // messageStores are the stores of messages: empty until a test gives them a
 // database.
 type messageStores struct {
+	air      *airStore
 	messages messageStore
 	signers  signerStore
 	dues     dueStore
@@ -98,7 +99,7 @@ func wireMessages(t testing.TB, d *edge.Deps, conn grpc.ClientConnInterface) *me
 		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers,
 		Effects: &creation.Effects{
 			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(conn), Outcomes: outcomes,
-			Stations: upstream.NewStations(conn),
+			Stations: upstream.NewStations(conn), Air: d.OnAir, People: upstream.NewOperators(conn), Videos: []string{"video.example"},
 		},
 	})
 	d.Creations = creation.NewService(creation.Config{
@@ -115,6 +116,7 @@ func withMessages(t testing.TB, options ...option) (*bench, testkit.Database) {
 	b, db := withDatabase(t, options...)
 	store := postgres.New(testkit.Pool(t, db.URL("hub_rw")))
 	b.stores.messages.Messages, b.stores.signers.Signers, b.stores.dues.Dues = store.Messages(), store.Signers(), store
+	b.stores.air.Store = store.OnAir()
 	return b, db
 }
 

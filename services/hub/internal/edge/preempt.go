@@ -63,7 +63,7 @@ func (s *server) preempt(c echo.Context) error {
 	}
 	d := program.Draft{
 		MarketID: readMarketID(o, "marketId"), Lane: o.String("lane", 32, false), StartsAt: readTime(o, "startsAt", false),
-		Reason: o.String("reason", program.MaxReason, false),
+		Reason: o.Line("reason", program.MaxReason, false),
 	}
 	if n := opt32(o, "slots", 1, program.MaxSlots); n != nil {
 		d.Slots = *n

@@ -7,11 +7,11 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -41,9 +41,6 @@ type profileChangedJSON struct {
 	OK      bool        `json:"ok"`
 	Profile profileJSON `json:"profile"`
 }
-
-// errLanes refuses lanes, which nobody keeps yet; an empty list is what there is.
-var errLanes = fault.New(fault.Invalid, "invalid_lanes", "lanes cannot be chosen yet").With("field", "lanes")
 
 // profile is GET /api/streamer/profile?handle=.
 func (s *server) profile(c echo.Context) error {
@@ -79,18 +76,23 @@ func (s *server) changeProfile(c echo.Context) error {
 	if o.Has("links") {
 		change.Links = append([]string{}, o.Strings("links", maxListed, maxWord)...)
 	}
-	lanes := o.Strings("lanes", maxListed, maxWord)
 	if err := o.Err(); err != nil {
 		return err
 	}
-	if len(lanes) > 0 {
-		return errLanes
-	}
-	ctx, me := c.Request().Context(), callerOf(c).Operator.ID
-	if err := s.accounts.Profiles.Update(ctx, me, change); err != nil {
+	lanes, err := readLanes(o)
+	if err != nil {
 		return err
 	}
-	account, err := s.accounts.People.AccountByID(ctx, me)
+	ctx, me := c.Request().Context(), callerOf(c).Operator
+	if err := s.accounts.Profiles.Update(ctx, me.ID, change); err != nil {
+		return err
+	}
+	if lanes != nil {
+		if err := s.onair.ChooseLanes(ctx, me.Handle, lanes); err != nil {
+			return err
+		}
+	}
+	account, err := s.accounts.People.AccountByID(ctx, me.ID)
 	if err != nil {
 		return err
 	}
@@ -104,15 +106,19 @@ func (s *server) changeProfile(c echo.Context) error {
 func (s *server) profileOf(ctx context.Context, of claim.Account) (profileJSON, error) {
 	var record board.Record
 	var follows follow.Totals
+	var streamer onair.Streamer
+	var live bool
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { record, err = s.boards.Record(ctx, of.ID); return err })
 	g.Go(func() (err error) { follows, err = s.accounts.Follows.Totals(ctx, of.ID); return err })
+	g.Go(func() (err error) { streamer, err = s.onair.Streamer(ctx, of.Handle); return err })
+	g.Go(func() (err error) { _, live, err = s.onair.Shown(ctx, of.Handle); return err })
 	if err := g.Wait(); err != nil {
 		return profileJSON{}, err
 	}
 	return profileJSON{
 		Handle: string(of.Handle), DisplayName: of.DisplayName, Bio: orNull(of.Bio), AvatarURL: orNull(of.AvatarURL),
-		Links: append([]string{}, of.Links...), Lanes: []string{}, Followers: follows.Followers,
+		Links: append([]string{}, of.Links...), Lanes: append([]string{}, streamer.Lanes...), Live: live, Followers: follows.Followers,
 		Stats: profileStatsJSON{
 			Calls: record.Total, Won: record.Won, Lost: record.Lost, Accuracy: record.Accuracy(), Score: record.Score,
 		},

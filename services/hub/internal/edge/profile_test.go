@@ -62,7 +62,7 @@ func TestProfileIsRefused(t *testing.T) {
 		`{"links":["https://a","https://b","https://c","https://d","https://e","https://f"]}`: "invalid_links",
 		`{"payoutAddress":"0x12"}`:                                                            "invalid_payout_address",
 		`{"payoutAddress":"0x52908400098527886e0F7030069857D2E4169EE7"}`:                      "invalid_payout_address",
-		`{"lanes":["SCIENCE"]}`:                                                               "invalid_lanes",
+		`{"lanes":["HOPSCOTCH"]}`:                                                             "invalid_lanes",
 		`[]`:                                                                                  "invalid_body",
 	} {
 		want(t, b.send("POST", profilePath, body, b.byKey()), 400, code)

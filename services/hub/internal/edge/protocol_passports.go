@@ -121,12 +121,13 @@ func (s *server) passportOf(ctx context.Context, op operator.Operator) (passport
 	var record board.Record
 	var follows follow.Totals
 	var claims []claim.Claim
-	var owned int64
+	var owned, broadcasts int64
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { record, err = s.boards.Record(ctx, op.ID); return err })
 	g.Go(func() (err error) { follows, err = s.accounts.Follows.Totals(ctx, op.ID); return err })
 	g.Go(func() (err error) { claims, err = s.accounts.Claims.Claims(ctx, op.ID); return err })
 	g.Go(func() (err error) { owned, err = s.owned.StationsOf(ctx, op.ID); return err })
+	g.Go(func() (err error) { broadcasts, err = s.onair.Broadcasts(ctx, op.Handle); return err })
 	if err := g.Wait(); err != nil {
 		return passportJSON{}, err
 	}
@@ -136,7 +137,7 @@ func (s *server) passportOf(ctx context.Context, op operator.Operator) (passport
 		Wallets: walletsOf(claims), Identities: showIdentities(claims),
 		OperatorType: string(op.Type), IsAI: op.IsAI(), CreatedAt: syntax.Stamp(op.CreatedAt),
 		Stats: statsJSON{
-			Stations: owned, Signals: record.Total, Predictions: record.Total, Won: record.Won, Score: record.Score,
+			Stations: owned, Broadcasts: broadcasts, Signals: record.Total, Predictions: record.Total, Won: record.Won, Score: record.Score,
 			Followers: follows.Followers, Following: follows.Following,
 		},
 		URLs: urlsJSON{Profile: s.hubURL + "/u/" + string(op.Handle)},

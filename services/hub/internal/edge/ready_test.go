@@ -12,6 +12,7 @@ import (
 var readyTargets = []string{
 	"/api/signals/feed", "/api/operator/leaderboard", "/api/polymarket/featured", "/api/polymarket/featured?mode=resolving24h",
 	"/api/oracle/featured?limit=3", "/api/fashion/signals", "/api/wire?window=1h", "/api/situations?lane=science", "/api/markets/airable?limit=7",
+	"/api/broadcast/spotlight", "/api/broadcast/feed?types=take&limit=3", "/api/broadcast/bumpers", "/api/broadcast/influence?window=7d", "/api/broadcast/schedule?cat=music",
 	"/api/broadcast/program", "/api/network/program?limit=3",
 }
 

@@ -27,7 +27,7 @@ type atomJSON struct {
 	Tier             string        `json:"tier"`
 	Stats            atomStatsJSON `json:"stats"`
 	Live             bool          `json:"live"`
-	LiveSignal       any           `json:"liveSignal"` // null: nobody is live before operators broadcast
+	LiveSignal       any           `json:"liveSignal"` // null: none is set
 	RecentCalls      []callJSON    `json:"recentCalls"`
 	Moments          []momentJSON  `json:"moments"`
 	Meta             atomMetaJSON  `json:"_meta"`
@@ -123,7 +123,9 @@ func (s *server) atom(c echo.Context) error {
 		brief, cancel := context.WithTimeout(ctx, followTime)
 		defer cancel()
 		followers, away := s.accounts.Follows.Followers(brief, []operator.ID{r.Operator.ID})
-		body, err := web.Marshal(s.showAtom(&r, followers[r.Operator.ID]))
+		atom := s.showAtom(&r, followers[r.Operator.ID])
+		s.airAtom(brief, &atom, handle)
+		body, err := web.Marshal(atom)
 		if err != nil || away == nil {
 			return body, err
 		}
@@ -136,6 +138,22 @@ func (s *server) atom(c echo.Context) error {
 	s.markDegraded(c, part.source)
 	part.page.WriteTo(c.Response(), c.Request())
 	return nil
+}
+
+type atomSignalJSON struct {
+	MarketID string   `json:"marketId"`
+	Name     string   `json:"name"`
+	YesPct   *float64 `json:"yesPct"`
+	Slug     *string  `json:"slug"`
+}
+
+// airAtom adds whether the operator is live, and the signal over its picture. A record
+// that has to do without is as good.
+func (s *server) airAtom(ctx context.Context, atom *atomJSON, handle syntax.Handle) {
+	_, atom.Live, _ = s.onair.Shown(ctx, handle)
+	if o, set, err := s.onair.Overlay(ctx, handle); err == nil && set {
+		atom.LiveSignal = atomSignalJSON{MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct, Slug: o.Slug}
+	}
 }
 
 // fieldRecord is GET /api/network/field-record/{handle}.

@@ -16,6 +16,7 @@ import (
 
 // Cache rules of successful reads.
 const (
+	cacheNow     = "public, s-maxage=5"
 	cacheShort   = "public, s-maxage=10"
 	cacheClaimed = "public, s-maxage=300"
 	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
@@ -25,6 +26,7 @@ const (
 	cacheWire    = "public, s-maxage=30"
 	cacheEmpty   = "public, s-maxage=1" // of a programme with nothing in it, which is soon filled
 	cacheCard    = "public, s-maxage=60"
+	cacheLive    = "public, s-maxage=5"
 	cacheSpec    = "public, max-age=300"
 	cachePrivate = "private, no-store"
 	cacheNever   = "no-store"
@@ -69,7 +71,7 @@ type route struct {
 func (s *server) routes() []route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 	venueA := "/api/" + s.venueA
-	return append(slices.Concat(s.protocolRoutes(), s.messageRoutes(), s.accountRoutes()), []route{
+	return append(slices.Concat(s.protocolRoutes(), s.messageRoutes(), s.accountRoutes(), s.onairRoutes(), s.videoRoutes()), []route{
 		{method: post, path: "/api/auth/privy", who: login, handler: s.signIn},
 		{method: del, path: "/api/auth/privy", who: public, handler: s.signOut},
 
@@ -138,6 +140,11 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/network/pulse", who: public, cors: web.Open, cache: cachePulse, handler: s.pulse, timeout: pulseTimeout + time.Second},
 
 		{method: get, path: "/api/broadcast/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.broadcastProgram},
+		{method: get, path: "/api/broadcast/schedule", who: public, cors: web.Open, cache: cacheProgram, handler: s.schedule},
+		{method: get, path: "/api/broadcast/spotlight", who: public, cors: web.Open, cache: cacheNow, handler: s.spotlight},
+		{method: get, path: "/api/broadcast/feed", who: public, cors: web.Open, cache: cacheShort, handler: s.broadcastFeed},
+		{method: get, path: "/api/broadcast/bumpers", who: public, cors: web.Open, cache: cacheProgram, handler: s.bumpers},
+		{method: get, path: "/api/broadcast/influence", who: public, cors: web.Open, cache: cacheBoard, handler: s.influence},
 		{method: get, path: "/api/broadcast/preempt", who: admin, cache: cacheNever, handler: s.preempts},
 		{method: post, path: "/api/broadcast/preempt", who: admin, handler: s.preempt},
 		{method: get, path: "/api/network/program", who: public, cors: web.Open, cache: cacheProgram, handler: s.networkProgram},

@@ -35,6 +35,8 @@ func TestGoldensFitTheDescription(t *testing.T) {
 		"wire/moves*": "Wire", "wire/away_items": "Wire", "wire/situations*": "Situations", "wire/away_situations": "Situations",
 		"pins/none": "Pins", "pins/all": "Pins", "pins/kept*": "PinKept", "pins/removed*": "Removed", "pins/heatmap*": "Heatmap",
 		"stations/streams*": "MarketStreams", "stations/bound*": "StreamBound", "stations/unbound*": "Removed", "stations/clips*": "MarketClips",
+		"broadcast/spotlight*": "SpotlightAnswer", "broadcast/feed*": "BroadcastFeed", "broadcast/bumpers*": "Bumpers",
+		"broadcast/influence*": "Influence", "broadcast/schedule*": "Schedule",
 		"air/airable*": "Airable", "air/oracle*": "OracleTiles", "air/fashion*": "FashionFeed",
 		"tiles/*": "Heatmap", "history/new*": "History", "history/old*": "OldHistory", "away/history": "History", "away/old_history": "OldHistory",
 		"related/active*": "Related", "related/sentiment*": "Sentiment", "related/network*": "NetworkMarketAnswer", "related/gaps*": "CrowdGaps",

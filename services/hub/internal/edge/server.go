@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
 	"github.com/signalcast/signalcast/services/hub/internal/export"
@@ -21,6 +22,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
@@ -67,11 +69,14 @@ type Deps struct {
 	Pins        market.Pins
 	Streams     station.Streams
 	Clips       station.Clips
+	OnAir       *onair.Service
+	Video       Video
 	Network     *network.Service
 	Owned       Owned            // stations
 	Viewers     KeyLimiter       // player starts of one address and tape
 	Clock       program.Clock    // nil: there is none
 	Director    program.Director // nil: there is no clock
+	Broadcast   *broadcast.Service
 	Audit       audit.Log
 	Addresses   *limit.Local // calls of one address
 	Health      *web.Health
@@ -126,11 +131,14 @@ type server struct {
 	pins          market.Pins
 	streams       station.Streams
 	clips         station.Clips
+	onair         *onair.Service
+	video         Video
 	network       *network.Service
 	owned         Owned
 	viewers       KeyLimiter
 	clock         program.Clock
 	director      program.Director
+	broadcast     *broadcast.Service
 	audit         audit.Log
 	addresses     *limit.Local
 	log           *slog.Logger
@@ -142,6 +150,7 @@ type server struct {
 	feeds, boardPages, airing, reels   *page.Book
 	records, skills, pulses            *page.Book
 	programs, tiles, moves, situations covered
+	air, plans                         covered
 	stories                            *stories
 	description                        *page.Page
 }
@@ -159,11 +168,11 @@ func New(cfg Config, d Deps) *Server {
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
 		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, links: d.Links, pictures: newPictures(), ledgerRecords: d.Records, clock: d.Clock, director: d.Director, audit: d.Audit,
-		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips, network: d.Network, owned: d.Owned, viewers: d.Viewers,
+		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips, onair: d.OnAir, video: d.Video, network: d.Network, owned: d.Owned, viewers: d.Viewers,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()),
 	}
-	s.accounts = d.Accounts
+	s.accounts, s.broadcast = d.Accounts, d.Broadcast
 	s.messages, s.creations, s.submissions = d.Messages, d.Creations, newSubmissions(d.Keys)
 	s.openBooks()
 	s.stories = newStories(s.wire, s.now)

@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"context"
+
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -34,6 +36,7 @@ type clipJSON struct {
 	ID           string  `json:"id"`
 	Handle       string  `json:"handle"`
 	MarketID     string  `json:"marketId"`
+	Title        string  `json:"title,omitempty"`
 	URL          *string `json:"url"` // null until it is ready
 	ThumbnailURL *string `json:"thumbnailUrl"`
 	DurationS    *int32  `json:"durationS"`
@@ -78,7 +81,7 @@ func (s *server) bindStream(c echo.Context) error {
 	}
 	b := station.Stream{
 		MarketID: id, Handle: callerOf(c).Operator.Handle, URL: o.String("url", station.MaxURL, true),
-		Label: o.String("label", station.MaxLabel, false), UpdatedAt: s.now(),
+		Label: o.Line("label", station.MaxLabel, false), UpdatedAt: s.now(),
 	}
 	if b.URL != "" && !station.Playable(b.URL, s.videos) {
 		o.Invalid("url", "must be the https address of an .m3u8 playlist on a known video host")
@@ -93,7 +96,16 @@ func (s *server) bindStream(c echo.Context) error {
 	if err := s.streams.Bind(ctx, b); err != nil {
 		return err
 	}
+	s.streamChanged(ctx, b.Handle)
 	return web.OK(c, boundJSON{OK: true, Stream: showStream(&b)})
+}
+
+// streamChanged has who is live looked at again. The binding stands without it, and
+// the next heartbeat does the same.
+func (s *server) streamChanged(ctx context.Context, handle syntax.Handle) {
+	if err := s.onair.StreamChanged(ctx, handle); err != nil {
+		s.log.WarnContext(ctx, "a stream that changed is not on the air yet", "handle", string(handle), "error", err)
+	}
 }
 
 // unbindStream is DELETE /api/m/{marketId}/streams. Whether the market exists
@@ -113,6 +125,7 @@ func (s *server) unbindStream(c echo.Context) error {
 			return unknownMarket(err, id)
 		}
 	}
+	s.streamChanged(ctx, callerOf(c).Operator.Handle)
 	return web.OK(c, removedJSON{OK: true, Removed: removed})
 }
 
@@ -144,7 +157,7 @@ func showStream(b *station.Stream) streamJSON {
 
 func showClip(p *station.Clip) clipJSON {
 	return clipJSON{
-		ID: p.ID, Handle: string(p.Handle), MarketID: string(p.MarketID), URL: orNull(p.URL), ThumbnailURL: p.ThumbnailURL,
+		ID: p.ID, Handle: string(p.Handle), MarketID: string(p.MarketID), Title: p.Title, URL: orNull(p.URL), ThumbnailURL: p.ThumbnailURL,
 		DurationS: p.Duration, Status: p.Status, Stance: p.Stance, Views: p.Views, Boosted: p.Boosted,
 		CreatedBy: string(p.CreatedBy), CreatedAt: syntax.Stamp(p.CreatedAt), ReadyAt: syntax.StampOrNull(p.ReadyAt),
 	}

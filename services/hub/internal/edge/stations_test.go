@@ -52,7 +52,7 @@ func TestStreamMistakes(t *testing.T) {
 	who := func() header { b.clock.Advance(2 * time.Second); return b.byKey() }
 	for body, code := range map[string]string{
 		`{}`: "missing_url", `{"url":null}`: "missing_url", `{"url":""}`: "missing_url", `{"url":7}`: "invalid_url", `[]`: "invalid_body",
-		`{"url":"` + playURL + `","label":"` + strings.Repeat("l", 81) + `"}`: "invalid_label", `{"url":"` + playURL + `","label":1}`: "invalid_label",
+		`{"url":"` + playURL + `","label":"` + strings.Repeat("l", 81) + `"}`: "invalid_label", `{"url":"` + playURL + `","label":1}`: "invalid_label", `{"url":"` + playURL + `","label":"a\tb"}`: "invalid_label", `{"url":"` + playURL + `","label":" \u200b"}`: "invalid_label",
 	} {
 		want(t, b.send("POST", streamsURL, body, who()), 400, code)
 	}

@@ -10,9 +10,11 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/station"
@@ -37,6 +39,16 @@ func (bare) Unbind(context.Context, syntax.MarketID, syntax.Handle, time.Time) (
 }
 
 func (bare) Streams(context.Context, syntax.MarketID) ([]station.Stream, error) { return nil, nil }
+
+func (bare) Spotlight(context.Context) (broadcast.Held, error) { return broadcast.Held{}, nil }
+
+func (bare) HoldSpotlight(_ context.Context, s broadcast.Spotlight, version int64) (broadcast.Held, error) {
+	return broadcast.Held{Spotlight: s, Version: version + 1}, nil
+}
+
+func (bare) CountTapes(context.Context, []syntax.MarketID) (map[syntax.MarketID]int64, error) {
+	return nil, nil
+}
 
 func (bare) Clips(context.Context, syntax.MarketID, int) ([]station.Clip, error) { return nil, nil }
 
@@ -64,7 +76,11 @@ func away(t testing.TB) option {
 
 func keptIn(pool *pgxpool.Pool) option {
 	store := postgres.New(pool)
-	return func(_ *edge.Config, d *edge.Deps) { d.Pins, d.Streams, d.Clips, d.Links = store, store, store, store }
+	return func(_ *edge.Config, d *edge.Deps) {
+		d.Pins, d.Streams, d.Clips, d.Links = store, store, store, store
+		d.Broadcast.Spotlights, d.Broadcast.Tapes = store, store
+		d.OnAir = newOnAir(d, store.OnAir(), onair.NoAudience{})
+	}
 }
 
 // either is a database that can be switched away.

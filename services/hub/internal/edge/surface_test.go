@@ -18,7 +18,8 @@ func TestCORS(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	open := map[string]bool{
-		"/api/broadcast/program": true, "/api/network/program": true,
+		"/api/broadcast/schedule": true, "/api/broadcast/spotlight": true, "/api/broadcast/feed": true, "/api/broadcast/bumpers": true,
+		"/api/broadcast/influence": true, "/api/broadcast/program": true, "/api/network/program": true,
 		"/api/polymarket/markets": true, "/api/polymarket/market": true, "/api/polymarket/resolved": true,
 		"/api/network/market/:marketId": true, "/api/network/crowd": true,
 		"/api/operator/:handle/skill": true, "/api/network/field-record/:handle": true, "/api/network/pulse": true,

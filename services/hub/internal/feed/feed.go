@@ -10,6 +10,7 @@ import (
 // Event is one numbered event. Members that it does not have are empty.
 type Event struct {
 	Seq      int64
+	ID       string // uuid
 	Type     string
 	At       time.Time
 	Handle   string
@@ -17,11 +18,13 @@ type Event struct {
 	Data     string // one JSON object
 }
 
-// Query selects the newest events.
+// Query selects the newest events, or the newest below a number.
 type Query struct {
-	Types []string    // empty: every type
-	Lane  syntax.Lane // empty: every lane
-	Limit int
+	Types  []string    // empty: every type
+	Lane   syntax.Lane // empty: every lane
+	Limit  int
+	Before int64  // only older ones than this number; 0: from the newest
+	Topic  string // of segment events, only those of this channel of a programme; empty: all
 }
 
 // Page is the newest events, the newest first, and the newest number of the feed:

@@ -14,6 +14,7 @@ import (
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	digestv1 "github.com/signalcast/signalcast/proto/digest/v1"
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
@@ -64,6 +65,8 @@ type Ledger struct {
 	stationv1.UnimplementedStationReadServiceServer
 	exportv1.UnimplementedExportServiceServer
 
+	Heard Heard // what the feed was told
+
 	sync.Mutex
 	Now       func() time.Time
 	Calls     map[string]int // by method
@@ -105,6 +108,11 @@ type Ledger struct {
 	LastTiles   *cataloguev1.ListTilesRequest
 	LastMoves   *wirev1.ListMovesRequest
 	LastStories *wirev1.ListSituationsRequest
+	Happened    []*feedv1.Event // the numbered record, the newest first
+	LastEvents  *feedv1.ListEventsRequest
+	Taken       []*wirev1.Taken // in order
+	Influence   *programv1.GetInfluenceResponse
+	LastAirings *programv1.GetInfluenceRequest
 	Moves       []*wirev1.Move                         // in order
 	Situations  map[string][]*wirev1.Situation         // by window, in order
 	Histories   map[string][]*cataloguev1.HistoryPoint // by interval and token or market
@@ -167,6 +175,8 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	stationv1.RegisterStationServiceServer(r, l)
 	stationv1.RegisterStationReadServiceServer(r, l)
 	exportv1.RegisterExportServiceServer(r, l)
+	feedv1.RegisterFeedReadServiceServer(r, events{ledger: l})
+	feedv1.RegisterFeedServiceServer(r, &l.Heard)
 }
 
 // Count is how often a method was called.

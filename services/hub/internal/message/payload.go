@@ -186,7 +186,7 @@ func readGoLive(f *form) *GoLive {
 		BroadcastID: f.must(isUUID, "broadcastId"),
 		URL:         f.must(playlist, "url"),
 		MarketID:    as(f.may(market, "marketId"), toMarket),
-		Label:       f.may(line(0, 80), "label"),
+		Label:       f.may(lineOrNone(80), "label"),
 	}
 }
 

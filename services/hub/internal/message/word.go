@@ -18,6 +18,11 @@ func line(low, high int) func(string) bool {
 	return func(s string) bool { return syntax.IsLine(s, low, high) }
 }
 
+// lineOrNone is the empty text, or one line with something to see.
+func lineOrNone(high int) func(string) bool {
+	return func(s string) bool { return s == "" || syntax.IsLine(s, 1, high) }
+}
+
 // prose is a text of at most high characters without NUL, which no database of
 // ours keeps.
 func prose(high int) func(string) bool {

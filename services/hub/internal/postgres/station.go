@@ -54,7 +54,7 @@ func (s *Store) Clips(ctx context.Context, id syntax.MarketID, limit int) ([]sta
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (station.Clip, error) {
 		c := station.Clip{MarketID: id}
 		err := row.Scan(&c.ID, &c.Handle, &c.URL, &c.ThumbnailURL, &c.Duration, &c.Status, &c.Stance,
-			&c.Views, &c.Boosted, &c.CreatedBy, &c.CreatedAt, &c.ReadyAt)
+			&c.Views, &c.Boosted, &c.CreatedBy, &c.CreatedAt, &c.ReadyAt, &c.Title)
 		return c, err
 	})
 	if err != nil {

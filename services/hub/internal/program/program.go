@@ -28,6 +28,7 @@ type Segment struct {
 	EventKey      string // empty: none
 	Provider      string
 	Route         string
+	PlannedAt     time.Time // when its slot was filled; zero: computed
 }
 
 // Lane is a row of the programme; Segments are indexes into the programme's.

@@ -18,6 +18,7 @@ type Clip struct {
 	ID           string
 	Handle       syntax.Handle // whose stream it was
 	MarketID     syntax.MarketID
+	Title        string // may be empty
 	URL          string
 	ThumbnailURL *string
 	Duration     *int32 // seconds

@@ -47,6 +47,29 @@ func (m *Markets) Airable(ctx context.Context, lane syntax.Lane, limit int) ([]m
 	return out, nil
 }
 
+// Known implements broadcast.Markets.
+func (m *Markets) Known(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]market.Market, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	r, err := m.read.ListMarkets(ctx, &marketv1.ListMarketsRequest{Ids: plain(ids)})
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[syntax.MarketID]market.Market, len(r.GetMarkets()))
+	for _, one := range r.GetMarkets() {
+		out[syntax.MarketID(one.GetId())] = marketOf(one)
+	}
+	return out, nil
+}
+
+func plain(ids []syntax.MarketID) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = string(id)
+	}
+	return out
+}
+
 // Create implements market.Ledger.
 func (m *Markets) Create(ctx context.Context, d market.Draft) (market.Market, error) {
 	r, err := m.write.CreateNative(ctx, &marketv1.CreateNativeRequest{

@@ -46,7 +46,7 @@ func programOf(p *programv1.Program) program.Program {
 			MarketEndDate: at(s.GetMarketEndDate()), EndsInMs: s.EndsInMs,
 			YesPrice: s.YesPrice, NoPrice: s.NoPrice, Volume: s.Volume, Bucket: s.GetBucket(), Status: s.GetStatus(),
 			Signals: s.GetSignals(), Tapes: s.GetTapes(), Takes: s.GetTakes(), Streams: s.GetStreams(),
-			EventKey: s.GetEventKey(), Provider: s.GetProvider(), Route: s.GetRoute(),
+			EventKey: s.GetEventKey(), Provider: s.GetProvider(), Route: s.GetRoute(), PlannedAt: at(s.GetPlannedAt()),
 		})
 	}
 	for _, l := range p.GetLanes() {

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // Records is the ledger's keeper of records.
@@ -79,6 +80,12 @@ func (l *Records) Calls(ctx context.Context, handle syntax.Handle, limit int, cu
 		return record.Calls{}, err
 	}
 	return record.Calls{List: signalsOf(r.GetSignals()), Next: r.GetNextCursor()}, nil
+}
+
+// CallsBefore implements onair.Calls.
+func (l *Records) CallsBefore(ctx context.Context, handle syntax.Handle, limit int, cursor string) ([]signal.Signal, string, error) {
+	page, err := l.Calls(ctx, handle, limit, cursor)
+	return page.List, page.Next, err
 }
 
 // Course implements record.Ledger.

@@ -32,6 +32,21 @@ func (w *Wire) Moves(ctx context.Context, q wire.Query) (wire.Moves, error) {
 	return wire.Moves{Moves: movesOf(r.GetMoves()), GeneratedAt: at(r.GetGeneratedAt())}, nil
 }
 
+// Taken implements broadcast.Talk.
+func (w *Wire) Taken(ctx context.Context, limit int) ([]syntax.MarketID, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	r, err := w.read.ListTaken(ctx, &wirev1.ListTakenRequest{Limit: int32(limit)})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]syntax.MarketID, 0, len(r.GetMarkets()))
+	for _, m := range r.GetMarkets() {
+		out = append(out, syntax.MarketID(m.GetMarketId()))
+	}
+	return out, nil
+}
+
 // Situations implements wire.Ledger. One that names no market says nothing and is
 // left out.
 func (w *Wire) Situations(ctx context.Context, q wire.Query) (wire.Situations, error) {

@@ -70,6 +70,7 @@ func settle(ctx context.Context, env *frame.Env, name string) (*estate, error) {
 		{"/api/signals/" + e.signal + "/events", http.StatusCreated, map[string]any{"type": "note", "payload": map[string]any{"text": "mine"}}},
 		{"/api/m/" + e.market + "/streams", http.StatusOK, map[string]any{"url": "https://video.example/mine.m3u8", "label": "mine"}},
 		{"/api/user/follow", http.StatusOK, map[string]any{"handle": e.friend.Handle}},
+		{"/api/streamer/signal", http.StatusOK, map[string]any{"marketId": e.market, "name": "mine"}},
 	} {
 		if err := env.Client.Do(ctx, client.Request{URL: env.Hub(0) + d.path, As: e.session, Body: d.body}).Into(d.status, nil); err != nil {
 			return nil, fmt.Errorf("%s: %w", d.path, err)
@@ -116,6 +117,9 @@ const deed = `SELECT jsonb_build_object(
 	'keys', (SELECT jsonb_agg(to_jsonb(k) - 'last_used_at' ORDER BY k.id) FROM api.operator_keys k WHERE user_id = $1),
 	'signals', (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.id) FROM api.signals s WHERE user_id = $1),
 	'events', (SELECT jsonb_agg(to_jsonb(v) ORDER BY v.id) FROM api.signal_events v JOIN api.signals s ON s.id = v.signal_id WHERE s.user_id = $1),
+	'signal', (SELECT to_jsonb(o) - 'expires_at' FROM hub.overlay_signals o WHERE handle = $2),
+	'streamer', (SELECT to_jsonb(r) FROM hub.streamer_profiles r WHERE handle = $2),
+	'sessions', (SELECT jsonb_agg(to_jsonb(v) ORDER BY v.id) FROM hub.live_sessions v WHERE handle = $2),
 	'streams', (SELECT jsonb_agg(to_jsonb(b) ORDER BY b.market_id) FROM hub.streams b WHERE handle = $2),
 	'follows', (SELECT jsonb_agg(to_jsonb(f) ORDER BY f.followed) FROM hub.follows f WHERE follower = $1),
 	'claims', (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.station) FROM hub.identity_claims c WHERE user_id = $1),

@@ -5,6 +5,7 @@ import "strings"
 // inProduction is what differs from the settings of the running system.
 var inProduction = map[string]string{
 	"ENV": "production", "WEBHOOK_ALLOW_PRIVATE": "false", "FEDERATION_ALLOW_PRIVATE": "false", "HUB_URL": "https://hub.example", "API_URL": "https://api.example",
+	"HLS_URL":       "https://video.example",
 	"IDP_LOGIN_URL": "https://idp.example/login",
 	"IDP_PROVIDERS": `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
 }

@@ -51,7 +51,7 @@ var g6 = frame.Row{
 const administrator = "an administrator"
 
 // nobodys are doors to what belongs to all.
-var nobodys = []string{"POST /api/network/tapes/{id}/view"}
+var nobodys = []string{"POST /api/network/tapes/{id}/view", "POST /api/live/{handle}/view", "POST /api/live/{handle}/clip"}
 
 // burglary is what others try on an estate.
 type burglary struct {
@@ -155,6 +155,8 @@ func (b *burglary) doors() []ownDoor {
 			"url": "https://video.example/theirs.m3u8", "label": "theirs", "handle": e.Handle,
 		})},
 		{op: "DELETE /api/m/{marketId}/streams", name: e.market, own: session, self: true, make: at("DELETE", "/api/m/*/streams", nil)},
+		{op: "DELETE /api/streamer/signal", own: session, self: true, make: at("DELETE", "/api/streamer/signal", nil)},
+		{op: "GET /api/streamer/me", own: session, gives: true, make: at("GET", "/api/streamer/me", nil)},
 		{op: "DELETE /api/user/follow", name: e.friend.Handle, own: session, self: true, make: query("DELETE", "/api/user/follow?handle=")},
 		{op: "POST /u/{handle}/follow", name: e.friend.Handle, own: session, self: true, keeps: true, make: func(name string) client.Request {
 			return form("/u/"+url.PathEscape(name)+"/follow", "x", nil)("")

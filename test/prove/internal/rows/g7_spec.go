@@ -12,7 +12,8 @@ import (
 var accepted = map[string]func(op *described.Operation) bool{
 	"operatorKey": func(op *described.Operation) bool {
 		write := op.Method != "GET" && op.Host == "hub"
-		return write || underProtocol(op.Path) || op.Host == "api" || op.Path == "/api/network/field-record/me"
+		return write || underProtocol(op.Path) || op.Host == "api" || op.Path == "/api/network/field-record/me" ||
+			op.Path == "/api/streamer/me" || op.Path == "/api/streamer/analytics"
 	},
 	"sessionId":        firstParty,
 	"sessionSignature": firstParty,
@@ -21,13 +22,13 @@ var accepted = map[string]func(op *described.Operation) bool{
 			op.Host == "api" && op.Path == "/api/v1/agent/keys"
 	},
 	"developerToken": func(op *described.Operation) bool {
-		return op.Path == "/dev" || strings.HasPrefix(op.Path, "/dev/keys") || strings.HasPrefix(op.Path, "/dev/apps") || op.Path == "/dev/signers/revoke"
+		return op.Path == "/dev" || strings.HasPrefix(op.Path, "/dev/keys") || strings.HasPrefix(op.Path, "/dev/apps") || op.Path == "/dev/signers/revoke" || op.Path == "/dev/stream"
 	},
 	"appToken":       func(op *described.Operation) bool { return op.Host == "hub" && underProtocol(op.Path) },
 	"appCredentials": func(op *described.Operation) bool { return strings.HasPrefix(op.Path, protocolPath+"/oauth/") },
 	"adminSecret": func(op *described.Operation) bool {
 		return strings.HasPrefix(op.Path, "/api/admin/") || strings.HasPrefix(op.Path, "/api/resolution/") && op.Method == "POST" ||
-			op.Path == "/api/broadcast/preempt" || strings.HasPrefix(op.Path, stationsPath+"/{stationId}") ||
+			op.Path == "/api/broadcast/preempt" || op.Path == "/api/streamer/analytics" || strings.HasPrefix(op.Path, stationsPath+"/{stationId}") ||
 			op.Path == "/api/v1/markets/{marketId}/lane" || strings.HasPrefix(op.Path, "/api/v1/users/{handle}/")
 	},
 	"cronSecret": func(op *described.Operation) bool {
@@ -126,7 +127,10 @@ POST   /dev/apps/change                          developer
 POST   /dev/apps/secret                          developer
 POST   /dev/apps/disable                         developer
 POST   /dev/signers/revoke                       developer
+POST   /dev/stream                               developer
 POST   /dev/session                              none
+GET    /studio                                   none session
+GET    /live/{handle}                            none session
 GET    /sign-in                                  none session
 POST   /sign-out                                 none
 GET    /profile                                  none session
@@ -137,6 +141,16 @@ GET    /u/{handle}                               none session
 POST   /u/{handle}/follow                        session
 POST   /u/{handle}/unfollow                      session
 POST   /api/streamer/profile                     session key
+POST   /api/streamer/signal                      session key
+DELETE /api/streamer/signal                      session key
+POST   /api/streamer/heartbeat                   session key
+POST   /api/live/{handle}/view                   none
+POST   /api/streamer/register                    session
+GET    /api/streamer/me                          session key
+GET    /api/streamer/analytics                   session key admin
+POST   /api/admin/streamers                      admin
+POST   /api/streamer/stream                      jwt
+POST   /api/live/{handle}/clip                   session
 `
 
 // schemeWords are the words of that column for the schemes of the description.

@@ -59,6 +59,7 @@ var g8 = frame.Row{
 
 // intruder is a person who says too much.
 type intruder struct {
+	fan    person // has a session of its own, with a limit of its own
 	env    *frame.Env
 	seen   *frame.Seen
 	began  time.Time
@@ -90,6 +91,9 @@ func newIntruder(ctx context.Context, env *frame.Env, seen *frame.Seen) (*intrud
 		me.keys = append(me.keys, k)
 	}
 	i := &intruder{env: env, seen: seen, began: began, me: me}
+	if i.fan, err = signUp(ctx, env, "g8-fan", 0); err != nil {
+		return nil, err
+	}
 	if i.venue, err = env.Client.VenueMarket(ctx, env.Stack.Venues, "Will the intruder be pinned?", .41); err != nil {
 		return nil, err
 	}
@@ -173,7 +177,8 @@ func (i *intruder) at(ctx context.Context, op *described.Operation) error {
 		if a.Status < 300 && a.Err == nil {
 			i.taken++
 		}
-		i.seen.Check(n > 0 || a.Status < 300 || op.Path == protocolPath+"/messages" || op.Path == protocolPath+"/signers" || op.Path == protocolPath+"/messages/verify",
+		i.seen.Check(n > 0 || a.Status < 300 || op.Path == protocolPath+"/messages" || op.Path == protocolPath+"/signers" || op.Path == protocolPath+"/messages/verify" ||
+			op.Path == "/api/live/{handle}/clip" && a.Code() == "not_live",
 			"%s with a body that is right: %s", op.Name(), a)
 		said := string(a.Body)
 		if a.Err != nil || a.Status >= 500 || a.Status == http.StatusTooManyRequests || a.Status < 300 && (strings.Contains(said, planted) || strings.Contains(said, plantedDay) || strings.Contains(said, plantedUUID)) {
@@ -194,7 +199,7 @@ func (i *intruder) request(ctx context.Context, op *described.Operation, n int) 
 	e := i.me
 	key := client.Credential(e.keys[n/2%len(e.keys)].Key) // each at every hub
 	as, body := client.Credential(nil), map[string]any(nil)
-	path := strings.NewReplacer(hooksPath+"/{id}", hooksPath+"/"+e.hook.id, "{marketId}", e.market, "{id}", e.signal, "{appId}", e.app.id, "{stationId}", "g8-own").Replace(op.Path)
+	path := strings.NewReplacer(hooksPath+"/{id}", hooksPath+"/"+e.hook.id, "{marketId}", e.market, "{id}", e.signal, "{appId}", e.app.id, "{stationId}", "g8-own", "{handle}", e.Handle).Replace(op.Path)
 	market := ""
 	if strings.HasSuffix(op.Path, "/predictions") || strings.HasSuffix(op.Path, "/signals") || strings.HasPrefix(op.Path, "/api/resolution/") || strings.HasSuffix(op.Path, "resolve-signals") {
 		if market, err = i.env.Client.Market(ctx, i.env.Hub(0), i.env.Admin(), fmt.Sprintf("Will intruder %d at %s be heard?", n, op.Path), 5000); err != nil {
@@ -230,8 +235,21 @@ func (i *intruder) request(ctx context.Context, op *described.Operation, n int) 
 		as, body = e.login, map[string]any{"immediate": true}
 	case "POST /api/user/follow", "DELETE /api/user/follow":
 		as, body = e.session, map[string]any{"handle": e.friend.Handle}
+	case "POST /api/streamer/stream":
+		as, body = e.login, map[string]any{"label": "of an intruder"}
+		err = approve(ctx, i.env, e.Handle)
+	case "POST /api/live/{handle}/clip":
+		as, body = i.fan.session, map[string]any{"title": "of an intruder"}
 	case "POST /api/streamer/profile":
 		as, body = key, map[string]any{"bio": "of an intruder"}
+	case "POST /api/streamer/signal":
+		as, body = key, map[string]any{"marketId": e.market, "name": "of an intruder"}
+	case "POST /api/streamer/heartbeat":
+		as, body = key, map[string]any{"state": "live"}
+	case "POST /api/streamer/register":
+		as, body = e.friend.session, map[string]any{"lanes": []string{"science"}}
+	case "POST /api/live/{handle}/view":
+		body = map[string]any{"viewerId": "an intruder"}
 	case "POST /api/identity/claim":
 		as, body = client.All(e.session, byHeader("Privy-Id-Token", e.identity)), map[string]any{"address": e.wallet}
 	case "POST " + hooksPath:
@@ -261,6 +279,8 @@ func (i *intruder) rest(op *described.Operation, key client.Credential, market s
 		return admin, map[string]any{"question": "Will this market of an intruder hold?", "lane": "OTHER", "cutoffAt": time.Now().AddDate(0, 1, 0).UTC().Format(time.RFC3339)}
 	case "POST /api/admin/operators":
 		return admin, map[string]any{"handle": i.me.Handle, "house": false}
+	case "POST /api/admin/streamers":
+		return admin, map[string]any{"handle": i.me.Handle, "status": "approved"}
 	case "POST /api/admin/pins":
 		return admin, map[string]any{"marketId": i.venue}
 	case "POST /api/admin/daily-digest":
@@ -323,4 +343,11 @@ func (i *intruder) stored(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// approve does what an admin does before an operator may send video.
+func approve(ctx context.Context, env *frame.Env, handle string) error {
+	_, err := env.DB.Exec(ctx, `INSERT INTO hub.streamer_profiles (handle, status, updated_at) VALUES ($1, 'approved', now())
+		ON CONFLICT (handle) DO UPDATE SET status = 'approved'`, handle)
+	return err
 }

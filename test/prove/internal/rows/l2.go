@@ -180,6 +180,7 @@ func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string
 			"question": "Will row L2 make a market?", "lane": "OTHER", "cutoffAt": time.Now().AddDate(0, 1, 0).UTC().Format(time.RFC3339),
 		},
 		"POST /api/admin/operators": map[string]any{"handle": p.Handle, "operatorType": "human"},
+		"POST /api/admin/streamers": map[string]any{"handle": p.Handle, "status": "approved"},
 		"POST /api/admin/pins":      map[string]any{"marketId": pinned},
 	}
 	acts := map[string]string{}
@@ -197,6 +198,9 @@ func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string
 		r := client.Request{URL: hub + op.Path, As: env.Admin(), Body: bodies[op.Method+" "+op.Path], Timeout: time.Minute}
 		if op.Method == http.MethodDelete {
 			r.URL += "?marketId=" + pinned
+		}
+		if op.Path == "/api/streamer/analytics" {
+			r.URL += "?handle=" + p.Handle
 		}
 		if strings.HasSuffix(op.Path, "daily-digest") {
 			r.URL += "?dry=1"

@@ -215,7 +215,7 @@ func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (val
 		return s.signals[i], true
 	case p.Name == "publicKey" && p.In == "path":
 		return s.signer, true
-	case p.Name == "handle" && (op.Path == "/api/user/follow" || op.Path == "/api/streamer/profile"):
+	case p.Name == "handle" && (op.Path == "/api/user/follow" || strings.HasPrefix(op.Path, "/api/streamer/")):
 		return s.Handle, true
 	case p.Name == "appId" && p.In == "path":
 		return s.app, true

@@ -18,7 +18,8 @@ import (
 )
 
 // The developer page keeps the provider's token in a cookie of its own, sent
-// to /dev alone: a key is minted with that token and with nothing else.
+// to /dev alone: a key is minted with that token and with nothing else, and so is
+// a stream key of the studio.
 //
 // All of its cookies are SameSite=Lax: no form of another site acts with them.
 // The provider is another site, too, so its form comes without them: the token
@@ -210,11 +211,14 @@ func (s *site) startSession(c echo.Context) error {
 		return err
 	}
 	s.StartSession(c, op)
-	if back := c.QueryParam("return_to"); leadsBack(back) && back != devPath {
-		return done(c, back)
+	back := c.QueryParam("return_to")
+	if !leadsBack(back) {
+		back = devPath
 	}
-	s.setCookie(c, devPath, cookieToken, token.Value, tokenLife)
-	return done(c, devPath)
+	if back == devPath || back == studioPath {
+		s.setCookie(c, devPath, cookieToken, token.Value, tokenLife)
+	}
+	return done(c, back)
 }
 
 // mint is POST /dev/keys: the one answer that shows the key.

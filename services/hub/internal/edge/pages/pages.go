@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
@@ -28,6 +30,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -77,7 +80,13 @@ type Deps struct {
 	ReceiptJSON  echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
 	Now          func() time.Time
 	Log          *slog.Logger
-	Degraded     func(path, source string) // counts pages that lack a part
+	VenueA       string                                      // as the routes of the first venue are called
+	Videos       []string                                    // hosts that pages may always load streams from
+	Clock        program.Clock                               // nil: there is no programme
+	Air          Air                                         // nil: nobody is ever on the air
+	OnScreen     func(ctx context.Context) ([]string, error) // addresses of the streams that are on; nil: none
+	Provision    Provision                                   // nil: no streams are provisioned here
+	Degraded     func(path, source string)                   // counts pages that lack a part
 }
 
 // People is what the pages about people ask.
@@ -106,7 +115,7 @@ func Mount(e *web.Edge, d Deps) error {
 		Deps: d, templates: map[string]*template.Template{},
 		skills: newKept[record.Skill](d.Now), courses: newKept[record.Course](d.Now), pulses: newKept[record.Pulse](d.Now),
 	}
-	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network", "pulse", "embed", "error"} {
+	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network", "pulse", "embed", "error", "overlay", "live", "tv", "studio"} {
 		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/passport.html", "templates/plots.html", "templates/"+name+".html")
 		if err != nil {
 			return fmt.Errorf("read page %s: %w", name, err)
@@ -121,7 +130,7 @@ func Mount(e *web.Edge, d Deps) error {
 		return err
 	}
 	s.scripts = map[string]string{}
-	for _, name := range [...]string{"feed.js", "signalcast-feed.js", "embed.css"} {
+	for name := range contentTypes {
 		if s.scripts[name], err = versioned(name); err != nil {
 			return err
 		}
@@ -183,6 +192,11 @@ func (s *site) routes() []web.Route {
 		page(http.MethodPost, profilePath+"/claims/drop", "session", "no-store", s.dropClaim),
 		page(http.MethodGet, personPath+":handle", "public", cacheShort, s.person),
 		page(http.MethodGet, "/operator/:handle/embed", "public", cacheShort, s.embed),
+		page(http.MethodGet, livePath+":handle", "public", cacheShort, s.live),
+		page(http.MethodGet, tvPath, "public", "no-store", s.tv),
+		page(http.MethodGet, studioPath, "session", "no-store", s.studio),
+		page(http.MethodPost, ingestPath, "login", "no-store", s.provision),
+		{Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: cacheShort, Handler: s.dressed(web.Anonymous(s.overlay))},
 		page(http.MethodPost, personPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, personPath+":handle/unfollow", "session", "no-store", s.unfollow),
 		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: web.Anonymous(s.static)},
@@ -190,18 +204,29 @@ func (s *site) routes() []web.Route {
 }
 
 // policy lets a page load its own style and pictures and nothing else. No page of ours
-// may be framed, and none but the feed runs a script.
+// may be framed but the embed and the overlay, and none runs a script that does not say so.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // shown writes the headers of a page and turns a fault into a page of its own.
 func (s *site) shown(h echo.HandlerFunc) echo.HandlerFunc {
+	return s.dressed(func(c echo.Context) error {
+		s.headed(c)
+		return h(c)
+	})
+}
+
+// dressed is shown for a page that has no head and knows nobody.
+func (s *site) dressed(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		header := c.Response().Header()
 		header.Set("Content-Security-Policy", policy)
 		header.Set("X-Frame-Options", "DENY")
+		if teeth.Bites("H7") {
+			header.Set("Content-Security-Policy", strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors *", 1))
+			header.Del("X-Frame-Options")
+		}
 		header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
 		header.Add("Vary", "Accept")
-		s.headed(c)
 		err := h(c)
 		if err == nil || wantsJSON(c.Request()) {
 			return err
@@ -236,6 +261,9 @@ func (s *site) frame(c echo.Context, title, description, path string) frame {
 	}
 	if path != "" {
 		f.URL = s.HubURL + path
+		if teeth.Bites("H5") {
+			f.URL = "https://" + c.Request().Host + path
+		}
 	}
 	return f
 }
@@ -282,6 +310,9 @@ func (s *site) render(c echo.Context, status int, name string, data any) error {
 	if err := s.templates[name].ExecuteTemplate(&b, name+".html", data); err != nil {
 		return fmt.Errorf("render %s: %w", name, err)
 	}
+	if teeth.Bites("H4") {
+		return c.HTML(status, html.UnescapeString(b.String()))
+	}
 	return c.HTMLBlob(status, b.Bytes())
 }
 
@@ -292,8 +323,16 @@ func (s *site) front(c echo.Context) error {
 
 var contentTypes = map[string]string{
 	"app.css": "text/css; charset=utf-8", "embed.css": "text/css; charset=utf-8", "mark.svg": "image/svg+xml",
-	"feed.js": "text/javascript; charset=utf-8", "signalcast-feed.js": "text/javascript; charset=utf-8",
+	"overlay.css": "text/css; charset=utf-8", "tv.css": "text/css; charset=utf-8",
+	"feed.js": aScript, "signalcast-feed.js": aScript, "line.js": aScript, "player.js": aScript, "programme.js": aScript,
+	"overlay.js": aScript, "live.js": aScript, "tv.js": aScript, "studio.js": aScript,
+	hlsFile: aScript, "hls.LICENSE.txt": "text/plain; charset=utf-8",
 }
+
+const (
+	aScript = "text/javascript; charset=utf-8"
+	hlsFile = "hls.light.min.mjs" // the player's library; its licence lies beside it
+)
 
 func (s *site) static(c echo.Context) error {
 	name := c.Param("file")

@@ -70,6 +70,10 @@ func backWord(back string) string {
 		return "the market you were looking at"
 	case strings.HasPrefix(path, receiptPath):
 		return "the receipt you were looking at"
+	case strings.HasPrefix(path, livePath):
+		return "the broadcast of @" + strings.TrimPrefix(path, livePath)
+	case path == studioPath:
+		return "the studio"
 	case path == marketsPath:
 		return "the markets"
 	}
@@ -128,12 +132,12 @@ func leadsBack(address string) bool {
 		return false
 	}
 	switch path {
-	case appsPath, profilePath, devPath, marketsPath:
+	case appsPath, profilePath, devPath, marketsPath, studioPath:
 		return true
 	case authorizePath:
 		return query != ""
 	}
-	for _, below := range [...]string{personPath, marketPath, receiptPath} {
+	for _, below := range [...]string{personPath, marketPath, receiptPath, livePath} {
 		if rest, ok := strings.CutPrefix(path, below); ok && rest != "" && !strings.Contains(rest, "/") {
 			return true
 		}

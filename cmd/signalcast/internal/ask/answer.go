@@ -1,0 +1,144 @@
+package ask
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Away is that a service cannot be reached, or is there and cannot answer now.
+type Away struct{ text string }
+
+// Error implements error.
+func (a *Away) Error() string { return a.text }
+
+// Refused is the no of a service.
+type Refused struct {
+	Status  int
+	Code    string // `error` of the answer
+	Message string
+	Field   string
+	ID      string // already_predicted: the call that stands
+	Receipt string // and its receipt
+	Reason  string
+	Limit   int
+	Wait    time.Duration // 429
+	Body    []byte        // the answer, when it is JSON
+	Do      string        // what to do, in words; set by Advise or by the command
+}
+
+// Error says what was refused and what to do.
+func (r *Refused) Error() string {
+	text := fmt.Sprintf("%d %s", r.Status, r.Code)
+	if r.Code == "" {
+		text = fmt.Sprintf("%d %s", r.Status, http.StatusText(r.Status))
+	}
+	if r.Field != "" {
+		text += " (" + r.Field + ")"
+	}
+	if r.Message != "" {
+		text += ": " + r.Message
+	}
+	if r.Do != "" {
+		text += ". " + r.Do
+	}
+	return text
+}
+
+// maxAnswer is more than any answer that the commands read has, in bytes.
+const maxAnswer = 16 << 20
+
+// Read reads an answer of the status wanted. What is less than whole comes with an
+// Away, beside the bytes that came.
+func Read(a *http.Response, err error) ([]byte, error) {
+	if err != nil {
+		return nil, unreached(err)
+	}
+	defer func() { _ = a.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(a.Body, maxAnswer))
+	if err != nil {
+		return nil, &Away{"the answer was cut: " + err.Error() + ". Try again"}
+	}
+	switch {
+	case a.StatusCode >= 500:
+		return nil, gone(a, raw)
+	case a.StatusCode >= 300 && a.StatusCode < 400:
+		return nil, &Refused{Status: a.StatusCode, Do: "The service stands elsewhere: give its own address with --hub or --api"}
+	case a.StatusCode >= 400:
+		return nil, refusal(a, raw)
+	}
+	if !json.Valid(raw) {
+		return nil, &Refused{Status: a.StatusCode, Code: "no_json", Do: "What answers there is no Signalcast service: look at --hub and --api"}
+	}
+	if part := a.Header.Get("X-Degraded"); part != "" {
+		return raw, &Away{fmt.Sprintf("the answer is not whole, a part of the service is away (%s). Try again in a moment", part)}
+	}
+	return raw, nil
+}
+
+func unreached(err error) error {
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		at := "the service"
+		if to, bad := url.Parse(u.URL); bad == nil {
+			at = to.Scheme + "://" + to.Host
+		}
+		return &Away{fmt.Sprintf("%s cannot be reached: %v. Is the address right, and the service up?", at, u.Err)}
+	}
+	return err
+}
+
+func gone(a *http.Response, raw []byte) error {
+	r := refusal(a, raw)
+	text := fmt.Sprintf("%d %s", r.Status, r.Code)
+	if r.Message != "" {
+		text += ": " + r.Message
+	}
+	again := "Try again in a moment"
+	if r.Wait > 0 {
+		again = "Try again in " + r.Wait.String()
+	}
+	if id := a.Header.Get("X-Request-Id"); a.StatusCode == http.StatusInternalServerError && id != "" {
+		again = "Tell the people who run the service, with request " + id
+	}
+	return &Away{text + ". " + again}
+}
+
+func refusal(a *http.Response, raw []byte) *Refused {
+	var said struct {
+		Error, Message, Field, ID, ReceiptURL, Reason string
+		Limit                                         int
+		RetryAfterMs                                  int64
+	}
+	r := &Refused{Status: a.StatusCode, Wait: retryAfter(a)}
+	if json.Unmarshal(raw, &said) == nil {
+		r.Code, r.Message, r.Field, r.Reason, r.Limit = said.Error, said.Message, said.Field, said.Reason, said.Limit
+		r.ID, r.Receipt, r.Body = said.ID, said.ReceiptURL, raw
+		if ms := said.RetryAfterMs; ms > 0 && ms < 1<<40 {
+			r.Wait = (time.Duration(ms)*time.Millisecond + time.Second - 1).Truncate(time.Second)
+		}
+	}
+	r.advise()
+	return r
+}
+
+// advise says what to do about what any command can hear.
+func (r *Refused) advise() {
+	switch {
+	case r.Status == http.StatusUnauthorized:
+		r.Do = "The key or token is wrong, expired or revoked, or of another service: run `signalcast login` with a new one"
+	case r.Status == http.StatusTooManyRequests && r.Wait > 0:
+		r.Do = "Wait " + r.Wait.String() + ", then send it again"
+	case r.Status == http.StatusTooManyRequests:
+		r.Do = "Wait a minute, then send it again"
+	case r.Code == "insufficient_scope":
+		r.Do = "The key may not do this: log in with one that may"
+	case r.Code == "key_limit_reached":
+		r.Do = "Revoke a key on the hub's page /dev, or give one that you have"
+	case r.Code == "idempotency_key_reused":
+		r.Do = "Leave --idempotency-key away, or take another one"
+	}
+}

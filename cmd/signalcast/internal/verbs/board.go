@@ -1,0 +1,78 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+	"github.com/signalcast/signalcast/proto/openapi/client"
+)
+
+// Board is `signalcast board`.
+type Board struct {
+	settings.Flags
+	By        string `help:"score, from the api, or broadcast, from the hub." enum:"score,broadcast" default:"score"`
+	Operators string `help:"human, independent, house, automated or all; without it that of the board." enum:"human,independent,house,automated,all," default:""`
+	Window    string `help:"all or 28d; of the broadcast board." enum:"all,28d," default:""`
+	Lane      string `help:"One lane alone, such as SCIENCE." enum:"${lanes}" default:""`
+	Order     string `help:"score or edge." enum:"score,edge" default:"score"`
+	Limit     int    `help:"1 to 100." default:"20"`
+}
+
+// Run shows a board.
+func (b *Board) Run(ctx context.Context, s *Streams) error {
+	if b.Limit < 1 || b.Limit > 100 {
+		return errors.New("--limit is 1 to 100")
+	}
+	if b.By == "broadcast" {
+		return b.broadcast(ctx, s)
+	}
+	if b.Window != "" {
+		return errors.New("--window goes with --by broadcast")
+	}
+	address, err := b.APIAddress()
+	if err != nil {
+		return err
+	}
+	at, err := open(&b.Flags, s, address, "")
+	if err != nil {
+		return err
+	}
+	a, err := at.ListScoreBoard(ctx, &client.ListScoreBoardParams{
+		Operators: given(b.Operators), Lane: given(b.Lane), Order: &b.Order, Limit: &b.Limit,
+	})
+	return finish(at, a, err, func(l *client.ScoreBoard) error {
+		rows := make([][]string, 0, len(l.Leaderboard))
+		for _, r := range l.Leaderboard {
+			rows = append(rows, []string{strconv.Itoa(r.Rank), show.Short(text(r.Callsign), 40), strconv.Itoa(r.Score), edge(r.Edge), strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending)})
+		}
+		return show.Table(at.out, "Nobody is on this board.", []string{"RANK", "HANDLE", "SCORE", "EDGE", "WON", "LOST", "OPEN"}, rows)
+	})
+}
+
+func (b *Board) broadcast(ctx context.Context, s *Streams) error {
+	at, err := reading(&b.Flags, s)
+	if err != nil {
+		return err
+	}
+	a, err := at.ListBroadcastBoard(ctx, &client.ListBroadcastBoardParams{
+		Operators: given(b.Operators), Window: given(b.Window), Lane: given(b.Lane), Order: &b.Order, Limit: &b.Limit,
+	})
+	return finish(at, a, err, func(l *client.BroadcastBoard) error {
+		rows := make([][]string, 0, len(l.Leaderboard))
+		for _, r := range l.Leaderboard {
+			rows = append(rows, []string{strconv.Itoa(r.Rank), r.Handle, strconv.Itoa(r.BroadcastScore), strconv.Itoa(r.Score), edge(r.Edge), strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending), strconv.Itoa(r.Followers)})
+		}
+		return show.Table(at.out, "Nobody is on this board.", []string{"RANK", "HANDLE", "BROADCAST", "SCORE", "EDGE", "WON", "LOST", "OPEN", "FOLLOWERS"}, rows)
+	})
+}
+
+// edge is in cents, with where the true number lies.
+func edge(e *client.Edge) string {
+	if e == nil {
+		return ""
+	}
+	return show.Cents(e.EdgeBps) + " (" + show.Cents(e.LowBps) + " to " + show.Cents(e.HighBps) + ")"
+}

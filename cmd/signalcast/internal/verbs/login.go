@@ -1,0 +1,122 @@
+package verbs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+	"github.com/signalcast/signalcast/proto/openapi/client"
+)
+
+// Login is `signalcast login`.
+type Login struct {
+	settings.Flags
+	Label      string   `help:"Name of a key that is minted." default:"signalcast"`
+	Permission []string `help:"What a key that is minted may do: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
+}
+
+// loggedIn is what login answers; the key is not in it.
+type loggedIn struct {
+	Hub         string   `json:"hub"`
+	Stored      string   `json:"stored"` // the file
+	ID          string   `json:"id,omitempty"`
+	Permissions []string `json:"permissions,omitempty"`
+}
+
+// Run reads a key, or mints one with the identity token it reads, and stores it.
+func (l *Login) Run(ctx context.Context, s *Streams) error {
+	if l.Key != "" || s.InTerminal {
+		return errors.New("login reads the key or the identity token from its standard input: signalcast login < FILE")
+	}
+	secret, err := settings.OneSecret(s.In, "the standard input")
+	if err != nil {
+		return err
+	}
+	at, err := l.Address()
+	if err == nil {
+		err = l.MaySend(at)
+	}
+	if err != nil {
+		return err
+	}
+	stored, err := settings.Load()
+	if err == nil {
+		err = stored.Save() // a key that is minted can be kept, or none is
+	}
+	if err != nil {
+		return err
+	}
+	if l.API != "" {
+		if stored.API, err = l.APIAddress(); err != nil {
+			return err
+		}
+	} else if stored.Hub != at {
+		stored.API = ""
+	}
+	c, err := open(&l.Flags, s, at, secret)
+	if err != nil {
+		return err
+	}
+	done := loggedIn{Hub: at}
+	if !settings.IsKey(secret) {
+		if secret, err = l.mint(ctx, c, &done); err != nil {
+			return err
+		}
+	} else if err := try(ctx, c); err != nil {
+		return err
+	}
+	return keep(c, stored, at, secret, done)
+}
+
+// try asks whether the hub knows the key; one that may not read is known.
+func try(ctx context.Context, c *session) error {
+	_, err := ask.Read(c.GetMe(ctx))
+	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Status == http.StatusForbidden {
+		return nil
+	}
+	return err
+}
+
+func (l *Login) mint(ctx context.Context, c *session, done *loggedIn) (key string, err error) {
+	may := make([]client.Permission, len(l.Permission))
+	for i, p := range l.Permission {
+		may[i] = client.Permission(p)
+	}
+	raw, err := ask.Read(c.MintKey(ctx, client.KeyMint{Label: l.Label, Permissions: &may}))
+	if err != nil {
+		return "", err
+	}
+	var minted client.MintedKey
+	if json.Unmarshal(raw, &minted) != nil || !settings.IsKey(minted.Key) {
+		return "", errors.New("the hub's answer holds no key: look at --hub")
+	}
+	done.ID, done.Permissions = minted.ID.String(), l.Permission
+	return minted.Key, nil
+}
+
+func keep(c *session, stored settings.File, at, key string, done loggedIn) error {
+	if stored.Keys == nil {
+		stored.Keys = map[string]string{}
+	}
+	stored.Hub, stored.Keys[at] = at, key
+	if err := stored.Save(); err != nil {
+		if done.ID != "" {
+			err = fmt.Errorf("the key %s was minted and could not be stored, so revoke it at %s/dev: %w", done.ID, at, err)
+		}
+		return err
+	}
+	var err error
+	if done.Stored, err = settings.Path(); err != nil {
+		return err
+	}
+	if c.json {
+		raw, err := json.Marshal(done)
+		return errors.Join(err, show.JSON(c.out, raw))
+	}
+	return show.Pairs(c.out, "Hub", done.Hub, "Key stored in", done.Stored, "Key id", done.ID)
+}

@@ -1,0 +1,119 @@
+package verbs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+	"github.com/signalcast/signalcast/proto/openapi/client"
+)
+
+// Streams is what the commands read and write.
+type Streams struct {
+	In         io.Reader
+	InTerminal bool // somebody would have to type
+	Out        io.Writer
+	Terminal   bool                                       // Out is read by somebody
+	Wait       func(context.Context, time.Duration) error // between tries; nil is real time
+}
+
+// session is one command at work.
+type session struct {
+	*client.Client
+	at   string // address of the service
+	out  io.Writer
+	json bool
+}
+
+// reading opens the hub for what everybody may ask.
+func reading(f *settings.Flags, s *Streams) (*session, error) {
+	at, err := f.Address()
+	if err != nil {
+		return nil, err
+	}
+	return open(f, s, at, "")
+}
+
+// writing opens the hub with the key.
+func writing(f *settings.Flags, s *Streams) (*session, error) {
+	at, err := f.Address()
+	if err != nil {
+		return nil, err
+	}
+	key, err := f.Secret(at, s.In)
+	if err != nil {
+		return nil, err
+	}
+	return open(f, s, at, key)
+}
+
+// open makes a session at an address; without a secret it sends none.
+func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
+	c, err := client.NewClient(at, client.WithHTTPClient(ask.NewDoer(s.Wait)), client.WithRequestEditorFn(
+		func(_ context.Context, r *http.Request) error {
+			r.Header.Set("Accept", "application/json")
+			r.Header.Set("User-Agent", "signalcast")
+			if secret != "" {
+				r.Header.Set("Authorization", "Bearer "+secret)
+			}
+			return nil
+		}))
+	return &session{Client: c, at: at, out: s.Out, json: f.JSON || !f.Table && !s.Terminal}, err
+}
+
+// finish shows an answer: as it came, or with table. A refusal is shown too where
+// programs read, and given as the error.
+func finish[T any](s *session, a *http.Response, err error, table func(*T) error) error {
+	raw, err := ask.Read(a, err)
+	if raw == nil {
+		if r := (*ask.Refused)(nil); s.json && errors.As(err, &r) && r.Body != nil {
+			return errors.Join(err, show.JSON(s.out, r.Body))
+		}
+		return err
+	}
+	if s.json {
+		return errors.Join(err, show.JSON(s.out, raw))
+	}
+	var v T
+	if json.Unmarshal(raw, &v) != nil {
+		return errors.Join(err, errors.New("the answer is not of this protocol: look at --hub and --api, or use --json"))
+	}
+	return errors.Join(err, table(&v))
+}
+
+// text gives what a pointer points to, or nothing.
+func text[T ~string](p *T) string {
+	if p == nil {
+		return ""
+	}
+	return string(*p)
+}
+
+// given leaves an empty text out of a request.
+func given(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// above leaves a number out that was not given.
+func above(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func when(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04Z")
+}

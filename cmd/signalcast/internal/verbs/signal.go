@@ -1,0 +1,107 @@
+package verbs
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+	"github.com/signalcast/signalcast/proto/openapi/client"
+)
+
+// Signal are `signalcast signal …`.
+type Signal struct {
+	Show signalShow `cmd:"" help:"One call and, once its market is resolved, its result."`
+}
+
+type signalShow struct {
+	settings.Flags
+	Signal uuid.UUID `arg:"" help:"The id of the call."`
+}
+
+// Run shows.
+func (c *signalShow) Run(ctx context.Context, s *Streams) error {
+	at, err := reading(&c.Flags, s)
+	if err != nil {
+		return err
+	}
+	a, err := at.GetSignal(ctx, c.Signal)
+	return known(finish(at, a, err, func(v *client.Signal) error { return signalPairs(at, v) }), "Look at the id: it is in the receipt of the call")
+}
+
+func signalPairs(s *session, v *client.Signal) error {
+	score, confidence, closed := "", "", ""
+	if v.Score != nil {
+		score = strconv.Itoa(int(*v.Score))
+	}
+	if v.Confidence != nil {
+		confidence = strconv.Itoa(*v.Confidence)
+	}
+	if v.ClosePrice != nil {
+		closed = show.Cents(*v.ClosePrice) + " cents of YES"
+	}
+	return show.Pairs(s.out, "Signal", v.ID.String(), "By", text(v.Callsign), "Market", v.MarketID, "Title", v.MarketTitle,
+		"Call", string(v.Direction)+" at "+show.Cents(v.PriceAtPrediction)+" cents", "Confidence", confidence, "Take", text(v.TextTake),
+		"Filed", when(&v.CreatedAt), "Status", string(v.Status), "Score", score, "Outcome", text(v.Outcome), "Close", closed,
+		"Resolved", when(v.ResolvedAt), "Receipt", receiptAt(s.at, v.ID.String()))
+}
+
+// Receipt is `signalcast receipt`.
+type Receipt struct {
+	settings.Flags
+	Signal uuid.UUID `arg:"" help:"The id of the call."`
+}
+
+// receipt is a call with its history and the outcome of its market.
+type receipt struct {
+	client.Signal
+	Events     []client.SignalEvent `json:"events"`
+	Resolution *client.Outcome      `json:"resolution"`
+}
+
+// UnmarshalJSON reads both; the embedded one may have a reader of its own.
+func (r *receipt) UnmarshalJSON(raw []byte) error {
+	var rest struct {
+		Events     []client.SignalEvent `json:"events"`
+		Resolution *client.Outcome      `json:"resolution"`
+	}
+	if err := json.Unmarshal(raw, &r.Signal); err != nil {
+		return err
+	}
+	err := json.Unmarshal(raw, &rest)
+	r.Events, r.Resolution = rest.Events, rest.Resolution
+	return err
+}
+
+// Run shows.
+func (c *Receipt) Run(ctx context.Context, s *Streams) error {
+	at, err := reading(&c.Flags, s)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, receiptAt(at.at, c.Signal.String()), nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Accept", "application/json") // else it is a page, which is why the generated client has no such call
+	a, err := at.Client.Client.Do(r)
+	return known(finish(at, a, err, func(v *receipt) error {
+		if err := signalPairs(at, &v.Signal); err != nil {
+			return err
+		}
+		if o := v.Resolution; o != nil {
+			disputed := ""
+			if o.Disputed {
+				disputed = text(o.DisputeReason) + " since " + when(o.DisputedAt)
+			}
+			if err := show.Pairs(at.out, "Claimed", text(o.Outcome), "By", text(o.Resolver), "Source", text(o.Source), "Proof", text(o.ProofURL), "Disputed", disputed); err != nil {
+				return err
+			}
+		}
+		return eventTable(at, v.Events)
+	}), "Look at the id: it is in the answer of `signalcast call`")
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+const call = `"id":"` + signalID + `","privyId":"op_1","callsign":"mara_k","marketId":"701122","marketTitle":"Gauge\u202e above\u001b[31m 6 m?","direction":"NO",
+	"priceAtPrediction":6850,"crowdYesAtSignal":null,"confidence":70,"textTake":"a` + "\u202e\u009b" + `b","status":"won","score":31,"createdAt":"2026-03-01T10:00:00.000Z",
+	"resolvedAt":"2026-03-02T10:00:00.000Z","timeToResolution":null,"source":"web","outcome":"NO","closePrice":2000,"clvBps":1150`
+
+const history = `[{"id":"` + signalID + `","type":"note","payload":{"text":"Rain has\nstopped."},"actor":"owner","createdAt":"2026-03-01T11:00:00.000Z"}]`
+
+// TestReads: each command asks its route, without a key, and shows what it hears.
+func TestReads(t *testing.T) {
+	for name, c := range map[string]struct {
+		args   []string
+		answer string
+		asks   string
+		shows  []string
+	}{
+		"search": {
+			[]string{"market", "search", "ostrava", "gauge", "--lane", "SCIENCE", "--limit", "2"},
+			`{"markets":[{"id":"701122","name":"Ostrava gauge above 6 m?","yesPct":31.5,"closed":false,"closesAt":"2027-06-01T00:00:00.000Z","lane":"SCIENCE"}],"count":1,"next_cursor":"abc"}`,
+			"/api/polymarket/markets?q=ostrava+gauge&lane=SCIENCE&closed=false&sort=volume&limit=2",
+			[]string{"ID      YES   ENDS", "701122  31.5  2027-06-01 00:00Z  SCIENCE  Ostrava gauge above 6 m?", "--cursor abc"},
+		},
+		"search, nothing": {[]string{"market", "search", "x"}, `{"markets":[],"count":0,"next_cursor":null}`, "", []string{"No market has these words"}},
+		"market": {
+			[]string{"market", "show", "native-a b/c"},
+			`{"marketId":"native-a","question":"Q?","status":"open","yesBps":null,"provider":"native","lane":"OTHER"}`,
+			"/api/m/native-a%20b%2Fc",
+			[]string{"Question      Q?", "none of the last ten minutes"},
+		},
+		"crowd": {
+			[]string{"market", "crowd", "701122"},
+			`{"marketId":"701122","yesCount":1,"noCount":3,"totalSignals":4,"yesPercent":25,"noPercent":75,"topForecasters":{"yesPercent":33,"sampleSize":3}}`,
+			"/api/m/701122/crowd",
+			[]string{"1 (25%)", "3 (75%)", "33% YES of 3 calls"},
+		},
+		"board": {
+			[]string{"board", "--operators", "all"},
+			`{"leaderboard":[{"rank":1,"callsign":"mara_k","score":31,"won":1,"lost":0,"pending":2,"edge":{"calls":1,"edgeBps":3150,"lowBps":-450,"highBps":5000}}]}`,
+			"/api/v1/signals/leaderboard?operators=all&limit=20&order=score",
+			[]string{"1     mara_k  31     31.5 (-4.5 to 50)  1    0     2"},
+		},
+		"broadcast board": {
+			[]string{"board", "--by", "broadcast", "--window", "28d"},
+			`{"leaderboard":[{"rank":1,"handle":"tidewatch","broadcastScore":700,"score":9,"won":1,"lost":0,"pending":2,"followers":12,"edge":null}]}`,
+			"/api/operator/leaderboard?window=28d&limit=20&order=score",
+			[]string{"1     tidewatch  700        9      -"},
+		},
+		"signal": {
+			[]string{"signal", "show", signalID},
+			`{` + call + `}`, "/api/signals/" + signalID,
+			[]string{"NO at 68.5 cents", "Gauge above[31m 6 m?", "Score       31", "20 cents of YES", "/receipts/" + signalID},
+		},
+		"receipt": {
+			[]string{"receipt", signalID},
+			`{` + call + `,"events":` + history + `,"resolution":{"outcome":"NO","resolver":"oracle","source":"native","disputed":true,"disputeReason":"no","disputedAt":null}}`,
+			"/receipts/" + signalID,
+			[]string{"NO at 68.5 cents", "Claimed   NO", "Disputed  no since", "owner  Rain has stopped."},
+		},
+		"events": {[]string{"events", "list", signalID}, `{"signalId":"` + signalID + `","events":` + history + `}`, "/api/signals/" + signalID + "/events", []string{"note", "Rain has stopped."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := sit(t)
+			t.Setenv("SIGNALCAST_KEY", key)
+			hub := serve(t, says(200, c.answer))
+			args := append(c.args, "--hub", hub.URL, "--api", hub.URL)
+			out, _ := d.run(done, args...)
+			d.has(out, c.shows...)
+			r := hub.asked[0]
+			if got := r.URL.EscapedPath() + "?" + r.URL.RawQuery; c.asks != "" && strings.TrimSuffix(got, "?") != c.asks {
+				t.Errorf("it asks %s", got)
+			}
+			if r.Header.Get("Authorization") != "" || r.Header.Get("Accept") != "application/json" {
+				t.Errorf("%v", r.Header)
+			}
+			programs, _ := d.run(done, append(args, "--json")...)
+			for _, shown := range []string{out, programs} {
+				if strings.ContainsAny(shown, "\x1b\u009b\u202e") {
+					t.Errorf("a text commands the terminal: %q", shown)
+				}
+			}
+			none := serve(t, says(404, `{"error":"not_found"}`))
+			d.run(refused, append(c.args, "--hub", none.URL, "--api", none.URL)...)
+		})
+	}
+}
+
+func TestEventsAdd(t *testing.T) {
+	d := sit(t)
+	t.Setenv("SIGNALCAST_KEY", key)
+	hub := serve(t, says(201, `{"event":{"id":"`+signalID+`","type":"note","payload":{"text":"Rain."},"actor":"owner","createdAt":"2026-03-01T11:00:00.000Z"}}`))
+	for body, args := range map[string][]string{
+		`{"type":"note","payload":{"text":"Rain."}}`:                       {"note", "--text", "Rain."},
+		`{"type":"take","payload":{"mediaAssetId":"m","url":"https://x"}}`: {"take", "--media", "m", "--url", "https://x"},
+		`{"type":"confidence","payload":{"confidence":80}}`:                {"confidence", "--confidence", "80"},
+		`{"type":"reaffirm"}`: {"reaffirm"},
+		`{"type":"share"}`:    {"share"},
+	} {
+		out, _ := d.run(done, append([]string{"events", "add", signalID, "--hub", hub.URL}, args...)...)
+		d.has(out, "owner  Rain.")
+		if got := strings.TrimSpace(hub.said[len(hub.said)-1]); got != body {
+			t.Errorf("it sends %s, want %s", got, body)
+		}
+		r := hub.asked[len(hub.asked)-1]
+		if r.Header.Get("Idempotency-Key") == "" || r.Header.Get("Authorization") != "Bearer "+key || r.URL.Path != "/api/signals/"+signalID+"/events" {
+			t.Errorf("%s %v", r.URL, r.Header)
+		}
+	}
+	foreign := serve(t, says(403, `{"error":"forbidden"}`))
+	_, bad := d.run(refused, "events", "add", signalID, "reaffirm", "--hub", foreign.URL)
+	d.has(bad, "Only who filed a call")
+}

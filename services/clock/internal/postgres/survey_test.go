@@ -1,0 +1,255 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
+)
+
+// calls counts seven for each market, when it is there.
+type calls struct {
+	away  bool
+	asked []string
+}
+
+func (c *calls) CountCalls(_ context.Context, id syntax.MarketID, from, to time.Time) (int64, error) {
+	if c.away {
+		return 0, errors.New("away")
+	}
+	c.asked = append(c.asked, fmt.Sprint(id, " ", to.Sub(from)))
+	return 7, nil
+}
+
+// studio is a default channel with two lanes that airs, and what follows it.
+type studio struct {
+	*bundle
+	clock   *testkit.Clock
+	markets *desk
+	list    []program.Market
+	calls   calls
+	keeper  *program.Keeper
+	survey  *program.Surveyor
+}
+
+func newStudio(t *testing.T) *studio {
+	b := setup(t)
+	s := &studio{bundle: b, clock: testkit.NewClock((b.slot + 3).Content().Add(2 * time.Second)), markets: &desk{}}
+	now := s.clock.Now()
+	s.list = []program.Market{market(1, "sports", now), market(2, "crypto", now), market(3, "science", now), market(4, "tech", now), market(5, "tech", now)}
+	s.keeper = program.NewKeeper(b.Store, s.markets, program.DefaultLanes(), s.clock.Now)
+	s.another()
+	return s
+}
+
+// another replica takes over.
+func (s *studio) another() { s.survey = program.NewSurveyor(s.Store, s.markets, &s.calls, s.clock.Now) }
+
+// beat is one round of the filler.
+func (s *studio) beat(t *testing.T) {
+	t.Helper()
+	s.markets.set(program.NewPool(append([]program.Market(nil), s.list...), s.clock.Now(), uint64(s.clock.Now().UnixNano())))
+	done, err := s.keeper.Fill(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Tell(t.Context(), program.Telling{Airings: done.Airings, Now: s.clock.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.survey.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *studio) influence(t *testing.T, window time.Duration, limit int) program.Influence {
+	t.Helper()
+	got, err := s.Influence(t.Context(), s.clock.Now().Add(-window), limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// An airing is measured ten minutes after its end, whoever fills by then, and held
+// against what did not air in the same twenty minutes.
+func TestSurvey(t *testing.T) {
+	s := newStudio(t)
+	k := program.SlotAt(s.clock.Now())
+	s.beat(t)
+	s.clock.Advance(5 * time.Second)
+	s.list[0].Viewers = 12
+	s.beat(t)
+	s.list[0].Viewers = 40
+	s.beat(t)
+	s.another()
+	s.list[0].Viewers = 3
+	s.beat(t)
+	s.list[0].Yes, s.list[1].Yes = 3400, 3050                      // +250, -100
+	s.list[2].Yes, s.list[3].Yes, s.list[4].Yes = 3151, 3120, 3150 // 1, 30, 0
+	s.list[3].Status = syntax.MarketClosed                         // may not be aired any more
+	s.clock.Advance((k + 1).End().Add(-20 * time.Second).Sub(s.clock.Now()))
+	s.beat(t) // half a minute too early
+	if got := s.influence(t, 24*time.Hour, 50); got.Airings != 0 || len(got.Items) != 0 || got.MeanMove != nil || got.BaselineMove != nil {
+		t.Fatalf("before its time: %+v", got)
+	}
+	if got := fmt.Sprint(s.survey.Needed()); got != "[1 2 3 4 5]" {
+		t.Errorf("needed %s", got)
+	}
+	s.clock.Advance(11 * time.Second)
+	s.beat(t)
+	seven := int64(7)
+	item := func(lane program.Lane, id syntax.MarketID, after syntax.Bps, viewers int32) program.Moved {
+		return program.Moved{
+			SegmentID: program.SegmentID("default", lane, k, program.Content), Market: id, Title: "Will " + string(id) + "?", Lane: lane,
+			AiredAt: k.Content(), EndedAt: k.End(), Before: 3150, After: after, Signals: &seven, ViewersPeak: viewers, MeasuredAt: s.clock.Now(),
+		}
+	}
+	got := s.influence(t, 24*time.Hour, 50)
+	mean, baseline := 175.0, (1.0+30)/3
+	want := program.Influence{
+		Items: []program.Moved{item("sports", "1", 3400, 40), item("crypto", "2", 3050, 0)}, Airings: 2, MeanMove: &mean, BaselineMove: &baseline,
+	}
+	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
+	if diff := cmp.Diff(want, got, near, cmp.Comparer(time.Time.Equal)); diff != "" {
+		t.Errorf("influence (-want +got):\n%s", diff)
+	}
+	if got := fmt.Sprint(s.calls.asked); got != "[2 10m0s 1 10m0s]" && got != "[1 10m0s 2 10m0s]" {
+		t.Errorf("asked for calls: %s", got)
+	}
+	if got := s.influence(t, 24*time.Hour, 1); len(got.Items) != 1 || got.Airings != 2 {
+		t.Errorf("a limit of one: %d of %d", len(got.Items), got.Airings)
+	}
+	if got := s.influence(t, 15*time.Minute, 9); got.Airings != 0 || got.BaselineMove != nil {
+		t.Errorf("within 15 minutes: %+v", got)
+	}
+	// What was measured stands.
+	for _, stmt := range []string{"UPDATE airings SET viewers_peak = 99 WHERE measured_at IS NOT NULL", "DELETE FROM airings", "UPDATE baselines SET measured = 1 WHERE measured_at IS NOT NULL", "DELETE FROM baselines"} {
+		if _, err := s.pool.Exec(t.Context(), stmt); !refused(err) {
+			t.Errorf("%s: %v", stmt, err)
+		}
+	}
+	if _, err := s.admin.Exec(t.Context(), "TRUNCATE clock.airings, clock.baselines"); !refused(err) {
+		t.Errorf("truncate: %v", err)
+	}
+}
+
+// A market that aired on several channels in one slot moved once.
+func TestSurveyCountsAMoveOnce(t *testing.T) {
+	s := newStudio(t)
+	k := program.SlotAt(s.clock.Now())
+	n := &network{bundle: s.bundle, clock: s.clock, markets: s.markets, register: &register{told: map[string]string{}, stations: []program.Station{{ID: "a"}, {ID: "b"}, {ID: "c", Lanes: []string{"SCIENCE"}}}}}
+	s.beat(t)
+	if err := n.desk().Round(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.list[0].Yes = 3250
+	s.clock.Advance(k.End().Add(program.MeasureAfter).Sub(s.clock.Now()))
+	s.beat(t)
+	got := s.influence(t, 24*time.Hour, 50)
+	var ids []string
+	for _, m := range got.Items {
+		ids = append(ids, m.SegmentID)
+	}
+	want := []string{fmt.Sprintf("default:sports:%d:c", k), fmt.Sprintf("default:crypto:%d:c", k), fmt.Sprintf("station.c:science:%d:c", k)}
+	if diff := cmp.Diff(want, ids); diff != "" || got.Airings != 3 {
+		t.Errorf("%d airings (-want +got):\n%s", got.Airings, diff)
+	}
+	if len(s.calls.asked) != 3 {
+		t.Errorf("asked for calls: %v", s.calls.asked)
+	}
+	// Science stood on a station when its move was measured: it is in no baseline.
+	if got.BaselineMove == nil || rowsOf(t, s.bundle, "SELECT measured FROM baselines WHERE slot = $1", int64(k)) != 2 {
+		t.Errorf("baseline %v", got.BaselineMove)
+	}
+}
+
+// What could not be read in time is closed without a figure, and nothing waits for ever.
+func TestSurveyTooLate(t *testing.T) {
+	s := newStudio(t)
+	k := program.SlotAt(s.clock.Now())
+	s.beat(t)
+	s.calls.away = true
+	s.clock.Advance(k.End().Add(program.MeasureAfter).Sub(s.clock.Now()))
+	s.beat(t) // the price is there, the calls are not: it waits
+	if got := s.influence(t, 24*time.Hour, 50); got.Airings != 0 {
+		t.Fatalf("measured without calls: %+v", got.Items)
+	}
+	s.clock.Advance(6 * time.Minute)
+	s.beat(t)
+	if n := rowsOf(t, s.bundle, "SELECT count(*) FROM airings WHERE slot = $1 AND measured_at IS NOT NULL AND yes_bps_after IS NULL AND signals_during IS NULL", int64(k)); n != 2 {
+		t.Errorf("%d airings are closed, want 2", n)
+	}
+	if got := s.influence(t, 24*time.Hour, 50); got.Airings != 0 {
+		t.Errorf("a figure out of nothing: %+v", got.Items)
+	}
+	if n := rowsOf(t, s.bundle, "SELECT count(*) FROM airings WHERE measured_at IS NULL AND ended_at < $1", s.clock.Now().Add(-20*time.Minute)); n != 0 {
+		t.Errorf("%d airings wait for ever", n)
+	}
+}
+
+// The sample is the same for whoever draws it, has 200 at most, and nothing that stands
+// on the air.
+func TestSample(t *testing.T) {
+	s := newStudio(t)
+	now := s.clock.Now()
+	for i := range 1000 {
+		s.list = append(s.list, market(1000+i, "economy", now))
+	}
+	s.beat(t)
+	s.another()
+	s.beat(t)
+	list, err := s.OpenSamples(t.Context(), program.SlotAt(now))
+	if err != nil || len(list) != 1 || len(list[0].Markets) != program.MaxSample {
+		t.Fatalf("%d samples, %v", len(list), err)
+	}
+	for i, id := range list[0].Markets {
+		if id == "1" || id == "2" || list[0].Prices[i] != 3150 {
+			t.Errorf("%s at %d is in the sample", id, list[0].Prices[i])
+		}
+	}
+}
+
+// Slots of the day before yesterday go, what aired in them stays on record, and that of
+// last week goes, too.
+func TestSweep(t *testing.T) {
+	s := newStudio(t)
+	now := s.now
+	day := s.slot
+	s.apply(t, 3, put("sports", day-200, "1", ""), put("sports", day-100, "2", ""), put("sports", day-1300, "3", ""))
+	for _, k := range []program.Slot{day - 200, day - 1300} {
+		a := program.Airing{
+			SegmentID: program.SegmentID("default", "sports", k, program.Content), Channel: "default", Lane: "sports", Slot: k, Market: "1",
+			StartedAt: k.Content(), EndedAt: k.End(), Yes: 3150,
+		}
+		if _, err := s.Tell(t.Context(), program.Telling{Airings: []program.Airing{a}, Now: now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.AddSample(t.Context(), program.Sample{Slot: day - 1300}); err != nil {
+		t.Fatal(err)
+	}
+	s.beat(t)
+	if n := rowsOf(t, s.bundle, "SELECT count(*) FROM program_slots WHERE slot < $1", int64(day)); n != 1 {
+		t.Errorf("%d old slots are left, want that of today", n)
+	}
+	if n := rowsOf(t, s.bundle, "SELECT count(*) FROM airings WHERE slot < $1", int64(day)); n != 1 {
+		t.Errorf("%d old airings are left, want one", n)
+	}
+	if n := rowsOf(t, s.bundle, "SELECT count(*) FROM baselines WHERE slot < $1", int64(day)); n != 0 {
+		t.Errorf("%d old samples are left", n)
+	}
+	if err := s.Sweep(t.Context(), day+1000, now.Add(time.Hour)); err != nil { // a caller in the future
+		t.Fatal(err)
+	}
+	if n := rowsOf(t, s.bundle, "SELECT count(*) FROM program_slots WHERE slot = $1", int64(day-100)); n != 1 {
+		t.Error("a slot of today is gone")
+	}
+}

@@ -1,0 +1,53 @@
+package program
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Limits of a reading of what airings did.
+const (
+	DefaultMoves = 50
+	MaxMoves     = 200
+)
+
+// Moved is an airing with what became of its market. That the market moved after it had
+// aired does not say that it moved because of it.
+type Moved struct {
+	SegmentID     string
+	Market        syntax.MarketID
+	Title         string
+	Lane          Lane
+	AiredAt       time.Time
+	EndedAt       time.Time
+	Before, After syntax.Bps
+	Signals       *int64 // filed while it aired; nil: nobody could count them
+	ViewersPeak   int32
+	MeasuredAt    time.Time
+}
+
+// Influence is what airings of a window did, beside what else moved.
+type Influence struct {
+	Items        []Moved  // the largest move first
+	Airings      int64    // all of the window whose move is known
+	MeanMove     *float64 // of these, in bps without signs; nil: none
+	BaselineMove *float64 // of markets that did not air; nil: none was looked at
+}
+
+// Influences reads them. Fault: db_unavailable.
+type Influences interface {
+	Influence(ctx context.Context, since time.Time, limit int) (Influence, error)
+}
+
+// week is the longest window; the others are those of the wire.
+const week = "7d"
+
+// InfluenceWindow reads the name of a window; anything unknown is 24 hours.
+func InfluenceWindow(raw string) time.Duration {
+	if raw == week {
+		return 7 * 24 * time.Hour
+	}
+	return syntax.ParseWindow(raw).Duration()
+}

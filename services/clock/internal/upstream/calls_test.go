@@ -1,0 +1,68 @@
+package upstream
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+)
+
+// book has a call of a market in each second before noon, the newest first.
+type book struct {
+	signalv1.UnimplementedSignalReadServiceServer
+	calls int
+	asked int
+	away  bool
+}
+
+func (b *book) ListLedger(_ context.Context, r *signalv1.ListLedgerRequest) (*signalv1.ListLedgerResponse, error) {
+	b.asked++
+	if b.away {
+		return nil, fault.New(fault.Unavailable, "db_unavailable", "")
+	}
+	from, _ := strconv.Atoi(r.GetCursor())
+	out := &signalv1.ListLedgerResponse{}
+	for i := from; i < min(from+int(r.GetLimit()), b.calls); i++ {
+		out.Signals = append(out.Signals, &signalv1.Signal{CreatedAt: timestamppb.New(bookNoon.Add(-time.Duration(i) * time.Second))})
+	}
+	if end := from + len(out.GetSignals()); end < b.calls {
+		out.NextCursor = strconv.Itoa(end)
+	}
+	return out, nil
+}
+
+var bookNoon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
+// Calls are counted from one moment on and before another, however many came later.
+func TestCountCalls(t *testing.T) {
+	t.Parallel()
+	b := &book{calls: 5000}
+	c := NewCalls(testkit.Link(t, func(r grpc.ServiceRegistrar) { signalv1.RegisterSignalReadServiceServer(r, b) }))
+	for _, w := range []struct {
+		from, to time.Duration // before noon
+		want     int64
+		asked    int
+	}{
+		{600 * time.Second, 0, 600, 2},
+		{10 * time.Second, -time.Second, 11, 1},
+		{1600 * time.Second, 1000 * time.Second, 600, 4},
+		{10000 * time.Second, 4990 * time.Second, 9, 10},
+		{20000 * time.Second, 10000 * time.Second, 0, 10},
+	} {
+		b.asked = 0
+		if got, err := c.CountCalls(t.Context(), "1", bookNoon.Add(-w.from), bookNoon.Add(-w.to)); err != nil || got != w.want || b.asked != w.asked {
+			t.Errorf("%v to %v: %d in %d pages, %v, want %d in %d", w.from, w.to, got, b.asked, err, w.want, w.asked)
+		}
+	}
+	b.away = true
+	if _, err := c.CountCalls(t.Context(), "1", bookNoon, bookNoon); fault.Of(err).Code != "db_unavailable" {
+		t.Errorf("without the ledger: %v", err)
+	}
+}

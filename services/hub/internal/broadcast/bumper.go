@@ -1,0 +1,111 @@
+package broadcast
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/feed"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+)
+
+const (
+	// bumpersAhead is how far ahead bumpers are planned here.
+	bumpersAhead = time.Hour
+	// BumperLength is how long one is.
+	BumperLength = 10 * time.Second
+	// resolvedBack is how long an outcome is worth a bumper, and maxResolved how many are.
+	resolvedBack = 24 * time.Hour
+	maxResolved  = 50
+)
+
+// Bumper is a short piece that is planned. Nothing renders it.
+type Bumper struct {
+	ID           string
+	Kind         string // next_up, resolution
+	Title        string
+	Text         string
+	MarketID     syntax.MarketID
+	Lane         syntax.Lane // empty: not known
+	ScheduledFor time.Time   // zero: whenever there is room
+	CreatedAt    time.Time
+}
+
+// Plan is the bumpers that are planned.
+type Plan struct {
+	Bumpers []Bumper
+	Failed  error // of one of the two sources; nil: the plan is whole
+}
+
+// Bumpers plans what announces the coming segments of the default programme and what
+// tells of the outcomes of a day; verdict reads the outcome of a market.resolved. Fault:
+// that of a source when both are away.
+func (s *Service) Bumpers(ctx context.Context, verdict func(*feed.Event) string) (Plan, error) {
+	var out Plan
+	next, errNext := s.nextUp(ctx)
+	done, errDone := s.resolutions(ctx, verdict)
+	out.Bumpers = append(next, done...)
+	if out.Failed = errors.Join(errNext, errDone); len(out.Bumpers) == 0 {
+		return out, out.Failed
+	}
+	return out, nil
+}
+
+func (s *Service) nextUp(ctx context.Context) ([]Bumper, error) {
+	p, err := s.programme(ctx)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	now := s.Now()
+	var out []Bumper
+	for i := range p.Segments {
+		g := &p.Segments[i]
+		if g.Kind != "bumper" || !g.StartsAt.After(now) || g.StartsAt.Sub(now) > bumpersAhead {
+			continue
+		}
+		lane := ContentLane(g.Category)
+		b := Bumper{
+			ID: g.ID, Kind: "next_up", Title: g.Title, Text: "Next on " + string(lane), MarketID: syntax.MarketID(g.MarketID), Lane: lane,
+			ScheduledFor: g.StartsAt, CreatedAt: g.PlannedAt,
+		}
+		if b.CreatedAt.IsZero() {
+			b.CreatedAt = p.GeneratedAt
+		}
+		out = append(out, b)
+	}
+	return out, degraded(p)
+}
+
+// degraded is what failed the clock, as an error.
+func degraded(p *program.Program) error {
+	if p.Degraded == "" {
+		return nil
+	}
+	return program.ErrAway.With("source", p.Degraded)
+}
+
+func (s *Service) resolutions(ctx context.Context, verdict func(*feed.Event) string) ([]Bumper, error) {
+	p, err := s.Feed.Newest(ctx, feed.Query{Types: []string{eventTypes[KindResolved]}, Limit: maxResolved})
+	if err != nil {
+		return nil, err
+	}
+	since := s.Now().Add(-resolvedBack)
+	var items []Item
+	for i := range p.Events {
+		if e := &p.Events[i]; e.At.After(since) && e.MarketID != "" {
+			items = append(items, Item{Kind: KindResolved, At: e.At, Event: e})
+		}
+	}
+	known, err := s.titles(ctx, items)
+	var out []Bumper
+	for i := range items {
+		e := items[i].Event
+		b := Bumper{ID: e.ID, Kind: "resolution", Text: "Resolved " + verdict(e), MarketID: e.MarketID, Title: string(e.MarketID), CreatedAt: e.At}
+		if m, ok := known[e.MarketID]; ok {
+			b.Title, b.Lane = m.Title, m.Lane
+		}
+		out = append(out, b)
+	}
+	return out, err
+}

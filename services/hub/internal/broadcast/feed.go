@@ -1,0 +1,217 @@
+package broadcast
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/feed"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/wire"
+)
+
+// Limits of a page of the feed.
+const (
+	DefaultItems = 30
+	MaxItems     = 100
+	// lookLimit is how many events one look at the ledger brings, and looks how many a page
+	// may cost: of some types most events are nothing for this feed.
+	lookLimit = 200
+	looks     = 5
+	// defaultTopic is the one channel of the programme whose segments are told here.
+	defaultTopic = "program:default"
+)
+
+// Kind is a type of item of the feed.
+type Kind string
+
+// The kinds of items.
+const (
+	KindSignal   Kind = "signal"   // a call was filed
+	KindTake     Kind = "take"     // its owner said something about it
+	KindResolved Kind = "resolved" // an outcome was claimed
+	KindLive     Kind = "live"     // an operator went on the air
+	KindTape     Kind = "tape"     // a clip can be watched
+	KindMove     Kind = "move"     // a market moved five points or more within an hour
+	KindSegment  Kind = "segment"  // content began on the default programme
+)
+
+// eventTypes are the types of the numbered record that kinds are made of; moves are not
+// in it.
+var eventTypes = map[Kind]string{
+	KindSignal: "signal.created", KindTake: "signal.event", KindResolved: "market.resolved", KindLive: "operator.live",
+	KindTape: "clip.ready", KindSegment: "segment.started",
+}
+
+// Kinds lists every kind.
+var Kinds = [...]Kind{KindSignal, KindTake, KindResolved, KindLive, KindTape, KindMove, KindSegment}
+
+// ParseKinds reads a comma list. What it does not know is left out; with none left it is
+// every kind.
+func ParseKinds(raw string) []Kind {
+	asked := strings.Split(raw, ",")
+	var out []Kind
+	for _, k := range Kinds {
+		if slices.Contains(asked, string(k)) {
+			out = append(out, k)
+		}
+	}
+	if len(out) == 0 {
+		return slices.Clone(Kinds[:])
+	}
+	return out
+}
+
+// Item is one row of the feed: an event or a move.
+type Item struct {
+	Kind  Kind
+	At    time.Time
+	Event *feed.Event
+	Move  *wire.Move
+}
+
+// Place is where a page ends: everything above it was shown.
+type Place struct {
+	Event  int64 // only events with smaller numbers are below; 0: the beginning
+	MoveAt int64 // of the last move, unix microseconds; 0: the beginning
+	MoveID syntax.MarketID
+}
+
+// Query selects a page.
+type Query struct {
+	Kinds []Kind
+	Limit int
+	From  Place
+}
+
+// Page is a page of the feed, the newest first.
+type Page struct {
+	Items  []Item
+	Next   *Place // nil: the end
+	Titles map[syntax.MarketID]market.Market
+	Failed error // of the wire, or of the titles; nil: the page is whole
+}
+
+// FeedPage reads a page. takes tells of a signal.event whether it is a take. Events stand
+// in the order of their numbers and moves between them by their time, whatever the size
+// of the pages. Two pages never show one thing twice and skip nothing, whatever happens
+// between them; a page may be short and have a next one. Fault: db_unavailable.
+func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feed.Event) bool) (Page, error) {
+	events, below, more, err := s.events(ctx, q, takes)
+	if err != nil {
+		return Page{}, err
+	}
+	var p Page
+	moves, err := s.moves(ctx, q)
+	p.Failed = err
+	next := q.From
+	if next.Event == 0 && len(events) > 0 {
+		next.Event = events[0].Event.Seq + 1
+	}
+	for len(p.Items) < q.Limit && len(events)+len(moves) > 0 {
+		if len(events) == 0 || len(moves) > 0 && moves[0].At.After(events[0].At) {
+			p.Items = append(p.Items, moves[0])
+			next.MoveAt, next.MoveID = moves[0].At.UnixMicro(), moves[0].Move.MarketID
+			moves = moves[1:]
+			continue
+		}
+		p.Items = append(p.Items, events[0])
+		next.Event = events[0].Event.Seq
+		events = events[1:]
+	}
+	if len(events) == 0 {
+		next.Event = max(below, 1)
+	}
+	if more || len(events)+len(moves) > 0 {
+		p.Next = &next
+	}
+	if p.Titles, err = s.titles(ctx, p.Items); err != nil {
+		p.Failed = err
+	}
+	return p, nil
+}
+
+// events reads what the numbered record has for a page, one more than fits. Everything
+// from below on was looked at; more tells that there is something below that.
+func (s *Service) events(ctx context.Context, q Query, takes func(*feed.Event) bool) (out []Item, below int64, more bool, err error) {
+	kinds := make(map[string]Kind, len(q.Kinds))
+	var types []string
+	for _, k := range q.Kinds {
+		if t := eventTypes[k]; t != "" {
+			kinds[t] = k
+			types = append(types, t)
+		}
+	}
+	below = q.From.Event
+	if len(types) == 0 || below == 1 {
+		return nil, 1, false, nil
+	}
+	ask := q.Limit + 1
+	if slices.Contains(q.Kinds, KindTake) {
+		ask = lookLimit
+	}
+	for range looks {
+		p, err := s.Feed.Newest(ctx, feed.Query{Types: types, Limit: ask, Before: below, Topic: defaultTopic})
+		if err != nil {
+			return nil, 0, false, err
+		}
+		for i := range p.Events {
+			e := &p.Events[i]
+			if len(out) > q.Limit {
+				return out, below, true, nil
+			}
+			below = e.Seq
+			if k := kinds[e.Type]; k != KindTake || takes(e) {
+				out = append(out, Item{Kind: k, At: e.At, Event: e})
+			}
+		}
+		if len(p.Events) < ask {
+			return out, 1, false, nil
+		}
+		if len(out) > q.Limit {
+			break
+		}
+	}
+	return out, below, below > 1, nil
+}
+
+// moves are what moved and was not shown yet, the newest first.
+func (s *Service) moves(ctx context.Context, q Query) ([]Item, error) {
+	if !slices.Contains(q.Kinds, KindMove) {
+		return nil, nil
+	}
+	list, err := s.Wire.Moves(ctx, wire.Query{Window: syntax.Window1h, Limit: wire.MaxMoves})
+	if err != nil {
+		return nil, err
+	}
+	var out []Item
+	for i := range list.Moves {
+		m := &list.Moves[i]
+		if d := m.Delta(); d >= bigMove || d <= -bigMove {
+			out = append(out, Item{Kind: KindMove, At: m.DetectedAt, Move: m})
+		}
+	}
+	slices.SortFunc(out, func(a, b Item) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Move.MarketID, a.Move.MarketID)) })
+	return slices.DeleteFunc(out, func(i Item) bool {
+		at := i.At.UnixMicro()
+		return q.From.MoveAt != 0 && (at > q.From.MoveAt || at == q.From.MoveAt && i.Move.MarketID >= q.From.MoveID)
+	}), nil
+}
+
+// titles reads the markets of items that do not name them.
+func (s *Service) titles(ctx context.Context, items []Item) (map[syntax.MarketID]market.Market, error) {
+	var ids []syntax.MarketID
+	for i := range items {
+		if e := items[i].Event; e != nil && e.MarketID != "" && items[i].Kind != KindSignal && items[i].Kind != KindSegment {
+			ids = append(ids, e.MarketID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	slices.Sort(ids)
+	return s.Markets.Known(ctx, slices.Compact(ids))
+}

@@ -1,0 +1,80 @@
+package broadcast
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/feed"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+	"github.com/signalcast/signalcast/services/hub/internal/wire"
+)
+
+// Markets reads what is known of markets. Fault: db_unavailable.
+type Markets interface {
+	// Known gives the markets that the ledger holds, those it does not are left out.
+	Known(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]market.Market, error)
+	// Airable is market.Ledger.Airable.
+	Airable(ctx context.Context, lane syntax.Lane, limit int) ([]market.Market, error)
+}
+
+// Talk knows what is talked about. Fault: db_unavailable.
+type Talk interface {
+	// Taken lists open markets by their takes of the last 24 hours, the most first.
+	Taken(ctx context.Context, limit int) ([]syntax.MarketID, error)
+}
+
+// Tapes counts clips that can be watched. Fault: db_unavailable.
+type Tapes interface {
+	CountTapes(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]int64, error)
+}
+
+// Deps are what a Service asks.
+type Deps struct {
+	Stage      Stage
+	Spotlights Spotlights
+	Clock      program.Clock // nil: there is none
+	Influences Influences    // nil: there is no clock
+	Markets    Markets
+	Talk       Talk
+	Wire       wire.Ledger
+	Feed       feed.Reader
+	Tapes      Tapes
+	Now        func() time.Time
+}
+
+// Service answers the reads of the air.
+type Service struct {
+	Deps
+}
+
+// New makes a Service.
+func New(d Deps) *Service { return &Service{d} }
+
+// contentLanes are the content lanes of the lanes of the programme.
+var contentLanes = map[string]syntax.Lane{
+	"sports": syntax.LaneSport, "music": syntax.LaneMusic, "film": syntax.LaneEntertainment, "tv": syntax.LaneEntertainment,
+	"fashion": syntax.LaneCulture, "culture": syntax.LaneCulture, "crypto": syntax.LaneCrypto, "politics": syntax.LanePolitics,
+	"news": syntax.LaneWorld, "science": syntax.LaneScience, "tech": syntax.LaneTech, "economy": syntax.LaneEconomy,
+}
+
+// ContentLane is the content lane of a lane of the programme; OTHER for one that is none.
+func ContentLane(key string) syntax.Lane {
+	if l, ok := contentLanes[key]; ok {
+		return l
+	}
+	return syntax.LaneOther
+}
+
+// programme is the default programme, nil without a clock.
+func (s *Service) programme(ctx context.Context) (*program.Program, error) {
+	if s.Clock == nil {
+		return nil, nil
+	}
+	p, err := s.Clock.Program(ctx, program.Query{Preset: "default", Limit: program.MaxLimit, Lanes: true})
+	if err != nil {
+		return nil, err
+	}
+	return &p, nil
+}

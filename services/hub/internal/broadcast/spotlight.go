@@ -1,0 +1,225 @@
+package broadcast
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+	"github.com/signalcast/signalcast/services/hub/internal/wire"
+)
+
+const (
+	// holdFor is how long a choice stands, so that the spotlight does not flicker.
+	holdFor = time.Minute
+	// bigMove is how far a market must move within an hour to be shown for it, in bps.
+	bigMove = 500
+	// finalStretch is how long before its end a market is in its final stretch.
+	finalStretch = time.Hour
+)
+
+// Reason is the rung of the ladder that something stands on.
+type Reason string
+
+// The ladder, the highest rung first.
+const (
+	LiveOperator Reason = "live_operator" // live, with an overlay signal
+	Takes        Reason = "takes"         // the most takes of a day
+	WireMove     Reason = "wire_move"     // the largest move of an hour
+	FinalStretch Reason = "final_stretch" // on the air, and its market ends within the hour
+	OnClock      Reason = "clock"         // on the air
+)
+
+// Spotlight is what is shown first. Members that do not apply are empty.
+type Spotlight struct {
+	Reason    Reason
+	ShowID    string // of the live session
+	MarketID  syntax.MarketID
+	Title     string
+	Yes       *int32 // bps, when it was chosen
+	Lane      syntax.Lane
+	Handle    syntax.Handle
+	HLSURL    string
+	Viewers   int64
+	SegmentID string
+	StartedAt time.Time // of the session or the segment; else since it is shown
+	ExpiresAt time.Time
+	ChosenAt  time.Time
+}
+
+// same reports what goes on being shown.
+func (s *Spotlight) same(o *Spotlight) bool {
+	return s.Reason == o.Reason && s.MarketID == o.MarketID && s.ShowID == o.ShowID && s.SegmentID == o.SegmentID
+}
+
+// Held is a spotlight as it stands for all hubs. The zero version is none.
+type Held struct {
+	Spotlight
+	Version int64
+}
+
+// Spotlights keeps the one spotlight of all hubs. Fault: db_unavailable.
+type Spotlights interface {
+	// Spotlight gives what stands, whether its time is over or not.
+	Spotlight(ctx context.Context) (Held, error)
+	// HoldSpotlight puts s in the place of the version, and gives what stands then: s, or
+	// what another hub put there first.
+	HoldSpotlight(ctx context.Context, s Spotlight, version int64) (Held, error)
+}
+
+// Shown is the spotlight as of now.
+type Shown struct {
+	Spotlight *Spotlight // nil: there is nothing to show
+	Failed    error      // of a rung that could not be looked at; nil: none
+}
+
+// Spotlight gives what is shown first. The first hub that finds its time over chooses
+// anew, for all. A live operator is let go at once when the show is over. Fault:
+// db_unavailable; that of a source when nothing was found below it.
+func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
+	held, err := s.Spotlights.Spotlight(ctx)
+	if err != nil {
+		return Shown{}, err
+	}
+	now := s.Now()
+	shows, failed := s.Stage.Live(ctx)
+	if held.Version != 0 && now.Before(held.ExpiresAt) && (failed != nil || stillOn(&held.Spotlight, shows)) {
+		return Shown{Spotlight: &held.Spotlight}, nil
+	}
+	best, errs := s.choose(ctx, shows, now)
+	failed = errors.Join(failed, errs)
+	if best == nil {
+		return Shown{}, failed
+	}
+	best.ChosenAt = now
+	if end := now.Add(holdFor); best.ExpiresAt.IsZero() || best.ExpiresAt.After(end) {
+		best.ExpiresAt = end
+	}
+	if best.StartedAt.IsZero() {
+		best.StartedAt = now
+		if held.same(best) {
+			best.StartedAt = held.StartedAt
+		}
+	}
+	if held, err = s.Spotlights.HoldSpotlight(ctx, *best, held.Version); err != nil {
+		return Shown{}, err
+	}
+	return Shown{Spotlight: &held.Spotlight, Failed: failed}, nil
+}
+
+// stillOn reports that what is shown is not over: the id of a show is shown while it is
+// live and no longer.
+func stillOn(held *Spotlight, shows []Show) bool {
+	return held.Reason != LiveOperator || slices.ContainsFunc(shows, func(o Show) bool { return o.ShowID == held.ShowID })
+}
+
+// choose goes down the ladder. A rung that cannot be looked at is passed over.
+func (s *Service) choose(ctx context.Context, shows []Show, now time.Time) (*Spotlight, error) {
+	var failed []error
+	note := func(err error) {
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	best := live(shows)
+	if best == nil {
+		taken, err := s.Talk.Taken(ctx, 1)
+		if note(err); len(taken) > 0 {
+			best = &Spotlight{Reason: Takes, MarketID: taken[0]}
+		}
+	}
+	if best == nil {
+		moves, err := s.Wire.Moves(ctx, wire.Query{Window: syntax.Window1h, Limit: 1})
+		note(err)
+		best = moved(moves.Moves)
+	}
+	if best == nil {
+		p, err := s.programme(ctx)
+		note(err)
+		best = onAir(p, now)
+	}
+	if best != nil {
+		note(s.describe(ctx, best))
+	}
+	return best, errors.Join(failed...)
+}
+
+// live is the show with the most viewers, of equal ones the longest.
+func live(shows []Show) *Spotlight {
+	shows = slices.DeleteFunc(slices.Clone(shows), func(o Show) bool { return o.MarketID == "" })
+	if len(shows) == 0 {
+		return nil
+	}
+	o := slices.MinFunc(shows, func(a, b Show) int {
+		return cmp.Or(cmp.Compare(b.Viewers, a.Viewers), a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ShowID, b.ShowID))
+	})
+	return &Spotlight{
+		Reason: LiveOperator, ShowID: o.ShowID, MarketID: o.MarketID, Handle: o.Handle, HLSURL: o.HLSURL,
+		Viewers: o.Viewers, StartedAt: o.StartedAt,
+	}
+}
+
+func moved(moves []wire.Move) *Spotlight {
+	if len(moves) == 0 {
+		return nil
+	}
+	m := &moves[0]
+	if d := m.Delta(); d < bigMove && d > -bigMove {
+		return nil
+	}
+	yes := m.To
+	return &Spotlight{Reason: WireMove, MarketID: m.MarketID, Title: m.Title, Yes: &yes, Lane: m.Lane}
+}
+
+// onAir is the segment on the air whose market ends first within the hour, else that of
+// the first lane.
+func onAir(p *program.Program, now time.Time) *Spotlight {
+	if p == nil {
+		return nil
+	}
+	var first, last *program.Segment
+	for _, l := range p.Lanes {
+		for _, i := range l.Segments {
+			g := &p.Segments[i]
+			if now.Before(g.StartsAt) || !now.Before(g.EndsAt) {
+				continue
+			}
+			if first == nil {
+				first = g
+			}
+			if left := g.MarketEndDate.Sub(now); !g.MarketEndDate.IsZero() && left > 0 && left <= finalStretch &&
+				(last == nil || g.MarketEndDate.Before(last.MarketEndDate)) {
+				last = g
+			}
+		}
+	}
+	reason, g := FinalStretch, last
+	if g == nil {
+		reason, g = OnClock, first
+	}
+	if g == nil {
+		return nil
+	}
+	return &Spotlight{
+		Reason: reason, MarketID: syntax.MarketID(g.MarketID), Title: g.Title, Lane: ContentLane(g.Category), SegmentID: g.ID,
+		StartedAt: g.StartsAt, ExpiresAt: g.EndsAt,
+	}
+}
+
+// describe fills in what the ledger knows of the market.
+func (s *Service) describe(ctx context.Context, best *Spotlight) error {
+	known, err := s.Markets.Known(ctx, []syntax.MarketID{best.MarketID})
+	if err != nil {
+		return err
+	}
+	if m, ok := known[best.MarketID]; ok {
+		best.Title, best.Lane = m.Title, m.Lane
+		if m.Yes != nil {
+			best.Yes = m.Yes
+		}
+	}
+	return nil
+}

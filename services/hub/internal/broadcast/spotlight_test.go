@@ -1,0 +1,154 @@
+package broadcast_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+	"github.com/signalcast/signalcast/services/hub/internal/wire"
+)
+
+var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
+// facts are everything that a spotlight is chosen from, and the row that holds it.
+type facts struct {
+	now     time.Time
+	shows   []broadcast.Show
+	taken   []syntax.MarketID
+	moves   []wire.Move
+	program program.Program
+	fail    error // of all but the row
+	held    broadcast.Held
+}
+
+func (f *facts) Live(context.Context) ([]broadcast.Show, error) { return f.shows, f.fail }
+func (f *facts) Taken(context.Context, int) ([]syntax.MarketID, error) {
+	return f.taken, f.fail
+}
+
+func (f *facts) Moves(context.Context, wire.Query) (wire.Moves, error) {
+	return wire.Moves{Moves: f.moves}, f.fail
+}
+
+func (f *facts) Situations(context.Context, wire.Query) (wire.Situations, error) {
+	return wire.Situations{}, nil
+}
+
+func (f *facts) Program(context.Context, program.Query) (program.Program, error) {
+	return f.program, f.fail
+}
+
+func (f *facts) Known(context.Context, []syntax.MarketID) (map[syntax.MarketID]market.Market, error) {
+	return nil, f.fail
+}
+
+func (f *facts) Airable(context.Context, syntax.Lane, int) ([]market.Market, error) { return nil, nil }
+
+func (f *facts) Spotlight(context.Context) (broadcast.Held, error) { return f.held, nil }
+
+func (f *facts) HoldSpotlight(_ context.Context, s broadcast.Spotlight, version int64) (broadcast.Held, error) {
+	if version == f.held.Version {
+		f.held = broadcast.Held{Spotlight: s, Version: version + 1}
+	}
+	return f.held, nil
+}
+
+func (f *facts) ask(t *testing.T) broadcast.Shown {
+	t.Helper()
+	s := broadcast.New(broadcast.Deps{Stage: f, Spotlights: f, Clock: f, Markets: f, Talk: f, Wire: f, Now: func() time.Time { return f.now }})
+	shown, err := s.Spotlight(t.Context())
+	if err != nil && f.fail == nil {
+		t.Fatal(err)
+	}
+	return shown
+}
+
+func segment(id string, from, to time.Duration, end time.Duration) program.Segment {
+	g := program.Segment{ID: id, Kind: "content", MarketID: id, Category: "science", StartsAt: noon.Add(from), EndsAt: noon.Add(to)}
+	if end != 0 {
+		g.MarketEndDate = noon.Add(end)
+	}
+	return g
+}
+
+func TestLadder(t *testing.T) {
+	t.Parallel()
+	show := func(id string, viewers int64, since time.Duration, market syntax.MarketID) broadcast.Show {
+		return broadcast.Show{ShowID: id, Handle: "mara_k", Viewers: viewers, MarketID: market, StartedAt: noon.Add(-since)}
+	}
+	minute := 60 * time.Second
+	for name, c := range map[string]struct {
+		change func(*facts)
+		reason broadcast.Reason
+		which  string // show, segment or market
+		lasts  time.Duration
+	}{
+		"most viewers":          {func(f *facts) { f.shows = []broadcast.Show{show("a", 3, 9, "1"), show("b", 4, 1, "1")} }, broadcast.LiveOperator, "b", minute},
+		"of equal the longest":  {func(f *facts) { f.shows = []broadcast.Show{show("a", 3, 1, "1"), show("b", 3, 9, "1")} }, broadcast.LiveOperator, "b", minute},
+		"no signal, no light":   {func(f *facts) { f.shows = []broadcast.Show{show("a", 3, 1, "")} }, broadcast.Takes, "7", minute},
+		"a move of five points": {func(f *facts) { f.taken = nil }, broadcast.WireMove, "8", minute},
+		"a fall is a move":      {func(f *facts) { f.taken = nil; f.moves[0].From, f.moves[0].To = 900, 400 }, broadcast.WireMove, "8", minute},
+		"less is none":          {func(f *facts) { f.taken = nil; f.moves[0].To = 1499 }, broadcast.FinalStretch, "soonest", minute},
+		"the clock":             {func(f *facts) { f.taken, f.moves, f.program.Segments = nil, nil, f.program.Segments[:2] }, broadcast.OnClock, "now", 20 * time.Second},
+	} {
+		f := &facts{
+			now: noon, taken: []syntax.MarketID{"7"}, moves: []wire.Move{{MarketID: "8", From: 1000, To: 1500}},
+			program: program.Program{
+				Segments: []program.Segment{
+					segment("over", -time.Hour, 0, 0), segment("now", -time.Minute, 20*time.Second, time.Hour+1),
+					segment("soon", -time.Minute, time.Hour, time.Hour), segment("soonest", -time.Minute, time.Hour, time.Second), segment("past", -time.Minute, time.Hour, -time.Second),
+				},
+				Lanes: []program.Lane{{Key: "science", Segments: []int32{0, 1}}, {Key: "tv", Segments: []int32{2, 3, 4}}},
+			},
+		}
+		c.change(f)
+		if len(f.program.Segments) == 2 {
+			f.program.Lanes = f.program.Lanes[:1]
+		}
+		got := f.ask(t).Spotlight
+		if got == nil {
+			t.Errorf("%s: nothing", name)
+			continue
+		}
+		which := map[broadcast.Reason]string{broadcast.LiveOperator: got.ShowID, broadcast.Takes: string(got.MarketID), broadcast.WireMove: string(got.MarketID)}[got.Reason]
+		if which == "" {
+			which = got.SegmentID
+		}
+		if got.Reason != c.reason || which != c.which || got.ExpiresAt.Sub(noon) != c.lasts || !got.ChosenAt.Equal(noon) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// What goes on being shown began when it was first shown; a choice stands while a source
+// is away, and nothing is chosen out of nothing.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	f := &facts{now: noon, taken: []syntax.MarketID{"7"}}
+	f.ask(t)
+	f.now = noon.Add(61 * time.Second)
+	if got := f.ask(t).Spotlight; !got.StartedAt.Equal(noon) || !got.ExpiresAt.Equal(noon.Add(121*time.Second)) || f.held.Version != 2 {
+		t.Errorf("a minute later: %+v", f.held)
+	}
+	f.fail = errors.New("away")
+	if got := f.ask(t); got.Spotlight == nil || got.Failed != nil {
+		t.Errorf("while it stands: %+v", got)
+	}
+	f.now, f.taken = noon.Add(5*time.Minute), nil
+	if got := f.ask(t); got.Spotlight != nil {
+		t.Errorf("out of nothing: %+v", got.Spotlight)
+	}
+	f.fail, f.shows = nil, []broadcast.Show{{ShowID: "a", MarketID: "1", Handle: "mara_k", StartedAt: noon}}
+	if got := f.ask(t).Spotlight; got.ShowID != "a" || !got.StartedAt.Equal(noon) {
+		t.Errorf("live: %+v", got)
+	}
+	f.now, f.shows = f.now.Add(time.Second), nil
+	if got := f.ask(t); got.Spotlight != nil {
+		t.Errorf("a show that is over: %+v", got.Spotlight)
+	}
+}

@@ -1,0 +1,183 @@
+package clip
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/station"
+)
+
+// Service takes wishes for clips.
+type Service struct {
+	d    Deps
+	wake chan struct{}
+}
+
+// Deps are what a Service needs.
+type Deps struct {
+	Stage     Stage
+	Directory Directory
+	Stances   Stances
+	Store     Store
+	Maker     Maker // nil: another hub has the video, or nobody
+	Video     bool  // the station has video of its own
+	NewID     func() string
+	Now       func() time.Time
+	// Failed hears why a clip was not cut or not kept; may be nil.
+	Failed func(id string, err error)
+}
+
+// NewService builds a Service.
+func NewService(d Deps) *Service { return &Service{d: d, wake: make(chan struct{}, 1)} }
+
+// Make takes a clip of the last half minute. It is cut behind the answer.
+// Faults: not_found for an unknown operator, ErrNotLive, ErrNoMarket, market_not_found,
+// ErrCooldown and ErrDaily with limit and retryAfterMs, those of the ports.
+func (s *Service) Make(ctx context.Context, a Ask) (station.Clip, error) {
+	op, err := s.d.Directory.OperatorByHandle(ctx, a.Handle)
+	if err != nil {
+		return station.Clip{}, err
+	}
+	show, _, shown, live, err := s.d.Stage.Current(ctx, op.Handle.String())
+	switch {
+	case err != nil:
+		return station.Clip{}, err
+	case !live:
+		return station.Clip{}, ErrNotLive
+	case !s.d.Video, s.d.Maker != nil && s.d.Maker.Ready() && !s.d.Maker.Live(op.Handle.String()):
+		return station.Clip{}, ErrNotLive.Say("no video of this operator comes in here")
+	}
+	if a.MarketID == "" {
+		a.MarketID = syntax.MarketID(shown)
+	}
+	if a.MarketID == "" {
+		return station.Clip{}, ErrNoMarket
+	}
+	stance, err := s.d.Stances.Stance(ctx, op.ID, a.MarketID)
+	if err != nil {
+		return station.Clip{}, err
+	}
+	d := Draft{
+		ID: s.d.NewID(), Handle: op.Handle, MarketID: a.MarketID, ShowID: show, Title: a.Title, Stance: stance,
+		By: a.By.Handle, At: s.d.Now().UTC().Truncate(time.Millisecond),
+	}
+	v, err := s.d.Store.AddClip(ctx, d)
+	if err != nil {
+		return station.Clip{}, err
+	}
+	if v.Wait > 0 {
+		return station.Clip{}, refusal(v)
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return d.Shown(), nil
+}
+
+func refusal(v Verdict) error {
+	f, limit := ErrCooldown, 1
+	if v.Daily {
+		f, limit = ErrDaily, PerDay
+	}
+	return fault.Of(f).With("limit", limit).With("retryAfterMs", int64((v.Wait+time.Millisecond-1)/time.Millisecond))
+}
+
+// Times of the work.
+const (
+	lookEvery = time.Second      // for clips of other hubs, and what a crash left
+	lease     = 30 * time.Second // after which a clip is anybody's again
+	trimEvery = time.Minute
+	maxTries  = 3
+	tooOld    = 10 * time.Minute // its video is gone
+)
+
+// Run cuts what waits until ctx ends. With no Maker it does nothing.
+func (s *Service) Run(ctx context.Context) error {
+	if s.d.Maker == nil {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	look, trim := time.NewTicker(lookEvery), time.NewTicker(trimEvery)
+	defer look.Stop()
+	defer trim.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.wake:
+		case <-look.C:
+		case <-trim.C:
+			if s.d.Maker.Ready() {
+				s.trim(ctx)
+			}
+			continue
+		}
+		if !s.d.Maker.Ready() {
+			continue
+		}
+		cut, err := s.Work(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.failed("", err)
+		}
+		if cut > 0 {
+			s.trim(ctx)
+		}
+	}
+}
+
+func (s *Service) trim(ctx context.Context) {
+	if err := s.d.Maker.Trim(ctx, s.d.Store.DropClip); err != nil && ctx.Err() == nil {
+		s.failed("", err)
+	}
+}
+
+// Work cuts what waits now and says how many clips it was.
+func (s *Service) Work(ctx context.Context) (int, error) {
+	for n := 0; ; n++ {
+		now := s.d.Now()
+		job, there, err := s.d.Store.TakeClip(ctx, now, now.Add(lease))
+		if err != nil || !there {
+			return n, err
+		}
+		if err := s.cut(ctx, job); err != nil {
+			return n, err
+		}
+	}
+}
+
+// cut makes one clip. What fails for a reason that may pass is left to its lease.
+func (s *Service) cut(ctx context.Context, j Job) error {
+	within, cancel := context.WithTimeout(ctx, lease)
+	defer cancel()
+	film, err := s.d.Maker.Cut(within, j.ID, j.Handle.String(), j.At, Length)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	switch {
+	case err == nil:
+		return s.d.Store.ReadyClip(ctx, j.ID, film, s.d.Now())
+	case isFinal(err), j.Tries >= maxTries, s.d.Now().Sub(j.At) > tooOld:
+		s.failed(j.ID, err)
+		return s.d.Store.FailClip(ctx, j.ID, reason(err))
+	}
+	s.failed(j.ID, err)
+	return nil
+}
+
+func (s *Service) failed(id string, err error) {
+	if s.d.Failed != nil {
+		s.d.Failed(id, err)
+	}
+}
+
+func isFinal(err error) bool { return errors.Is(err, ErrNoFilm) }
+
+// reason is what the row of a failed clip says, for the station's own people.
+func reason(err error) string {
+	r := []rune(err.Error())
+	return string(r[:min(len(r), 200)])
+}

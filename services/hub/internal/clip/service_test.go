@@ -1,0 +1,194 @@
+package clip_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/clip"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// maker cuts as it is told.
+type maker struct {
+	mu      sync.Mutex
+	live    bool
+	err     error
+	cut     int
+	trimmed int
+}
+
+func (m *maker) Ready() bool { return true }
+
+func (m *maker) Live(string) bool { return m.live }
+
+func (m *maker) Cut(_ context.Context, id, _ string, _ time.Time, length time.Duration) (clip.Film, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cut++
+	return clip.Film{URL: "https://video.example/clips/" + id + "/index.m3u8", Length: length}, m.err
+}
+
+func (m *maker) Trim(context.Context, func(context.Context, string) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.trimmed++
+	return nil
+}
+
+func (m *maker) set(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.err = err
+}
+
+// town is everything else: everybody is live with market 7.
+type town struct{}
+
+func (town) OperatorByHandle(_ context.Context, h syntax.Handle) (operator.Operator, error) {
+	return operator.Operator{ID: operator.ID(h), Handle: h}, nil
+}
+
+func (town) Current(_ context.Context, _ string) (string, string, string, bool, error) {
+	return "show", "https://video.example/live/x/index.m3u8", "7", true, nil
+}
+
+func (town) Stance(context.Context, operator.ID, syntax.MarketID) (*string, error) { return nil, nil }
+
+func setup(t *testing.T, m clip.Maker) (*clip.Service, *postgres.Store, *testkit.Clock, *[]string) {
+	t.Helper()
+	store := postgres.New(testkit.Pool(t, testkit.Postgres(t, postgres.Schema("")).URL("hub_rw")))
+	clock := testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC))
+	var said []string
+	n := 0
+	return clip.NewService(clip.Deps{
+		Stage: town{}, Directory: town{}, Stances: town{}, Store: store, Maker: m, Video: true, Now: clock.Now,
+		NewID:  func() string { n++; return fmt.Sprintf("0199f0c0-0000-7000-8000-%012d", n) },
+		Failed: func(_ string, err error) { said = append(said, err.Error()) },
+	}), store, clock, &said
+}
+
+// work cuts what waits, and says how much it was.
+func work(t *testing.T, s *clip.Service, want int) {
+	t.Helper()
+	if n, err := s.Work(t.Context()); err != nil || n != want {
+		t.Errorf("worked on %d, %v; want %d", n, err, want)
+	}
+}
+
+func ask(t *testing.T, s *clip.Service, by, of string) {
+	t.Helper()
+	c, err := s.Make(t.Context(), clip.Ask{By: operator.Operator{Handle: syntax.Handle(by)}, Handle: syntax.Handle(of)})
+	if err != nil || c.Status != "processing" || c.MarketID != "7" {
+		t.Fatalf("%+v %v", c, err)
+	}
+}
+
+func ready(t *testing.T, store *postgres.Store) int {
+	t.Helper()
+	list, err := store.Clips(t.Context(), "7", 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+// TestWork: what may pass is tried again, three times; what may not fails at once.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	m := &maker{live: true}
+	s, store, clock, said := setup(t, m)
+	ask(t, s, "ann", "mara_k")
+	ask(t, s, "bob", "tidewatch")
+	work(t, s, 2)
+	work(t, s, 0)
+	if n := ready(t, store); n != 2 {
+		t.Errorf("%d are ready", n)
+	}
+	m.set(errors.New("disk away"))
+	ask(t, s, "eve", "otto")
+	work(t, s, 1)
+	work(t, s, 0) // its lease holds
+	m.set(nil)
+	clock.Advance(31 * time.Second)
+	work(t, s, 1)
+	if n := ready(t, store); n != 3 || len(*said) != 1 {
+		t.Errorf("%d are ready, %v", n, *said)
+	}
+	m.set(errors.New("disk away for good"))
+	ask(t, s, "kim", "lena")
+	for range 3 {
+		work(t, s, 1)
+		clock.Advance(31 * time.Second)
+	}
+	work(t, s, 0)
+	m.set(fmt.Errorf("cut: %w", clip.ErrNoFilm))
+	ask(t, s, "joe", "mia1")
+	work(t, s, 1)
+	clock.Advance(31 * time.Second)
+	work(t, s, 0)
+	if n := ready(t, store); n != 3 || len(*said) != 5 {
+		t.Errorf("%d are ready, %v", n, *said)
+	}
+}
+
+// TestNoVideo: nobody spends a clip where there is nothing to cut.
+func TestNoVideo(t *testing.T) {
+	t.Parallel()
+	m := &maker{}
+	s, _, _, _ := setup(t, m)
+	make := func() error {
+		_, err := s.Make(t.Context(), clip.Ask{By: operator.Operator{Handle: "ann"}, Handle: "mara_k"})
+		return err
+	}
+	for range 3 {
+		if err := make(); !errors.Is(err, clip.ErrNotLive) || !strings.Contains(err.Error(), "no video") {
+			t.Error(err)
+		}
+	}
+	m.live = true
+	if err := make(); err != nil {
+		t.Error(err)
+	}
+	err := make()
+	if f := fault.Of(err); !errors.Is(err, clip.ErrCooldown) || f.Extra["limit"] != 1 || f.Extra["retryAfterMs"] != int64(120000) {
+		t.Errorf("%v %v", err, f.Extra)
+	}
+}
+
+// TestRun: a wish is worked on without waiting for the next look, and old clips give way.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	m := &maker{live: true}
+	s, store, _, _ := setup(t, m)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+	ask(t, s, "ann", "mara_k")
+	testkit.Eventually(t, 10*time.Second, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.cut == 1 && m.trimmed > 0
+	})
+	testkit.Eventually(t, 10*time.Second, func() bool { return ready(t, store) == 1 })
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	none, _, _, _ := setup(t, nil)
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if err := none.Run(ended); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,278 @@
+package edge
+
+import (
+	"context"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/page"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
+)
+
+// Keys of the pages that have one form.
+const (
+	spotlightKey = "spotlight"
+	bumpersKey   = "bumpers"
+)
+
+type spotlightAnswerJSON struct {
+	Spotlight *spotlightJSON `json:"spotlight"`
+	ShowID    *string        `json:"showId"`
+	UpdatedAt string         `json:"updatedAt"`
+}
+
+type spotlightJSON struct {
+	ShowID    *string `json:"showId"`
+	Reason    string  `json:"reason"`
+	MarketID  string  `json:"marketId"`
+	Title     string  `json:"title"`
+	YesBps    *int32  `json:"yesBps"`
+	Lane      *string `json:"lane"`
+	Handle    *string `json:"handle"`
+	HLSURL    *string `json:"hlsUrl"`
+	Viewers   int64   `json:"viewers"`
+	SegmentID *string `json:"segmentId"`
+	StartedAt string  `json:"startedAt"`
+	ExpiresAt string  `json:"expiresAt"`
+	Href      string  `json:"href"`
+}
+
+type bumpersJSON struct {
+	Bumpers   []bumperJSON `json:"bumpers"`
+	UpdatedAt string       `json:"updatedAt"`
+}
+
+type bumperJSON struct {
+	ID           string  `json:"id"`
+	Status       string  `json:"status"`
+	Kind         string  `json:"kind"`
+	Title        string  `json:"title"`
+	Text         string  `json:"text"`
+	MarketID     *string `json:"marketId"`
+	Handle       *string `json:"handle"`
+	Lane         *string `json:"lane"`
+	DurationMs   int64   `json:"durationMs"`
+	ScheduledFor *string `json:"scheduledFor"`
+	CreatedAt    string  `json:"createdAt"`
+}
+
+type influenceJSON struct {
+	Window    string             `json:"window"`
+	Items     []airingJSON       `json:"items"`
+	Summary   influenceTotalJSON `json:"summary"`
+	UpdatedAt string             `json:"updatedAt"`
+}
+
+type airingJSON struct {
+	SegmentID     string `json:"segmentId"`
+	MarketID      string `json:"marketId"`
+	Title         string `json:"title"`
+	Lane          string `json:"lane"`
+	AiredAt       string `json:"airedAt"`
+	EndedAt       string `json:"endedAt"`
+	YesBpsBefore  int32  `json:"yesBpsBefore"`
+	YesBpsAfter   int32  `json:"yesBpsAfter"`
+	MoveBps       int32  `json:"moveBps"`
+	SignalsDuring *int64 `json:"signalsDuring"`
+	ViewersPeak   int32  `json:"viewersPeak"`
+	MeasuredAt    string `json:"measuredAt"`
+}
+
+type influenceTotalJSON struct {
+	Airings     int64  `json:"airings"`
+	MeanMove    *int64 `json:"meanAbsMoveBps"`
+	BaselineBps *int64 `json:"baselineAbsMoveBps"`
+}
+
+// spotlight is GET /api/broadcast/spotlight. A hub that cannot read what stands shows the
+// last that it saw, marked.
+func (s *server) spotlight(c echo.Context) error {
+	build := func(ctx context.Context) ([]byte, error) {
+		shown, err := s.broadcast.Spotlight(ctx)
+		if err != nil {
+			return nil, err
+		}
+		body, err := s.orPassing(s.showSpotlight(shown.Spotlight), shown.Failed)
+		if err != nil {
+			return nil, err
+		}
+		return body, s.air.keep(ctx, spotlightKey, body)
+	}
+	return s.covered(c, s.air, spotlightKey, build, func() any { return s.showSpotlight(nil) })
+}
+
+func (s *server) showSpotlight(o *broadcast.Spotlight) spotlightAnswerJSON {
+	if o == nil {
+		return spotlightAnswerJSON{UpdatedAt: syntax.Stamp(s.now())}
+	}
+	out := spotlightJSON{
+		ShowID: orNull(o.ShowID), Reason: string(o.Reason), MarketID: string(o.MarketID), Title: o.Title, YesBps: o.Yes, Lane: orNull(string(o.Lane)),
+		Handle: orNull(string(o.Handle)), HLSURL: orNull(o.HLSURL), Viewers: o.Viewers, SegmentID: orNull(o.SegmentID),
+		StartedAt: syntax.Stamp(o.StartedAt), ExpiresAt: syntax.Stamp(o.ExpiresAt), Href: s.marketURL(o.MarketID),
+	}
+	if o.Reason == broadcast.LiveOperator {
+		out.Href = s.hubURL + "/live/" + string(o.Handle)
+	}
+	return spotlightAnswerJSON{Spotlight: &out, ShowID: out.ShowID, UpdatedAt: syntax.Stamp(o.ChosenAt)}
+}
+
+// bumpers is GET /api/broadcast/bumpers.
+func (s *server) bumpers(c echo.Context) error {
+	build := func(ctx context.Context) ([]byte, error) {
+		plan, err := s.broadcast.Bumpers(ctx, outcomeOf)
+		if err != nil {
+			return nil, err
+		}
+		body, err := s.orPassing(s.showBumpers(plan.Bumpers), plan.Failed)
+		if err != nil {
+			return nil, err
+		}
+		return body, s.plans.keep(ctx, bumpersKey, body)
+	}
+	return s.covered(c, s.plans, bumpersKey, build, func() any { return s.showBumpers(nil) })
+}
+
+func (s *server) showBumpers(list []broadcast.Bumper) bumpersJSON {
+	out := bumpersJSON{Bumpers: make([]bumperJSON, 0, len(list)), UpdatedAt: syntax.Stamp(s.now())}
+	for i := range list {
+		b := &list[i]
+		out.Bumpers = append(out.Bumpers, bumperJSON{
+			ID: b.ID, Status: "planned", Kind: b.Kind, Title: b.Title, Text: b.Text, MarketID: orNull(string(b.MarketID)), Lane: orNull(string(b.Lane)),
+			DurationMs: broadcast.BumperLength.Milliseconds(), ScheduledFor: syntax.StampOrNull(b.ScheduledFor), CreatedAt: syntax.Stamp(b.CreatedAt),
+		})
+	}
+	return out
+}
+
+type influenceQuery struct {
+	window string
+	limit  int
+}
+
+var influenceParams = params("window", "limit")
+
+func readInfluence(rawQuery string) influenceQuery {
+	v := page.Query(rawQuery, influenceParams)
+	return influenceQuery{broadcast.ParseSpan(v[0]), syntax.Limit(v[1], broadcast.DefaultAirings, broadcast.MaxAirings)}
+}
+
+func influenceKey(q influenceQuery) string { return joinKey("influence", q.window, keyOf(q.limit)) }
+
+// influence is GET /api/broadcast/influence. It tells what moved after it aired, and what
+// moved that did not: association, not causation.
+func (s *server) influence(c echo.Context) error {
+	q := readInfluence(c.Request().URL.RawQuery)
+	key := influenceKey(q)
+	build := func(ctx context.Context) ([]byte, error) {
+		got, err := s.broadcast.Influence(ctx, q.window, q.limit)
+		if err != nil {
+			return nil, err
+		}
+		body, err := web.Marshal(showInfluence(q, got))
+		if err != nil {
+			return nil, err
+		}
+		return body, s.plans.keep(ctx, key, body)
+	}
+	return s.covered(c, s.plans, key, build, func() any { return showInfluence(q, broadcast.Influence{UpdatedAt: s.now()}) })
+}
+
+func showInfluence(q influenceQuery, got broadcast.Influence) influenceJSON {
+	out := influenceJSON{
+		Window: q.window, Items: make([]airingJSON, 0, len(got.Items)), UpdatedAt: syntax.Stamp(got.UpdatedAt),
+		Summary: influenceTotalJSON{Airings: got.Airings, MeanMove: wholeBps(got.Mean), BaselineBps: wholeBps(got.Baseline)},
+	}
+	for i := range got.Items {
+		a := &got.Items[i]
+		out.Items = append(out.Items, airingJSON{
+			SegmentID: a.SegmentID, MarketID: string(a.MarketID), Title: a.Title, Lane: string(a.Lane),
+			AiredAt: syntax.Stamp(a.AiredAt), EndedAt: syntax.Stamp(a.EndedAt), YesBpsBefore: a.Before, YesBpsAfter: a.After,
+			MoveBps: a.After - a.Before, SignalsDuring: a.Signals, ViewersPeak: a.ViewersPeak, MeasuredAt: syntax.Stamp(a.MeasuredAt),
+		})
+	}
+	return out
+}
+
+// wholeBps rounds a mean, as all basis points of the protocol are whole.
+func wholeBps(v *float64) *int64 {
+	if v == nil {
+		return nil
+	}
+	n := int64(*v + 0.5)
+	return &n
+}
+
+type scheduleJSON struct {
+	Buckets   map[string][]scheduledJSON `json:"buckets"`
+	Cat       string                     `json:"cat"`
+	UpdatedAt string                     `json:"updatedAt"`
+}
+
+type scheduledJSON struct {
+	ID       string   `json:"id"`
+	Title    string   `json:"title"`
+	YesPrice *float64 `json:"yesPrice"`
+	NoPrice  *float64 `json:"noPrice"`
+	Volume   *float64 `json:"volume"`
+	EndDate  string   `json:"endDate"` // of the market
+	EndsInMs int64    `json:"endsInMs"`
+	Bucket   string   `json:"bucket"`
+	Signals  int64    `json:"signals"`
+	Tapes    int64    `json:"tapes"`
+	Status   string   `json:"status"`
+	EventKey *string  `json:"eventKey"`
+}
+
+var scheduleParams = params("cat")
+
+func readSchedule(rawQuery string) string {
+	return broadcast.ParseCategory(page.Query(rawQuery, scheduleParams)[0])
+}
+
+func scheduleKey(cat string) string { return joinKey("schedule", cat) }
+
+// schedule is GET /api/broadcast/schedule, the older list of what ends when.
+func (s *server) schedule(c echo.Context) error {
+	cat := readSchedule(c.Request().URL.RawQuery)
+	key := scheduleKey(cat)
+	build := func(ctx context.Context) ([]byte, error) {
+		list, failed, err := s.broadcast.Schedule(ctx, cat)
+		if err != nil {
+			return nil, err
+		}
+		body, err := s.orPassing(s.showSchedule(cat, list), failed)
+		if err != nil {
+			return nil, err
+		}
+		return body, s.plans.keep(ctx, key, body)
+	}
+	return s.covered(c, s.plans, key, build, func() any { return s.showSchedule(cat, nil) })
+}
+
+func (s *server) showSchedule(cat string, list []broadcast.Scheduled) scheduleJSON {
+	out := scheduleJSON{Buckets: make(map[string][]scheduledJSON, len(broadcast.Buckets)), Cat: cat, UpdatedAt: syntax.Stamp(s.now())}
+	for _, b := range broadcast.Buckets {
+		out.Buckets[b] = []scheduledJSON{}
+	}
+	for i := range list {
+		one := &list[i]
+		m := &one.Market
+		row := scheduledJSON{
+			ID: string(m.ID), Title: m.Title, YesPrice: percent(m.Yes), Volume: m.VolumeUSD, EndDate: syntax.Stamp(m.EndDate),
+			EndsInMs: one.Left.Milliseconds(), Bucket: one.Bucket, Signals: m.SignalsYes + m.SignalsNo, Tapes: one.Tapes, Status: "live",
+			EventKey: orNull(m.EventKey),
+		}
+		if m.Yes != nil {
+			no := syntax.Bps(*m.Yes).Of(syntax.No).Percent()
+			row.NoPrice = &no
+		}
+		if one.Left <= time.Hour {
+			row.Status = "resolving"
+		}
+		out.Buckets[one.Bucket] = append(out.Buckets[one.Bucket], row)
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package edge_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/edge"
+	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/upstream"
+)
+
+// nobody is a database in which nobody was ever live, for benches that store nothing.
+type nobody struct{ onair.Store }
+
+func (nobody) Overlay(context.Context, syntax.Handle, time.Time) (onair.Overlay, bool, error) {
+	return onair.Overlay{}, false, nil
+}
+
+func (nobody) SetOverlay(context.Context, onair.Overlay, time.Time) (time.Time, error) {
+	return time.Time{}, memledger.ErrDB
+}
+
+func (nobody) ClearOverlay(context.Context, syntax.Handle, time.Time) error { return memledger.ErrDB }
+
+func (nobody) Beat(context.Context, onair.Start) (onair.Session, error) {
+	return onair.Session{}, memledger.ErrDB
+}
+
+func (nobody) End(context.Context, syntax.Handle, time.Time) (onair.Session, bool, error) {
+	return onair.Session{}, false, memledger.ErrDB
+}
+
+func (nobody) Refresh(context.Context, syntax.Handle, string, time.Time) error { return nil }
+
+func (nobody) Last(context.Context, syntax.Handle) (onair.Session, bool, error) {
+	return onair.Session{}, false, nil
+}
+
+func (nobody) Find(context.Context, syntax.Handle, string) (onair.Session, bool, error) {
+	return onair.Session{}, false, nil
+}
+
+func (nobody) Live(context.Context, time.Time) ([]onair.Show, error) { return nil, nil }
+
+func (nobody) Streamer(context.Context, syntax.Handle) (onair.Streamer, error) {
+	return onair.Streamer{Status: onair.Unregistered}, nil
+}
+
+func (nobody) Count(context.Context, syntax.Handle) (int64, error) { return 0, nil }
+
+func (nobody) BoundTo(context.Context, syntax.Handle) (string, error) { return "", nil }
+
+func (nobody) ChooseLanes(context.Context, syntax.Handle, []string, time.Time) error { return nil }
+
+func (nobody) Recent(context.Context, time.Time) ([]onair.Past, error) { return nil, nil }
+
+func (nobody) Announce(context.Context, onair.Broadcast) error { return nil }
+
+func (nobody) Broadcast(context.Context, string) (onair.Broadcast, bool, error) {
+	return onair.Broadcast{}, false, nil
+}
+
+// airStore is a store that can be put in the place of another one.
+type airStore struct{ onair.Store }
+
+// newOnAir is what happens on the air over a store.
+func newOnAir(d *edge.Deps, store onair.Store, audience onair.Audience) *onair.Service {
+	return onair.NewService(onair.Config{
+		Store: store, Audience: audience, Calls: d.Records.(*upstream.Records), People: d.Directory.(*upstream.Operators),
+		Now: d.Now, NewID: (&sequence{}).next,
+	})
+}
+
+// deaf is a ledger that nobody tells of viewers.
+type deaf struct{}
+
+func (deaf) TellViewers(context.Context, []onair.Sample, time.Time) error { return nil }

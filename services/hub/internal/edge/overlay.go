@@ -1,0 +1,132 @@
+package edge
+
+import (
+	"context"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
+)
+
+// overlayJSON is the signal over somebody's picture.
+type overlayJSON struct {
+	MarketID   string   `json:"marketId"`
+	Name       string   `json:"name"`
+	YesPct     *float64 `json:"yesPct"`
+	StreamerID string   `json:"streamerId"`
+	Slug       *string  `json:"slug"`
+	UpdatedAt  string   `json:"updatedAt"`
+	Annotation *string  `json:"annotation,omitempty"`
+	ClosesAt   string   `json:"closesAt,omitempty"`
+}
+
+// noOverlayJSON is what stands where no signal is set.
+type noOverlayJSON struct {
+	MarketID *string `json:"marketId"`
+}
+
+type overlaidJSON struct {
+	OK     bool        `json:"ok"`
+	Signal overlayJSON `json:"signal"`
+}
+
+type overlayClearedJSON struct {
+	OK       bool    `json:"ok"`
+	MarketID *string `json:"marketId"`
+}
+
+// overlaySignal is GET /api/streamer/signal?handle=. Whoever is not there has none.
+func (s *server) overlaySignal(c echo.Context) error {
+	handle, err := readHandle(c)
+	if err != nil {
+		return err
+	}
+	o, set, err := s.onair.Overlay(c.Request().Context(), handle)
+	if err != nil {
+		return err
+	}
+	return tagged(c, showOverlay(o, set))
+}
+
+func emptyOverlay(echo.Context) any { return noOverlayJSON{} }
+
+// setOverlay is POST /api/streamer/signal. What the body does not say of the market is
+// taken from the market, if it is known.
+func (s *server) setOverlay(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	signal := onair.Overlay{
+		Handle: callerOf(c).Operator.Handle, MarketID: readMarketID(o, "marketId"), Name: o.Line("name", onair.MaxName, true),
+		YesPct: o.OptNumber("yesPct", 0, 100),
+	}
+	if signal.Slug = o.OptString("slug", web.BodyLimit); signal.Slug != nil && !onair.IsSlug(*signal.Slug) {
+		o.Invalid("slug", "must be 1 to 120 of a-z, 0-9 and -")
+	}
+	signal.Annotation = o.OptLine("annotation", onair.MaxAnnotation)
+	signal.ClosesAt = readTime(o, "closesAt", false)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	s.fillOverlay(ctx, &signal)
+	kept, err := s.onair.SetOverlay(ctx, signal)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, overlaidJSON{OK: true, Signal: overlaySignalOf(kept)})
+}
+
+// overlayTime bounds the question what a market stands at.
+const overlayTime = 500 * time.Millisecond
+
+// fillOverlay adds the price and the slug of the market. They are no part of what the
+// caller asked for, so without them the signal is set all the same.
+func (s *server) fillOverlay(ctx context.Context, o *onair.Overlay) {
+	if o.YesPct != nil && o.Slug != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, overlayTime)
+	defer cancel()
+	m, err := s.markets.Market(ctx, o.MarketID)
+	if err != nil {
+		return
+	}
+	if o.YesPct == nil && m.Yes != nil {
+		pct := float64(*m.Yes) / 100
+		o.YesPct = &pct
+	}
+	if o.Slug == nil && onair.IsSlug(m.Slug) {
+		o.Slug = &m.Slug
+	}
+}
+
+// clearOverlay is DELETE /api/streamer/signal.
+func (s *server) clearOverlay(c echo.Context) error {
+	if err := s.onair.ClearOverlay(c.Request().Context(), callerOf(c).Operator.Handle); err != nil {
+		return err
+	}
+	return web.OK(c, overlayClearedJSON{OK: true})
+}
+
+func showOverlay(o onair.Overlay, set bool) any {
+	if !set {
+		return noOverlayJSON{}
+	}
+	return overlaySignalOf(o)
+}
+
+func overlaySignalOf(o onair.Overlay) overlayJSON {
+	out := overlayJSON{
+		MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct, StreamerID: string(o.Handle), Slug: o.Slug,
+		UpdatedAt: syntax.Stamp(o.UpdatedAt), Annotation: o.Annotation,
+	}
+	if !o.ClosesAt.IsZero() {
+		out.ClosesAt = syntax.Stamp(o.ClosesAt)
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package pages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+)
+
+// TestWhatAnOverlayIsAsked: what is no scale, no theme and no lane is the default.
+func TestWhatAnOverlayIsAsked(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"": "1", "1": "1", "0.5": "0.5", "0.49": "1", "3": "3", "3.01": "1", "1e9": "1", "-1": "1", "0": "1", "NaN": "1", "Inf": "1", "-Inf": "1", "x": "1", "1.25": "1.25", "0x1p1": "2",
+	} {
+		if got := scaleOf(raw); got != want {
+			t.Errorf("scale %q is %s, want %s", raw, got, want)
+		}
+	}
+	for raw, want := range map[string]string{"": "", "SCIENCE": "science", "tv": "tv", "a b": "", "<b>": "", strings.Repeat("x", 33): ""} {
+		if got := laneWanted(raw); got != want {
+			t.Errorf("lane %q is %q, want %q", raw, got, want)
+		}
+	}
+	if got := oneOf(overlayThemes, "evil"); got != "dark" {
+		t.Errorf("theme %s", got)
+	}
+}
+
+// TestVideoOrigins: an address adds its origin to a policy and nothing else.
+func TestVideoOrigins(t *testing.T) {
+	t.Parallel()
+	s := &site{Deps: Deps{Videos: []string{"video-a.example", "video-b.example:8443"}}}
+	for raw, want := range map[string]string{
+		"":                                "",
+		"https://Video-A.example/x.m3u8":  "",
+		"https://c.example/x.m3u8?a=b;c":  "https://c.example",
+		"https://c.example:8443/x.m3u8":   "https://c.example:8443",
+		"http://127.0.0.1:9/x.m3u8":       "http://127.0.0.1:9",
+		"https://[2001:db8::1]:1/x.m3u8":  "https://[2001:db8::1]:1",
+		"https://c.example;script-src */": "", "https://*.example/x": "", "https://c.example 'unsafe-inline'/": "", "javascript:alert(1)": "",
+		"data:text/html,x": "", "//c.example/x": "", "https://c.example,d.example/": "", "https://é.example/": "", "https://u:p@c.example/": "https://c.example",
+	} {
+		list := []string{"https://video-a.example", "https://video-b.example:8443"}
+		if want != "" {
+			list = append(list, want)
+		}
+		if got := s.videoOrigins(raw); !slices.Equal(got, list) {
+			t.Errorf("%q: %q, want %q", raw, got, list)
+		}
+	}
+	if got := s.watching(s.videoOrigins("https://c.example/x")); strings.Count(got, "script-src") != 1 || strings.Contains(got, "unsafe") ||
+		!strings.Contains(got, "media-src 'self' blob: https://video-a.example https://video-b.example:8443 https://c.example;") {
+		t.Errorf("policy %s", got)
+	}
+}
+
+// TestRowsOnAir: a lane shows what is on and the content behind it; one that has nothing
+// on is left out, and a lane that is not there is all of them.
+func TestRowsOnAir(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+	yes := 31.55
+	seg := func(title, kind string, from, to int) program.Segment {
+		return program.Segment{Title: title, Kind: kind, StartsAt: at.Add(time.Duration(from) * time.Second), EndsAt: at.Add(time.Duration(to) * time.Second), YesPrice: &yes}
+	}
+	p := &program.Program{
+		Segments: []program.Segment{seg("a", "content", -10, 600), seg("b", "bumper", 600, 610), seg("b", "content", 610, 1210), seg("later", "content", 5, 600)},
+		Lanes:    []program.Lane{{Key: "science", Label: "SCIENCE", Segments: []int32{0, 1, 2}}, {Key: "tv", Label: "TV", Segments: []int32{3}}},
+	}
+	for wanted, want := range map[string]string{"": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "science": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "nowhere": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "tv": "[{science SCIENCE a 31.55¢ 68.45¢ b}]"} {
+		if got := fmt.Sprint(rowsOnAir(p, wanted, at)); got != want {
+			t.Errorf("%q: %s, want %s", wanted, got, want)
+		}
+	}
+	if got := rowsOnAir(p, "", at.Add(604*time.Second)); len(got) != 1 || got[0].Title != "b" || got[0].Next != "b" {
+		t.Errorf("in a bumper: %v", got)
+	}
+	if got := rowsOnAir(&program.Program{}, "", at); got != nil {
+		t.Errorf("nothing: %v", got)
+	}
+}

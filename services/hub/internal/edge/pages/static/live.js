@@ -1,0 +1,223 @@
+// The live part of /live/<handle>: plays the stream, keeps what is on the air as it is, and
+// is counted as somebody who watches. Whatever comes from outside becomes text.
+
+const root = document.getElementById('live');
+const at = (name) => document.getElementById(`live-${name}`);
+const { handle, socket } = root.dataset;
+const [{ open }, { watch, read, latest, cents, bpsOf, lasts, element, write }, { player }] = await Promise.all([
+  import(root.dataset.library), import(root.dataset.line), import(root.dataset.player),
+]);
+
+let air = { state: root.dataset.state, hlsUrl: root.dataset.stream || null, viewers: 0, marketId: null, startedAt: root.dataset.started || null };
+let signal = null;
+let price = null;
+let fresh = true;
+let clip = null; // plays in the place of the stream
+let market = ''; // whose price and clips are followed
+const origins = root.dataset.origins.split(' ').filter(Boolean);
+
+const screen = player(at('video'), { library: root.dataset.hls, origins, tell: show });
+
+const words = {
+  idle: ['Offline', 'Nothing is on the air. This page goes on by itself when that changes.'],
+  ended: ['Ended', 'The broadcast is over. The calls that were made in it stay.'],
+  starting: ['Starting', 'The broadcast begins; the picture is on its way.'],
+  live: ['Live', ''],
+  broken: ['Live, picture lost', 'The picture does not come through. It is tried again by itself.'],
+};
+
+function phase() {
+  if (air.state !== 'live') return air.state === 'ended' ? 'ended' : 'idle';
+  if (!air.hlsUrl) return 'live';
+  return { playing: 'live', broken: 'broken', foreign: 'broken' }[screen.state()] ?? 'starting';
+}
+
+function show() {
+  const now = phase();
+  root.dataset.state = now;
+  const [word, text] = words[now];
+  write(at('state'), word);
+  write(at('text'), text);
+  at('text').hidden = !text;
+  at('stage').hidden = !clip && (now === 'idle' || now === 'ended');
+  at('viewers').hidden = air.state !== 'live';
+  write(at('viewers'), `${air.viewers} watching`);
+  at('stale').hidden = fresh;
+  at('clip').hidden = air.state !== 'live';
+  at('none').hidden = signal !== null;
+  at('signal').hidden = signal === null;
+  if (signal === null) return;
+  write(at('name'), signal.name ?? '');
+  at('name').href = `/m/${encodeURIComponent(signal.marketId)}`;
+  write(at('note'), signal.annotation ?? '');
+  write(at('yes'), price === null ? '–' : cents(price));
+  write(at('no'), price === null ? '–' : cents(10000 - price));
+  tick();
+}
+
+function tick() {
+  const end = Date.parse(signal?.closesAt ?? '');
+  write(at('closes'), Number.isFinite(end) ? (end > line.now() ? `closes in ${lasts(end - line.now())}` : 'closed') : '');
+  const began = Date.parse(air.startedAt ?? '');
+  write(at('since'), air.state === 'live' && Number.isFinite(began) ? `on the air for ${lasts(line.now() - began)}` : '');
+}
+
+// A stream of another host than the page may load from is one that began after the page
+// was made: the page is made again, once in a while at most.
+function another() {
+  const last = Number(sessionStorage.getItem('made again') ?? 0);
+  if (screen.state() !== 'foreign' || Date.now() - last < 60000) return;
+  sessionStorage.setItem('made again', String(Date.now()));
+  location.reload();
+}
+
+const newer = latest();
+
+function setSignal(s) {
+  if (!newer(s)) return;
+  const before = signal?.marketId;
+  signal = s?.marketId ? s : null;
+  if (signal?.marketId !== before) price = bpsOf(signal?.yesPct);
+  follow();
+  show();
+}
+
+function setAir(a) {
+  const began = a.state === 'live' && air.state !== 'live';
+  air = a;
+  if (!clip) screen.play(a.state === 'live' ? a.hlsUrl : null);
+  another();
+  follow();
+  if (began) quietly(view);
+  show();
+}
+
+function follow() {
+  const now = signal?.marketId ?? air.marketId ?? '';
+  if (now === market) return;
+  market = now;
+  line.follow(channels());
+  quietly(clips);
+}
+
+const channels = () => [`operator:${handle}`, `overlay:${handle}`, ...(market ? [`market:${market}`] : [])];
+
+function take(m) {
+  if (m.op !== 'snapshot' && m.op !== 'event') return;
+  if (m.channel === `overlay:${handle}`) {
+    if (m.op === 'event' || m.data.marketId || !signal) setSignal(m.data);
+    else quietly(poll); // no event took it away
+    return;
+  }
+  if (m.channel === `market:${market}`) {
+    if (typeof m.data.yesBps === 'number' && (m.op === 'snapshot' || m.type === 'price.tick')) {
+      price = m.data.yesBps;
+      show();
+    }
+    if (m.type === 'clip.ready') quietly(clips);
+    return;
+  }
+  if (m.type === 'operator.live' || m.type === 'operator.offline') quietly(onAir);
+  if (m.type === 'signal.created' || m.type === 'signal.resolved') quietly(receipts);
+  if (m.type === 'clip.ready') quietly(clips);
+}
+
+async function onAir() {
+  const a = await read(`/api/streamer/stream/state?handle=${handle}`);
+  if (a) setAir(a);
+}
+
+async function poll() {
+  await onAir();
+  setSignal(await read(`/api/streamer/signal?handle=${handle}`));
+  if (!market) return;
+  const m = await read(`/api/m/${encodeURIComponent(market)}`);
+  if (typeof m?.yesBps === 'number') price = m.yesBps;
+  show();
+}
+
+const results = { pending: 'Open', won: 'Won', lost: 'Lost', void: 'Void' };
+
+async function receipts() {
+  const list = (await read(`/api/streamer/receipts?handle=${handle}`, 3000))?.receipts ?? [];
+  at('calls').replaceChildren(...list.map((r) => element(
+    'li', { className: r.direction === 'NO' ? 'side-no' : 'side-yes' },
+    element('a', { className: 't', href: `/receipts/${encodeURIComponent(r.signalId)}`, textContent: r.marketTitle || `Market ${r.marketId}` }),
+    element('span', { className: 'fact' }, element('b', { textContent: `${r.direction} at ${cents(r.priceAtPrediction)}` }), ` ${results[r.status] ?? 'Open'}`),
+  )));
+  at('no-calls').hidden = list.length > 0;
+}
+
+async function clips() {
+  if (!market) return at('clips').replaceChildren();
+  const list = (await read(`/api/m/${encodeURIComponent(market)}/clips?limit=10`, 3000))?.clips ?? [];
+  at('clips').replaceChildren(...list.filter((c) => c.url).map((c) => element(
+    'li', {}, element('button', { type: 'button', className: 'quiet', textContent: `Watch ${c.durationS ?? '?'} s`, onclick: () => replay(c) }),
+    element('span', { className: 'fact', textContent: `@${c.handle}, cut by @${c.createdBy}` }),
+  )));
+  at('no-clips').hidden = at('clips').children.length > 0;
+}
+
+// replay plays a clip in the place of the stream, and the stream again behind it.
+function replay(c) {
+  clip = c;
+  screen.play(c.url, true);
+  show();
+  at('video').scrollIntoView({ block: 'center' });
+  at('video').onended = () => {
+    clip = at('video').onended = null;
+    screen.play(air.state === 'live' ? air.hlsUrl : null);
+  };
+}
+
+const viewer = crypto.getRandomValues(new Uint32Array(4)).join('-');
+
+async function view() {
+  if (air.state !== 'live') return;
+  const answer = await fetch(`/api/live/${handle}/view`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ viewerId: viewer }), credentials: 'omit', signal: AbortSignal.timeout(5000),
+  });
+  if (!answer.ok) return;
+  air.viewers = (await answer.json()).viewers;
+  show();
+}
+
+const refusals = {
+  not_live: 'There is no video here to cut from: clips are of streams that come in with a key of this station.', clip_cooldown: 'A clip was just cut. Wait a moment.', clip_daily_limit: 'That was the last clip of today.',
+  unauthenticated: 'Your session has ended. Sign in again.',
+};
+
+at('cut')?.addEventListener('click', async () => {
+  at('cut').disabled = true;
+  try {
+    const answer = await fetch(`/api/live/${handle}/clip`, {
+      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}', credentials: 'same-origin', signal: AbortSignal.timeout(10000),
+    });
+    const said = await answer.json();
+    write(at('cut-said'), answer.ok ? 'Cut. It appears below when it is ready.' : (refusals[said.error] ?? said.message ?? 'That did not work.'));
+    if (answer.ok) setTimeout(() => quietly(clips), 2000);
+  } catch {
+    write(at('cut-said'), 'The server does not answer. Try again shortly.');
+  }
+  at('cut').disabled = false;
+});
+
+// quietly asks for what the page can be without: it is asked for again.
+function quietly(ask) {
+  ask().catch(() => {});
+}
+
+const line = watch({
+  open, socket, take, poll, every: 5000, tell(now) {
+    fresh = now;
+    show();
+  },
+});
+line.follow(channels());
+setAir(air);
+quietly(receipts);
+setInterval(tick, 1000);
+setInterval(() => quietly(view), 20000);
+setInterval(() => quietly(onAir), 5000);
+setInterval(() => quietly(receipts), 30000);
+setInterval(() => quietly(clips), 30000);

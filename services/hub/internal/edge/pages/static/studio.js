@@ -1,0 +1,213 @@
+// The studio: where an operator goes on the air. Everything that it does is a route that
+// programs may call too, with the session of this browser. Whatever comes from outside
+// becomes text, never markup.
+
+const root = document.getElementById('studio');
+const at = (name) => document.getElementById(name);
+const { handle } = root.dataset;
+const { lasts, cents, element, write } = await import(root.dataset.line);
+
+let me = { status: 'none', live: false, stream: null, signal: { marketId: null } };
+let live = false; // this page keeps the broadcast up
+let began = null;
+let beat = 0;
+let every = 15000;
+
+const words = {
+  invalid_name: 'What the overlay says has 1 to 200 characters.', invalid_market_id: 'That is no id of a market.', market_not_found: 'No market has this id.',
+  invalid_url: 'An https address of an .m3u8 playlist, on a host that is known here.', invalid_display_name: 'A name has 1 to 64 characters on one line.',
+  invalid_links: 'At most 5 addresses that begin with https://.', invalid_lanes: 'At most 5 lanes, as they are called on the markets page.',
+  not_approved: 'Your registration is not approved yet.', not_live: 'There is no video here to cut from: clips are of streams that come in with a key of this station.', clip_cooldown: 'A clip was just cut. Wait a moment.',
+  clip_daily_limit: 'That was the last clip of today.', unauthenticated: 'Your session has ended. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
+};
+
+// call asks a route as the person who is signed in; it gives null, and says why, when it
+// was refused.
+async function call(method, path, body) {
+  let answer;
+  try {
+    answer = await fetch(path, {
+      method, credentials: 'same-origin', signal: AbortSignal.timeout(10000),
+      ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const said = await answer.json();
+    if (answer.ok) return said;
+    say(words[said.error] ?? said.message ?? 'That did not work.');
+  } catch {
+    say('The server does not answer. Try again shortly.');
+  }
+  return null;
+}
+
+function say(text) {
+  write(at('studio-said'), text);
+  at('studio-said').hidden = !text;
+}
+
+const states = {
+  none: 'Not registered', pending: 'Waiting for approval', approved: 'Approved', suspended: 'Suspended',
+};
+
+function show() {
+  const on = live || me.live;
+  write(at('studio-state'), on ? (me.live ? 'On the air' : 'On the air, without a stream') : (states[me.status] ?? ''));
+  root.dataset.state = on ? 'live' : me.status;
+  at('studio-register').hidden = me.status !== 'none';
+  at('go-live').hidden = on;
+  at('go-live').disabled = me.status === 'suspended';
+  at('go-off').hidden = !on;
+  at('cut').disabled = !on;
+  const s = me.signal;
+  write(at('signal-now'), s?.marketId ? `On your overlay: ${s.name}` : 'Nothing is on your overlay.');
+}
+
+async function readMe() {
+  const said = await call('GET', '/api/streamer/me');
+  if (said === null) return;
+  me = said;
+  if (me.showId && !live) resume();
+  show();
+}
+
+// resume keeps up a broadcast that another page began: this one was loaded again.
+function resume() {
+  live = true;
+  began ??= Date.now();
+  heartbeat();
+}
+
+async function heartbeat(state = 'live') {
+  const said = await call('POST', '/api/streamer/heartbeat', { state, ...(me.signal?.marketId ? { marketId: me.signal.marketId } : {}) });
+  if (said === null) return false;
+  beat = Date.now();
+  every = 1000 * (said.intervalS || 15);
+  if (typeof said.viewers === 'number') write(at('studio-viewers'), String(said.viewers));
+  return true;
+}
+
+at('go-live').addEventListener('click', async () => {
+  say('');
+  if (!(await heartbeat())) return;
+  live = true;
+  began = Date.now();
+  await readMe();
+  receipts();
+});
+
+at('go-off').addEventListener('click', async () => {
+  say('');
+  live = false;
+  if (!(await heartbeat('offline'))) live = true; // it is not off, as far as anybody knows
+  else me = { ...me, live: false, showId: null };
+  began = live ? began : null;
+  show();
+});
+
+function onSubmit(id, act) {
+  at(id).addEventListener('submit', async (e) => {
+    e.preventDefault();
+    say('');
+    await act(Object.fromEntries(new FormData(at(id))));
+  });
+}
+
+const listed = (text, by) => text.split(by).map((v) => v.trim()).filter(Boolean);
+
+onSubmit('register-form', async (f) => {
+  const said = await call('POST', '/api/streamer/register', { displayName: f.displayName, bio: f.bio, lanes: listed(f.lanes, ',').map((l) => l.toLowerCase()), links: listed(f.links, '\n') });
+  if (said) await readMe();
+});
+
+onSubmit('find-form', async (f) => {
+  const said = await call('GET', `${root.dataset.markets}?limit=10&q=${encodeURIComponent(f.q)}`);
+  if (!said) return;
+  at('found').replaceChildren(...said.markets.map((m) => element(
+    'li', {}, element('span', { className: 't', textContent: m.name }),
+    element('button', { type: 'button', className: 'quiet', textContent: 'Choose', onclick: () => choose(m) }),
+  )));
+  at('found-none').hidden = said.markets.length > 0;
+});
+
+function choose(m) {
+  at('signal-market').value = m.id;
+  at('signal-name').value = m.name.slice(0, 200);
+  chosen = m;
+  at('signal-note').focus();
+}
+
+let chosen = null;
+
+onSubmit('signal-form', async (f) => {
+  const known = chosen?.id === f.marketId ? chosen : null;
+  const said = await call('POST', '/api/streamer/signal', {
+    marketId: f.marketId, name: f.name, ...(f.annotation ? { annotation: f.annotation } : {}),
+    ...(typeof known?.yesPct === 'number' ? { yesPct: known.yesPct } : {}), ...(known?.closesAt ? { closesAt: known.closesAt } : {}),
+  });
+  if (!said) return;
+  me.signal = said.signal;
+  show();
+});
+
+at('signal-clear').addEventListener('click', async () => {
+  say('');
+  if (await call('DELETE', '/api/streamer/signal')) me.signal = { marketId: null };
+  show();
+});
+
+// market is the one that a stream is bound to: that of the overlay, else that of the form.
+function market() {
+  const id = me.signal?.marketId ?? at('signal-market').value;
+  if (!id) say('Choose a market first.');
+  return id;
+}
+
+onSubmit('bind-form', async (f) => {
+  const id = market();
+  if (!id) return;
+  const said = await call('POST', `/api/m/${encodeURIComponent(id)}/streams`, { url: f.url, ...(f.label ? { label: f.label } : {}) });
+  if (!said) return;
+  if (live) await heartbeat(); // who is on the air is so with this stream from now on
+  await readMe();
+  say('The stream is bound.');
+});
+
+at('bind-drop').addEventListener('click', async () => {
+  const id = market();
+  if (!id) return;
+  const said = await call('DELETE', `/api/m/${encodeURIComponent(id)}/streams`);
+  if (said) say(said.removed ? 'The stream is taken away.' : 'No stream of yours was bound to it.');
+});
+
+at('cut').addEventListener('click', async () => {
+  say('');
+  if (await call('POST', `/api/live/${handle}/clip`, {})) say('Cut. It appears on the page of its market when it is ready.');
+});
+
+const results = { pending: 'Open', won: 'Won', lost: 'Lost', void: 'Void' };
+
+async function receipts() {
+  const said = await call('GET', `/api/streamer/receipts?handle=${handle}`);
+  if (!said) return;
+  if (said.startedAt && !said.endedAt && (live || me.live)) began = Date.parse(said.startedAt);
+  at('studio-calls').replaceChildren(...said.receipts.map((r) => element(
+    'li', { className: r.direction === 'NO' ? 'side-no' : 'side-yes' },
+    element('a', { className: 't', href: `/receipts/${encodeURIComponent(r.signalId)}`, textContent: r.marketTitle || `Market ${r.marketId}` }),
+    element('span', { className: 'fact' }, element('b', { textContent: `${r.direction} at ${cents(r.priceAtPrediction)}` }), ` ${results[r.status] ?? 'Open'}`),
+  )));
+  at('studio-no-calls').hidden = said.receipts.length > 0;
+}
+
+let asking = false;
+
+setInterval(async () => {
+  write(at('studio-since'), began && (live || me.live) ? lasts(Date.now() - began) : '–');
+  write(at('studio-beat'), beat ? `${Math.round((Date.now() - beat) / 1000)} s ago` : '–');
+  if (!live || asking || Date.now() - beat < every) return;
+  asking = true;
+  await heartbeat();
+  asking = false;
+}, 1000);
+setInterval(() => live && receipts(), 20000);
+setInterval(readMe, 30000);
+await readMe();
+await receipts();

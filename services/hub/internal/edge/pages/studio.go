@@ -1,0 +1,114 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+const (
+	studioPath = "/studio"
+	// ingestPath lies below the developer page, where the provider's token is sent: a
+	// stream is provisioned with that token and with nothing else.
+	ingestPath = "/dev/stream"
+	maxLabel   = 80
+)
+
+// Ingest is where an encoder sends to. The key is told once.
+type Ingest struct {
+	Protocol, URL, StreamKey string
+	PushURL                  string // the same with the key in it; may be empty
+	HLSURL, Label            string
+	CreatedAt                time.Time
+}
+
+// Provision makes a place to send to, in the place of the one before; the latency is
+// standard or low. Faults: not_approved, ingest_unavailable, db_unavailable.
+type Provision func(ctx context.Context, op operator.Operator, label, latency string) (Ingest, error)
+
+type studioPage struct {
+	frame
+	Handle, Socket        string
+	Library, Line, Script string
+	VenueA, IngestPath    string
+	CanProvision          bool
+	Fresh                 *Ingest // told once
+	Notice, Again         string  // what went wrong; where to sign in again
+}
+
+// studio is GET /studio: where an operator goes on the air.
+func (s *site) studio(c echo.Context) error {
+	v, ok, err := s.needed(c, studioPath)
+	if !ok {
+		return err
+	}
+	return s.showStudio(c, http.StatusOK, v.handle, func(*studioPage) {})
+}
+
+func (s *site) showStudio(c echo.Context, status int, handle string, set func(*studioPage)) error {
+	p := studioPage{
+		frame: s.frame(c, "Studio", "", ""), Handle: handle, Socket: s.socket, CanProvision: s.Provision != nil, IngestPath: ingestPath, VenueA: s.VenueA,
+		Library: s.scripts["signalcast-feed.js"], Line: s.scripts["line.js"], Script: s.scripts["studio.js"],
+	}
+	p.Unlisted, p.Wide = true, true
+	set(&p)
+	c.Response().Header().Set("Content-Security-Policy", policy+"; script-src 'self'; connect-src 'self'"+s.socketSource())
+	return s.render(c, status, "studio", p)
+}
+
+// provision is POST /dev/stream.
+func (s *site) provision(c echo.Context) error {
+	private(c)
+	if !s.OwnPage(c) {
+		return errForeign
+	}
+	if s.Provision == nil {
+		return errNoIngest
+	}
+	form, err := s.form(c)
+	if err != nil {
+		return err
+	}
+	op, err := s.developer(c)
+	if err != nil && wantsJSON(c.Request()) {
+		return err
+	}
+	if f := fault.Of(err); err != nil && f.Kind == fault.Unauthenticated {
+		v := s.visit(c)
+		if v.err != nil || v.who.UserID == "" {
+			return err
+		}
+		return s.showStudio(c, http.StatusUnauthorized, v.handle, func(p *studioPage) { p.Again = signInAt(studioPath) })
+	}
+	if err != nil {
+		return err
+	}
+	label, latency := strings.TrimSpace(form.Get("label")), "standard"
+	if form.Get("latency") == "low" {
+		latency = "low"
+	}
+	if label != "" && !syntax.IsLine(label, 1, maxLabel) {
+		return s.showStudio(c, http.StatusBadRequest, string(op.Handle), func(p *studioPage) {
+			p.Notice = "A label has at most 80 characters on one line, some of which can be seen."
+		})
+	}
+	made, err := s.Provision(c.Request().Context(), op, label, latency)
+	if err != nil && fault.Of(err).Code == "not_approved" && !wantsJSON(c.Request()) {
+		return s.showStudio(c, http.StatusForbidden, string(op.Handle), func(p *studioPage) {
+			p.Notice = "Your registration is not approved yet. Streams are for operators who are."
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return s.showStudio(c, http.StatusOK, string(op.Handle), func(p *studioPage) { p.Fresh = &made })
+}
+
+var errNoIngest = fault.New(fault.NotFound, "not_found", "No streams are provisioned here.")

@@ -1,0 +1,140 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+)
+
+const (
+	tvPath      = "/tv"
+	partProgram = "program"
+	tvSegments  = 400
+	noStation   = "There is no such station."
+)
+
+type tvPage struct {
+	Title, Description, URL, Style string
+	Heading, Clock, Off            string
+	Programme, Lane                string // address of the programme, empty: there is none; the one lane that is shown, empty: all
+	Station                        bool   // the programme of a partner station
+	Origins, Socket                string
+	Library, Line, Player, HLS     string
+	When                           string
+	Script                         string
+	Rows                           []tvRow
+	Stage                          tvRow
+}
+
+// aStation is the id of a partner station.
+var aStation = regexp.MustCompile(`^[a-z0-9-]{3,32}$`)
+
+// tvRow is a lane: what it has on, and what comes next.
+type tvRow struct {
+	Key, Label, Title, Yes, No, Next string
+}
+
+// tv is GET /tv: the programme for a screen that nobody touches.
+func (s *site) tv(c echo.Context) error {
+	p := tvPage{
+		Title: "Programme · Signalcast", Description: "What is on Signalcast now, and what is next.", URL: s.HubURL + tvPath, Style: s.scripts["tv.css"],
+		Heading: "On now", Clock: s.Now().UTC().Format("15:04:05 UTC"), Off: "Nothing is on right now.",
+		Programme: "/api/broadcast/program?limit=400", Lane: laneWanted(c.QueryParam("lane")), Socket: s.socket,
+		Library: s.scripts["signalcast-feed.js"], Line: s.scripts["line.js"], When: s.scripts["programme.js"], Player: s.scripts["player.js"], HLS: s.scripts[hlsFile], Script: s.scripts["tv.js"],
+	}
+	g := newGather(c.Request().Context())
+	api := ""
+	station := c.QueryParam("station")
+	p.Station = station != ""
+	if aStation.MatchString(station) && s.APIURL != "" {
+		p.Programme, p.Heading = s.APIURL+"/api/v1/stations/"+station+"/program", "Station "+station
+		api = " " + originOf(s.APIURL)
+	} else if p.Station {
+		p.Programme, p.Heading, p.Off = "", "Station", noStation
+	} else if s.Clock != nil {
+		var read program.Program
+		ask(g, partProgram, &read, func(ctx context.Context) (program.Program, error) {
+			return s.Clock.Program(ctx, program.Query{Preset: "default", Limit: tvSegments, Lanes: true})
+		})
+		g.done()
+		p.Rows = rowsOnAir(&read, p.Lane, s.Now())
+	}
+	g.done()
+	if len(p.Rows) > 0 {
+		p.Stage = p.Rows[0]
+	}
+	origins := s.videoOrigins(s.onScreen(c.Request().Context())...)
+	p.Origins = strings.Join(origins, " ")
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", s.watching(origins)+api)
+	h.Set("Cache-Control", "no-store") // a screen that begins anew begins with what is on now
+	s.lessThanWhole(c, g)
+	return s.render(c, http.StatusOK, "tv", p)
+}
+
+// onScreen are the addresses of the streams that the programme may show now.
+func (s *site) onScreen(ctx context.Context) []string {
+	if s.OnScreen == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, partsWithin)
+	defer cancel()
+	streams, err := safely(ctx, s.OnScreen)
+	if err != nil {
+		return nil // its script finds out which stream is on, and loads the page again
+	}
+	return streams
+}
+
+// laneWanted is the key of a lane as the address names it; empty: all lanes.
+func laneWanted(raw string) string {
+	lane := strings.ToLower(raw)
+	if len(lane) > 32 || strings.Trim(lane, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return ""
+	}
+	return lane
+}
+
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// rowsOnAir are the lanes that have something on; one lane alone where it is among them.
+func rowsOnAir(p *program.Program, wanted string, now time.Time) []tvRow {
+	var all []tvRow
+	for _, lane := range p.Lanes {
+		row := tvRow{Key: lane.Key, Label: lane.Label}
+		for _, i := range lane.Segments {
+			seg := &p.Segments[i]
+			switch {
+			case seg.Kind == "content" && seg.StartsAt.After(now) && row.Next == "" && row.Title != "":
+				row.Next = seg.Title
+			case row.Title == "" && seg.EndsAt.After(now) && !seg.StartsAt.After(now):
+				row.Title = seg.Title
+				if seg.YesPrice != nil {
+					yes := int(*seg.YesPrice*100 + 0.5)
+					row.Yes, row.No = cents(yes), cents(10000-yes)
+				}
+			}
+		}
+		if row.Title == "" {
+			continue
+		}
+		if wanted != "" && (strings.EqualFold(row.Key, wanted) || strings.EqualFold(row.Label, wanted)) {
+			return []tvRow{row}
+		}
+		all = append(all, row)
+	}
+	return all
+}

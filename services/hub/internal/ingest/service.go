@@ -1,0 +1,112 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Service gives out streams and judges who pushes.
+type Service struct {
+	provider Provider
+	approval Approval
+	store    Store
+	newID    func() string
+	now      func() time.Time
+}
+
+// NewService needs all of its parts.
+func NewService(p Provider, a Approval, s Store, newID func() string, now func() time.Time) *Service {
+	return &Service{provider: p, approval: a, store: s, newID: newID, now: now}
+}
+
+// tries is how often somebody else may be quicker.
+const tries = 3
+
+// Provision gives an approved operator a stream, or its stream a new key; the key
+// before opens nothing from then on. The key is in the offer alone.
+// Faults: ErrNotApproved, ErrAway, db_unavailable.
+func (s *Service) Provision(ctx context.Context, handle syntax.Handle, label string, latency Latency) (Stream, Offer, error) {
+	if err := s.approved(ctx, handle); err != nil {
+		return Stream{}, Offer{}, err
+	}
+	for range tries {
+		before, there, err := s.store.IngestStream(ctx, handle)
+		if err != nil {
+			return Stream{}, Offer{}, err
+		}
+		want := Want{Handle: handle, Label: label, Latency: latency}
+		if there && before.Provider == s.provider.Name() {
+			want.Before = &before
+		}
+		offer, err := s.provider.Provision(ctx, want)
+		if err != nil {
+			return Stream{}, Offer{}, err
+		}
+		kept := Stream{
+			ID: before.ID, Handle: handle, Provider: s.provider.Name(), RemoteID: offer.RemoteID, KeyHash: hashOf(cmp.Or(offer.Secret, offer.Key)),
+			HLSURL: offer.HLSURL, Label: label, Latency: latency, CreatedAt: before.CreatedAt, RotatedAt: s.now(), Version: before.Version + 1,
+		}
+		if !there {
+			kept.ID, kept.CreatedAt = s.newID(), kept.RotatedAt
+		}
+		ok, err := s.store.KeepIngest(ctx, kept, before.Version)
+		if err != nil {
+			return Stream{}, Offer{}, err
+		}
+		if ok {
+			offer.HLSURL = s.provider.Playback(kept)
+			return kept, offer, nil
+		}
+		if offer.RemoteID != before.RemoteID {
+			_ = s.provider.Withdraw(ctx, offer.RemoteID) // a stream that nobody knows takes no video
+		}
+	}
+	return Stream{}, Offer{}, ErrAway
+}
+
+func (s *Service) approved(ctx context.Context, handle syntax.Handle) error {
+	ok, err := s.approval.Approved(ctx, handle.String())
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return ErrNotApproved
+	}
+	return nil
+}
+
+// Admit judges a push: the key must be that of the operator's stream now, and the
+// operator approved now. Nothing is remembered, so a key that was replaced and an
+// operator who was suspended stop with the next request. Faults: ErrKey,
+// ErrNotApproved, db_unavailable.
+func (s *Service) Admit(ctx context.Context, handle syntax.Handle, key string) error {
+	if !IsKey(key) {
+		return ErrKey
+	}
+	st, there, err := s.store.IngestByKey(ctx, hashOf(key))
+	if err != nil {
+		return err
+	}
+	if !there || st.Handle != handle {
+		return ErrKey
+	}
+	return s.approved(ctx, handle)
+}
+
+// Playback is where viewers find the stream that an operator was given; false: none
+// was. That it plays at this moment is not said. Fault: db_unavailable.
+func (s *Service) Playback(ctx context.Context, handle string) (hlsURL string, ok bool, err error) {
+	h, err := syntax.ParseHandle(handle)
+	if err != nil {
+		return "", false, nil // what is no handle has no stream
+	}
+	st, there, err := s.store.IngestStream(ctx, h)
+	if err != nil || !there || st.Provider != s.provider.Name() {
+		return "", false, err
+	}
+	hlsURL = s.provider.Playback(st)
+	return hlsURL, hlsURL != "", nil
+}

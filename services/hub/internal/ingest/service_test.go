@@ -1,0 +1,155 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/ingest"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
+// admins approve people.
+type admins struct {
+	mu sync.Mutex
+	ok map[string]bool
+}
+
+func (a *admins) Approved(_ context.Context, handle string) (bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ok[handle], nil
+}
+
+func (a *admins) set(handle string, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ok[handle] = ok
+}
+
+func setup(t *testing.T, p ingest.Provider) (*ingest.Service, *admins, *pgxpool.Pool) {
+	t.Helper()
+	db := testkit.Postgres(t, postgres.Schema(""))
+	who := &admins{ok: map[string]bool{"mara_k": true, "tidewatch": true}}
+	store := postgres.New(testkit.Pool(t, db.URL("hub_rw")))
+	return ingest.NewService(p, who, store, func() string { return uuid.Must(uuid.NewV7()).String() }, func() time.Time { return noon }), who, testkit.Pool(t, db.Admin)
+}
+
+func own() ingest.Origin {
+	return ingest.Origin{Base: func() string { return "https://video.example" }}
+}
+
+func code(err error) string {
+	if err == nil {
+		return ""
+	}
+	return fault.Of(err).Code
+}
+
+func TestProvision(t *testing.T) {
+	t.Parallel()
+	s, who, db := setup(t, own())
+	if _, _, err := s.Provision(t.Context(), "otto", "", ingest.Standard); !errors.Is(err, ingest.ErrNotApproved) {
+		t.Errorf("nobody approved: %v", err)
+	}
+	if url, ok, err := s.Playback(t.Context(), "mara_k"); url != "" || ok || err != nil {
+		t.Error(url, ok, err)
+	}
+	first, a, err := s.Provision(t.Context(), "mara_k", "night desk", ingest.Low)
+	if err != nil || a.Protocol != "hls" || a.URL != "https://video.example/live/mara_k/index.m3u8" || a.HLSURL != a.URL || !ingest.IsKey(a.Key) ||
+		a.PushURL != "https://video.example/ingest/"+a.Key+"/mara_k/index.m3u8" || first.Label != "night desk" || first.Latency != ingest.Low || !first.CreatedAt.Equal(noon) {
+		t.Fatalf("%+v %+v %v", first, a, err)
+	}
+	if url, ok, err := s.Playback(t.Context(), "MARA_K"); url != a.URL || !ok || err != nil {
+		t.Error(url, ok, err)
+	}
+	admit := func(handle syntax.Handle, key, want string) {
+		t.Helper()
+		if got := code(s.Admit(t.Context(), handle, key)); got != want {
+			t.Errorf("%s: %q, want %q", handle, got, want)
+		}
+	}
+	admit("mara_k", a.Key, "")
+	admit("tidewatch", a.Key, "unauthenticated")
+	admit("mara_k", a.Key+"x", "unauthenticated")
+	admit("mara_k", "", "unauthenticated")
+	second, b, err := s.Provision(t.Context(), "mara_k", "", ingest.Standard)
+	if err != nil || second.ID != first.ID || b.Key == a.Key || second.Label != "" || !second.CreatedAt.Equal(first.CreatedAt) {
+		t.Fatalf("%+v %+v %v", second, b, err)
+	}
+	admit("mara_k", a.Key, "unauthenticated") // at once
+	admit("mara_k", b.Key, "")
+	who.set("mara_k", false)
+	admit("mara_k", b.Key, "not_approved") // at once, too
+	var kept string
+	if err := db.QueryRow(t.Context(), `SELECT string_agg(s::text, ' ') FROM hub.ingest_streams s`).Scan(&kept); err != nil || strings.Contains(kept, b.Key) || strings.Contains(kept, a.Key) || !strings.Contains(kept, "mara_k") {
+		t.Errorf("a key is kept: %s %v", kept, err)
+	}
+}
+
+func TestRTMPAndNone(t *testing.T) {
+	t.Parallel()
+	s, _, _ := setup(t, ingest.RTMP{Origin: own(), URL: "rtmps://ingest.example/live"})
+	_, o, err := s.Provision(t.Context(), "mara_k", "", ingest.Standard)
+	key, ok := strings.CutPrefix(o.Key, "mara_k?key=")
+	if err != nil || o.Protocol != "rtmps" || o.URL != "rtmps://ingest.example/live" || !ok || !ingest.IsKey(key) || o.PushURL != o.URL+"/"+o.Key || o.HLSURL != "https://video.example/live/mara_k/index.m3u8" {
+		t.Fatalf("%+v %v", o, err)
+	}
+	if err := s.Admit(t.Context(), "mara_k", key); err != nil {
+		t.Error(err)
+	}
+	for _, p := range []ingest.Provider{ingest.None{}, ingest.Origin{Base: func() string { return "" }}} {
+		s, _, _ := setup(t, p)
+		if _, _, err := s.Provision(t.Context(), "mara_k", "", ingest.Standard); code(err) != "ingest_unavailable" {
+			t.Error(err)
+		}
+	}
+}
+
+// TestProvisionRace: however many ask at once, one key is good, and it was given to one
+// of them.
+func TestProvisionRace(t *testing.T) {
+	t.Parallel()
+	s, _, _ := setup(t, own())
+	keys := make([]string, 20)
+	var all sync.WaitGroup
+	for i := range keys {
+		all.Go(func() {
+			for {
+				_, o, err := s.Provision(t.Context(), "mara_k", fmt.Sprint(i), ingest.Standard)
+				if code(err) == "ingest_unavailable" {
+					continue // others were quicker three times
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				keys[i] = o.Key
+				return
+			}
+		})
+	}
+	all.Wait()
+	good := 0
+	for _, k := range keys {
+		if s.Admit(t.Context(), "mara_k", k) == nil {
+			good++
+		}
+	}
+	if good != 1 {
+		t.Errorf("%d keys are good", good)
+	}
+}

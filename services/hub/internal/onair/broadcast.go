@@ -1,0 +1,69 @@
+package onair
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Faults of broadcasts.
+var (
+	ErrNoBroadcast = fault.New(fault.NotFound, "not_found", "no such broadcast")
+	ErrNotYours    = fault.New(fault.Forbidden, "forbidden", "it is somebody else's broadcast")
+)
+
+// Broadcast is one that a signed message announced.
+type Broadcast struct {
+	ID           string // a uuid that follows from its message
+	Owner        string // denpaId
+	Title        string
+	MarketID     syntax.MarketID // empty: none
+	StationID    string
+	Lane         syntax.Lane
+	ScheduledFor time.Time // zero: not said
+	CreatedAt    time.Time
+}
+
+// GoLive starts a session for a broadcast.
+type GoLive struct {
+	MessageID   string // it is done once for each
+	Owner       string // denpaId
+	Handle      syntax.Handle
+	BroadcastID string
+	MarketID    syntax.MarketID // empty: that of the broadcast
+	URL         string          // where it is watched
+	Label       string
+}
+
+// Announce keeps a broadcast, once for its id. Fault: db_unavailable.
+func (s *Service) Announce(ctx context.Context, b Broadcast) error {
+	return s.store.Announce(ctx, b)
+}
+
+// Announced finds a broadcast of an owner. Faults: ErrNoBroadcast, ErrNotYours,
+// db_unavailable.
+func (s *Service) Announced(ctx context.Context, id, owner string) (Broadcast, error) {
+	b, found, err := s.store.Broadcast(ctx, id)
+	switch {
+	case err != nil:
+		return b, err
+	case !found:
+		return b, ErrNoBroadcast
+	case b.Owner != owner:
+		return b, ErrNotYours
+	}
+	return b, nil
+}
+
+// GoLive opens a session, or goes on with the open one, and binds the stream to the
+// market where there is one. Faults: ErrNotApproved, db_unavailable.
+func (s *Service) GoLive(ctx context.Context, g GoLive) (showID string, err error) {
+	start := Start{
+		Beat:        Beat{Handle: g.Handle, MarketID: g.MarketID},
+		BroadcastID: g.BroadcastID, MessageID: g.MessageID, Label: g.Label, OwnURL: g.URL,
+	}
+	session, err := s.beat(ctx, start)
+	return session.ID, err
+}

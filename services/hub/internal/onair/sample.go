@@ -1,0 +1,101 @@
+package onair
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// SampleEvery is how often viewers are counted for the record.
+const SampleEvery = 5 * time.Second
+
+// keepSamples is how long samples and counts of signals are kept: the longest window
+// and a week.
+const keepSamples = 35 * 24 * time.Hour
+
+// Sample is how many watch a session at a moment.
+type Sample struct {
+	ShowID  string
+	Handle  syntax.Handle
+	Viewers int64
+}
+
+// Watcher tells the ledger how many watch whom: it adds them up over the markets that
+// their streams are bound to.
+type Watcher interface {
+	TellViewers(ctx context.Context, list []Sample, at time.Time) error
+}
+
+// Sampler counts the viewers of everybody who is live. One process does it at a time.
+type Sampler struct {
+	service *Service
+	ledger  Watcher
+	told    map[syntax.Handle]bool // have viewers, as the ledger knows
+	swept   time.Time
+}
+
+// NewSampler counts for s and tells ledger.
+func NewSampler(s *Service, ledger Watcher) *Sampler {
+	return &Sampler{service: s, ledger: ledger, told: map[syntax.Handle]bool{}}
+}
+
+// Round counts once, for the record and for the ledger. While nobody can be counted
+// the record has no sample. Fault: db_unavailable, those of the ledger.
+func (p *Sampler) Round(ctx context.Context) error {
+	s, now := p.service, p.service.now()
+	list, err := s.store.Live(ctx, now)
+	if err != nil {
+		return err
+	}
+	handles := make([]syntax.Handle, len(list))
+	for i := range list {
+		handles[i] = list[i].Handle
+	}
+	var counts []int64
+	if len(handles) > 0 {
+		if counts, err = s.audience.Count(ctx, handles, now); err != nil {
+			return nil //nolint:nilerr // nobody is counted
+		}
+	}
+	samples := make([]Sample, len(list))
+	for i := range list {
+		samples[i] = Sample{ShowID: list[i].ShowID, Handle: list[i].Handle, Viewers: counts[i]}
+	}
+	if err := s.store.Sample(ctx, samples, now); err != nil {
+		return err
+	}
+	if p.swept.IsZero() || now.Sub(p.swept) > time.Hour {
+		if err := s.store.Thin(ctx, now.Add(-keepSamples)); err != nil {
+			return err
+		}
+		p.swept = now
+	}
+	return p.tell(ctx, samples, now)
+}
+
+// tell gives the ledger everybody who has viewers, and once those who have none any
+// more.
+func (p *Sampler) tell(ctx context.Context, samples []Sample, now time.Time) error {
+	var list []Sample
+	has := map[syntax.Handle]bool{}
+	for _, one := range samples {
+		if one.Viewers > 0 {
+			has[one.Handle] = true
+			list = append(list, one)
+		}
+	}
+	for handle := range p.told {
+		if !has[handle] {
+			list = append(list, Sample{Handle: handle})
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	if err := p.ledger.TellViewers(ctx, list, now); err != nil {
+		return err
+	}
+	p.told = has
+	return nil
+}

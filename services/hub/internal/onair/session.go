@@ -1,0 +1,101 @@
+package onair
+
+import (
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// Times of a session.
+const (
+	// Life is how long a session stays open without a heartbeat.
+	Life = 45 * time.Second
+	// BeatEvery is how often a client is asked to send one.
+	BeatEvery = 15 * time.Second
+	// RecentSpan is how long an ended session is among the recent ones.
+	RecentSpan = 24 * time.Hour
+)
+
+// Sizes of the live list.
+const (
+	MaxLive   = 100
+	MaxRecent = 12
+)
+
+// ErrNotApproved refuses who may not go on the air.
+var ErrNotApproved = fault.New(fault.Forbidden, "not_approved", "an admin has suspended this operator")
+
+// Session is one stay on the air.
+type Session struct {
+	ID        string // the showId: a uuid v7
+	Handle    syntax.Handle
+	StartedAt time.Time
+	LastBeat  time.Time
+	EndedAt   time.Time       // zero: it is open
+	MarketID  syntax.MarketID // that the heartbeats speak of; empty: none
+	OwnURL    string          // named by its go-live
+	URL       string          // where its viewers are sent; empty: nowhere, so it is not live
+	Aired     bool            // it was live at some time
+	Viewers   int64           // at the newest sample
+	Peak      int64
+	Signal    *Signal // over its picture when it ended
+	WentLive  bool    // with the heartbeat that this is the answer to
+}
+
+// At is the session as it stands at a time: one whose heartbeats have stopped has
+// ended 45 seconds behind the last, whether that was noted or not.
+func (s Session) At(now time.Time) Session {
+	if s.EndedAt.IsZero() && !s.LastBeat.After(now.Add(-Life)) {
+		s.EndedAt, s.Viewers = s.LastBeat.Add(Life), 0
+	}
+	return s
+}
+
+// Open reports a session that has not ended; ask it of At.
+func (s Session) Open() bool { return s.ID != "" && s.EndedAt.IsZero() }
+
+// Live reports a session that viewers can watch; ask it of At.
+func (s Session) Live() bool { return s.Open() && s.URL != "" }
+
+// Length is how long it went, or goes.
+func (s Session) Length(now time.Time) time.Duration {
+	if s.EndedAt.IsZero() {
+		return max(0, now.Sub(s.StartedAt))
+	}
+	return s.EndedAt.Sub(s.StartedAt)
+}
+
+// Beat is one heartbeat.
+type Beat struct {
+	Handle   syntax.Handle
+	MarketID syntax.MarketID // empty: what was said before stands
+	Bitrate  *int64          // kbit a second, as the client says
+	Viewers  *int64          // as the client says; for comparison alone
+}
+
+// Show is an operator that can be watched now.
+type Show struct {
+	ShowID    string
+	Handle    syntax.Handle
+	HLSURL    string
+	Viewers   int64
+	StartedAt time.Time
+	MarketID  syntax.MarketID // of the heartbeats, else of the signal; empty: none
+	Signal    *Signal         // over its picture; nil: none
+}
+
+// Signal names what an operator speaks of.
+type Signal struct {
+	MarketID syntax.MarketID
+	Name     string
+}
+
+// Past is a session that has ended.
+type Past struct {
+	ShowID             string
+	Handle             syntax.Handle
+	StartedAt, EndedAt time.Time
+	Peak               int64
+	Signal             *Signal // when it ended
+}

@@ -1,0 +1,1 @@
+SELECT count(*) FROM live_sessions WHERE handle = $1

@@ -1,0 +1,1 @@
+INSERT INTO overlay_sets (handle, at) VALUES ($1, $2)

@@ -1,0 +1,1 @@
+SELECT count(*) FROM overlay_sets WHERE handle = $1 AND at >= $2

@@ -1,0 +1,1 @@
+SELECT status, lanes FROM streamer_profiles WHERE handle = $1

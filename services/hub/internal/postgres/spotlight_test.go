@@ -1,0 +1,56 @@
+package postgres_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
+)
+
+// One row stands for all hubs: of fifty that choose at once, the first one's choice.
+func TestSpotlight(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	if held, err := s.Spotlight(t.Context()); err != nil || held.Version != 0 {
+		t.Fatalf("nothing was chosen: %+v, %v", held, err)
+	}
+	yes := int32(3150)
+	now := noon
+	full := broadcast.Spotlight{
+		Reason: broadcast.LiveOperator, ShowID: "0199f0e0-0000-7000-8000-000000000001", MarketID: "701122", Title: "Gauge?", Yes: &yes, Lane: syntax.LaneScience,
+		Handle: "mara_k", HLSURL: "https://video-a.example/x.m3u8", Viewers: 37, StartedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Minute), ChosenAt: now,
+	}
+	held, err := s.HoldSpotlight(t.Context(), full, 0)
+	if diff := cmp.Diff(broadcast.Held{Spotlight: full, Version: 1}, held, cmp.Comparer(time.Time.Equal)); diff != "" || err != nil {
+		t.Fatalf("%v (-want +got):\n%s", err, diff)
+	}
+	for round := range int64(3) {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		said := map[string]int{}
+		for i := range 50 {
+			wg.Go(func() {
+				one := broadcast.Spotlight{Reason: broadcast.OnClock, MarketID: syntax.MarketID(fmt.Sprint(i)), Title: "x", SegmentID: "y", StartedAt: now, ExpiresAt: now, ChosenAt: now}
+				held, err := s.HoldSpotlight(t.Context(), one, round+1)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				said[fmt.Sprint(held.MarketID, " ", held.Version, " ", held.Yes == nil, held.ShowID, held.Handle, held.HLSURL)]++
+			})
+		}
+		wg.Wait()
+		if len(said) != 1 {
+			t.Errorf("several stand: %v", said)
+		}
+	}
+	if held, err := s.Spotlight(t.Context()); err != nil || held.Version != 4 {
+		t.Errorf("%+v, %v", held, err)
+	}
+}
