@@ -82,3 +82,16 @@ func alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, os.ErrPermission)
 }
+
+// KillFamily ends a process and all that it started, without warning. The process is
+// stopped first: what it started behind our backs would live on, and the child of a
+// database keeps its successor from starting.
+func KillFamily(pid int) error {
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for _, child := range Family(pid)[1:] {
+		_ = syscall.Kill(child, syscall.SIGKILL) // it may have ended by itself
+	}
+	return syscall.Kill(pid, syscall.SIGKILL)
+}

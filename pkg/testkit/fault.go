@@ -30,7 +30,5 @@ func Hang(t testing.TB, pid int) (resume func()) {
 // Kill ends a process and all it started without warning.
 func Kill(t testing.TB, pid int) {
 	t.Helper()
-	for _, p := range localdb.Family(pid) {
-		_ = syscall.Kill(p, syscall.SIGKILL) // children may be gone already
-	}
+	_ = localdb.KillFamily(pid) // it may be gone already
 }

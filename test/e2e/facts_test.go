@@ -20,11 +20,9 @@ func TestFactsOfOthers(t *testing.T) {
 	key, id := p.mint(t, "live")
 	k := s.connect(t, http.Header{"Authorization": {"Bearer " + key}})
 	k.say(obj{"op": "subscribe", "id": "s1", "channels": []string{"me", "market:" + market}})
-	me := k.until("the own snapshot", func(f frame) bool { return f.Op == "snapshot" && f.Channel == "me" })
-	if !strings.Contains(string(me.Data), `"handle":"`+p.user+`"`) {
-		t.Errorf("me: %s", me.Data)
+	if me := k.snapshots("me", "market:"+market)["me"]; !strings.Contains(me, `"handle":"`+p.user+`"`) {
+		t.Errorf("me: %s", me)
 	}
-	k.until("the market's snapshot", func(f frame) bool { return f.Op == "snapshot" && f.Channel == "market:"+market })
 
 	stream := obj{"url": "https://video.example/" + p.user + "/index.m3u8", "label": "gauge"}
 	for range 2 { // the same again is no news

@@ -19,9 +19,10 @@ func TestLiveReachesItsListeners(t *testing.T) {
 	operator, overlay := "operator:"+p.user, "overlay:"+p.user
 	k := s.connect(t, nil)
 	k.say(obj{"op": "subscribe", "id": "s1", "channels": []string{operator, overlay, "live", "market:" + market}})
+	begins := k.snapshots(operator, overlay)
 	for channel, data := range map[string]string{operator: `{"live":false,"showId":null,"signal":null}`, overlay: `{"marketId":null}`} {
-		if f := k.until("the snapshot of "+channel, func(f frame) bool { return f.Op == "snapshot" && f.Channel == channel }); string(f.Data) != data {
-			t.Errorf("%s begins with %s", channel, f.Data)
+		if begins[channel] != data {
+			t.Errorf("%s begins with %s", channel, begins[channel])
 		}
 	}
 	post(t, s.Hub+"/api/m/"+market+"/streams", p.auth(t), payload(obj{"url": "https://video.example/" + p.user + ".m3u8"})).is(http.StatusOK)
@@ -45,11 +46,12 @@ func TestLiveReachesItsListeners(t *testing.T) {
 	}
 	later := s.connect(t, nil)
 	later.say(obj{"op": "subscribe", "id": "s1", "channels": []string{operator, overlay}})
-	if f := later.until("the snapshot", func(f frame) bool { return f.Op == "snapshot" && f.Channel == operator }); !strings.Contains(string(f.Data), `"live":true`) || !strings.Contains(string(f.Data), show) {
-		t.Errorf("%s begins with %s", operator, f.Data)
+	begins = later.snapshots(operator, overlay)
+	if d := begins[operator]; !strings.Contains(d, `"live":true`) || !strings.Contains(d, show) {
+		t.Errorf("%s begins with %s", operator, d)
 	}
-	if f := later.until("the snapshot", func(f frame) bool { return f.Op == "snapshot" && f.Channel == overlay }); !strings.Contains(string(f.Data), `"name":"Ostrava <b>6 m</b>"`) {
-		t.Errorf("%s begins with %s", overlay, f.Data)
+	if d := begins[overlay]; !strings.Contains(d, `"name":"Ostrava <b>6 m</b>"`) {
+		t.Errorf("%s begins with %s", overlay, d)
 	}
 	send(t, http.MethodDelete, s.Hub+"/api/streamer/signal", p.auth(t)).is(http.StatusOK)
 	if f := k.event(overlay, "overlay.updated"); string(f.Data) != `{"marketId":null}` {

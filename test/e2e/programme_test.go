@@ -257,14 +257,13 @@ func TestPulseAndStreams(t *testing.T) {
 	p.call(t, market, "YES", 5000)
 	k := s.connect(t, nil)
 	k.say(obj{"op": "subscribe", "channels": []string{"pulse", "market:" + market}})
-	f := k.until("the pulse", func(f frame) bool { return f.Op == "snapshot" && f.Channel == "pulse" })
+	begins := k.snapshots("pulse", "market:"+market)
 	var totals map[string]int64
-	if err := json.Unmarshal(f.Data, &totals); err != nil || len(totals) != 17 || totals["resolved"] != totals["won"]+totals["lost"] {
-		t.Errorf("%s: %v", f.Data, err)
+	if err := json.Unmarshal([]byte(begins["pulse"]), &totals); err != nil || len(totals) != 17 || totals["resolved"] != totals["won"]+totals["lost"] {
+		t.Errorf("%s: %v", begins["pulse"], err)
 	}
-	f = k.until("the market", func(f frame) bool { return f.Op == "snapshot" && f.Channel == "market:"+market })
-	if !strings.Contains(string(f.Data), `"viewers":1`) {
-		t.Errorf("the only reader sees %s", f.Data)
+	if d := begins["market:"+market]; !strings.Contains(d, `"viewers":1`) {
+		t.Errorf("the only reader sees %s", d)
 	}
 	s.connect(t, nil).say(obj{"op": "subscribe", "channels": []string{"market:" + market}})
 	k.until("a second reader", func(f frame) bool { return f.Type == "viewers.updated" && string(f.Data) == `{"viewers":2}` })

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,20 @@ func (k *socket) until(what string, fits func(frame) bool) frame {
 			return f
 		}
 	}
+}
+
+// snapshots reads until each of the channels has said how it stands; they come in
+// any order.
+func (k *socket) snapshots(channels ...string) map[string]string {
+	k.t.Helper()
+	data := map[string]string{}
+	for _, c := range channels {
+		for _, has := data[c]; !has; _, has = data[c] {
+			f := k.until("the snapshot of "+c, func(f frame) bool { return f.Op == "snapshot" && slices.Contains(channels, f.Channel) })
+			data[f.Channel] = string(f.Data)
+		}
+	}
+	return data
 }
 
 // event reads up to the event of that type on that channel.

@@ -28,13 +28,34 @@ func (s *Stack) PID(name string) int {
 
 // Kill ends a process without warning, Postgres with all its children. The
 // launcher starts it again.
-func (s *Stack) Kill(name string) error { return signal(s.PID(name), name, syscall.SIGKILL) }
+func (s *Stack) Kill(name string) error {
+	pid, err := s.own(name)
+	if err == nil {
+		err = localdb.KillFamily(pid)
+	}
+	return err
+}
+
+// own is the process of that name, which has to be one that was started here.
+func (s *Stack) own(name string) (int, error) {
+	pid := s.PID(name)
+	if pid == 0 {
+		return 0, fmt.Errorf("%s has no process of ours", name)
+	}
+	return pid, nil
+}
 
 // Hang stops a process, and what it started, until resume is called.
 func (s *Stack) Hang(name string) (resume func(), err error) {
-	family := localdb.Family(s.PID(name))
-	if err := signal(family[0], name, syscall.SIGSTOP); err != nil {
+	pid, err := s.own(name)
+	if err != nil {
 		return nil, err
+	}
+	family := localdb.Family(pid)
+	for _, p := range family {
+		if err := syscall.Kill(p, syscall.SIGSTOP); err != nil && p == pid {
+			return nil, fmt.Errorf("stop %s: %w", name, err)
+		}
 	}
 	return func() {
 		for _, pid := range family {
@@ -49,18 +70,6 @@ func (s *Stack) HangChild(name string, pid int) error {
 		return fmt.Errorf("process %d is none of %s", pid, name)
 	}
 	return syscall.Kill(pid, syscall.SIGSTOP)
-}
-
-func signal(pid int, name string, sig syscall.Signal) error {
-	if pid == 0 {
-		return fmt.Errorf("%s has no process of ours", name)
-	}
-	for _, p := range localdb.Family(pid) {
-		if err := syscall.Kill(p, sig); err != nil && p == pid {
-			return fmt.Errorf("signal %s: %w", name, err)
-		}
-	}
-	return nil
 }
 
 // Down kills processes and keeps them down: the launcher, which would start them
