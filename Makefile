@@ -49,6 +49,7 @@ test: need-redis need-postgres need-chromium need-npm need-video check ## Vet, f
 	go test -count=1 -timeout 15m ./test/...
 	tools/gen.sh script && node --test sdk/ts/test/*.test.mjs
 	$(MAKE) --no-print-directory clients
+	tools/lint.sh
 
 .PHONY: clients
 clients: need-redis need-postgres need-npm ## Run clients of other people against a stack (ARGS="oauth4webapi": only these)
