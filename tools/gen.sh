@@ -6,7 +6,7 @@
 #   tools/gen.sh script  the same for the scripts of the pages alone
 #
 # Go generators are pinned in tools/go.mod. Protobuf and the scripts of the pages also
-# need npm, for buf, the TypeScript compiler and the video player; without npm their
+# need npm, for buf, the generator of types, the TypeScript compiler and the video player;
 # files stay as they are, and a line says so.
 set -eu
 
@@ -15,6 +15,7 @@ export GOWORK=off # with a workspace active `go tool` sees no tools module
 
 buf=1.75.0
 typescript=5.9.3
+openapi_typescript=7.13.0
 hls=1.7.4
 hls_sum=3d82a88cf9ae0d9aaab3cbe9ff6ecbb64bb89c54a399c34ae9bf8b559baeb20f
 tmp=$(mktemp -d)
@@ -43,6 +44,17 @@ openapi() {
 		-go ../sdk/go/signalcast -ts ../sdk/ts/src
 }
 
+# The types of the TypeScript library, from what the Go client is made of.
+types() {
+	if ! command -v npx >/dev/null 2>&1; then
+		echo "gen: npm is missing, the TypeScript types are left as they are" >&2
+		return 0
+	fi
+	npx --yes -p "openapi-typescript@$openapi_typescript" -p "typescript@$typescript" \
+		openapi-typescript "$tmp/client.json" -o "$tmp/openapi.gen.ts" >/dev/null
+	cmp -s "$tmp/openapi.gen.ts" sdk/ts/src/openapi.gen.ts || cp "$tmp/openapi.gen.ts" sdk/ts/src/openapi.gen.ts
+}
+
 protobuf() {
 	if ! command -v npx >/dev/null 2>&1; then
 		echo "gen: npm is missing, protobuf files are left as they are" >&2
@@ -51,10 +63,10 @@ protobuf() {
 	npx --yes "@bufbuild/buf@$buf" generate
 }
 
-# The pages serve the library as it is: readable, one file, no bundler.
+# The pages serve the library of the feed as it is: readable, one file, no bundler.
 script() {
 	if ! command -v npx >/dev/null 2>&1; then
-		echo "gen: npm is missing, the script of the feed is left as it is" >&2
+		echo "gen: npm is missing, the TypeScript library is left as it is" >&2
 		return 0
 	fi
 	npx --yes -p "typescript@$typescript" tsc -p sdk/ts
@@ -94,6 +106,7 @@ script)
 	;;
 *)
 	openapi
+	types
 	protobuf
 	script
 	player

@@ -40,6 +40,7 @@ var again = map[string]string{
 // operation is what a client must know of one beside its shapes.
 type operation struct {
 	Method, Path string
+	Host         string // hub, api or clock: the first that serves it
 	Bearer       bool // wants a key or a token; where none is taken, one is refused
 	Session      bool // takes the cookies of a session
 	Keyed        bool // the same Idempotency-Key answers the first result
@@ -51,6 +52,9 @@ type described struct {
 	ID         string                `json:"operationId"`
 	Tags       []string              `json:"tags"`
 	Security   []map[string][]string `json:"security"`
+	Servers    []struct {
+		URL string `json:"url"`
+	} `json:"servers"`
 	Parameters []struct {
 		Name string `json:"name"`
 	} `json:"parameters"`
@@ -87,6 +91,9 @@ func operations(doc []byte) ([]operation, error) {
 			if slices.ContainsFunc(d.Tags, func(tag string) bool { return slices.Contains(hidden, tag) }) {
 				continue
 			}
+			if len(d.Servers) == 0 {
+				return nil, fmt.Errorf("%s %s has no servers", method, path)
+			}
 			delete(unknown, d.ID)
 			all = append(all, read(d, method, path))
 		}
@@ -102,6 +109,8 @@ func operations(doc []byte) ([]operation, error) {
 
 func read(d described, method, path string) operation {
 	o := operation{Method: strings.ToUpper(method), Path: path, Stream: true}
+	host, _, _ := strings.Cut(strings.TrimPrefix(d.Servers[0].URL, "https://"), ".")
+	o.Host = host
 	open := slices.ContainsFunc(d.Security, func(way map[string][]string) bool { return len(way) == 0 })
 	for _, way := range d.Security {
 		for scheme := range way {

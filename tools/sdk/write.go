@@ -56,11 +56,11 @@ func tsCodes(codes []code) []byte {
 
 func tsRoutes(ops []operation) []byte {
 	var b bytes.Buffer
-	b.WriteString(tsHead + "/** What an operation takes: bearer, session, Idempotency-Key, to be sent twice; and whether it answers no JSON. */\n" +
-		"export type Route = readonly [bearer: boolean, session: boolean, keyed: boolean, again: boolean, stream: boolean];\n\n" +
+	b.WriteString(tsHead + "/** Who serves an operation, what it takes: bearer, session, Idempotency-Key, to be sent twice; and whether it answers no JSON. */\n" +
+		"export type Route = readonly [host: 'hub' | 'api' | 'clock', bearer: boolean, session: boolean, keyed: boolean, again: boolean, stream: boolean];\n\n" +
 		"export const routes: Readonly<Record<string, Route>> = {\n")
 	for _, o := range ops {
-		fmt.Fprintf(&b, "  %s: [%s],\n", "'"+o.Method+" "+o.Path+"'", strings.TrimPrefix(flags(o), ", "))
+		fmt.Fprintf(&b, "  '%s %s': ['%s'%s],\n", o.Method, o.Path, o.Host, flags(o))
 	}
 	b.WriteString("};\n")
 	return b.Bytes()
