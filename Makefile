@@ -44,7 +44,7 @@ build: ## Compile every module; the services go to bin/
 .PHONY: test
 test: need-redis need-postgres need-chromium need-npm need-video check ## Vet, format, import rules, and all tests with the race detector
 	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/%,$(MORE))))
-	GOWORK=off go -C tools test ./openapi
+	GOWORK=off go -C tools test ./openapi ./sdk
 	GOWORK=off go -C deploy/check test -count=1 .
 	go test -count=1 -timeout 15m ./test/...
 	tools/gen.sh script && node --test sdk/ts/test/*.test.mjs

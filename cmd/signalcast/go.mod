@@ -6,7 +6,7 @@ require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/google/uuid v1.6.0
 	github.com/signalcast/signalcast/pkg v0.0.0
-	github.com/signalcast/signalcast/proto v0.0.0
+	github.com/signalcast/signalcast/sdk/go v0.0.0
 	golang.org/x/mod v0.42.0
 )
 
@@ -17,4 +17,4 @@ require (
 
 replace github.com/signalcast/signalcast/pkg => ../../pkg
 
-replace github.com/signalcast/signalcast/proto => ../../proto
+replace github.com/signalcast/signalcast/sdk/go => ../../sdk/go
