@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-MODULES := proto pkg services/api services/hub services/clock deploy test
+MODULES := proto pkg docs services/api services/hub services/clock deploy test
 MORE    := $(wildcard cmd/signalcast sdk/go deploy/check test/containers)
 CODE    := $(addprefix $(CURDIR)/,$(MODULES) $(filter cmd/% sdk/%,$(MORE)))
 TOOL    := GOWORK=off go -C tools tool
@@ -35,6 +35,10 @@ demo: ## Run everything and fill it with a story to look at
 .PHONY: migrate
 migrate: ## Bring the database of the running stack up to date
 	go run ./deploy/local migrate $(ARGS)
+
+.PHONY: docs
+docs: ## Write the guides as a site of plain files (OUT=bin/docs)
+	go run ./docs/write $(or $(OUT),bin/docs)
 
 .PHONY: build
 build: ## Compile every module; the services go to bin/
