@@ -4,8 +4,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 MODULES := proto pkg docs services/api services/hub services/clock deploy test
-MORE    := $(wildcard cmd/signalcast sdk/go deploy/check test/containers)
-CODE    := $(addprefix $(CURDIR)/,$(MODULES) $(filter cmd/% sdk/%,$(MORE)))
+MORE    := $(wildcard cmd/signalcast sdk/go examples/signin deploy/check test/containers)
+CODE    := $(addprefix $(CURDIR)/,$(MODULES) $(filter cmd/% sdk/% examples/%,$(MORE)))
 TOOL    := GOWORK=off go -C tools tool
 # The race detector needs a C compiler.
 RACE    := $(shell command -v "$$(go env CC)" >/dev/null && echo -race)
@@ -47,7 +47,7 @@ build: ## Compile every module; the services go to bin/
 
 .PHONY: test
 test: need-redis need-postgres need-chromium need-npm need-video check ## Vet, format, import rules, and all tests with the race detector
-	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/%,$(MORE))))
+	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/% examples/%,$(MORE))))
 	GOWORK=off go -C tools test ./openapi
 	GOWORK=off go -C deploy/check test -count=1 .
 	go test -count=1 -timeout 15m ./test/...
