@@ -10,7 +10,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Leads to the developer page */
+        /**
+         * Leads to the developer page
+         * @description There is no page at the root itself.
+         */
         get: operations["getFront"];
         put?: never;
         post?: never;
@@ -27,7 +30,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same document where RFC 8414 looks for it */
+        /**
+         * The same document where RFC 8414 looks for it
+         * @description For clients that derive the address from the issuer.
+         */
         get: operations["getIssuerMetadata"];
         put?: never;
         post?: never;
@@ -44,7 +50,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which issuer the tokens for the protocol come from */
+        /**
+         * Which issuer the tokens for the protocol come from
+         * @description The metadata of RFC 9728. A 401 of the protocol names this address.
+         */
         get: operations["getResourceMetadata"];
         put?: never;
         post?: never;
@@ -61,7 +70,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which issuer the tokens for the agent endpoint come from */
+        /**
+         * Which issuer the tokens for the agent endpoint come from
+         * @description The metadata of RFC 9728 for that resource alone.
+         */
         get: operations["getAgentResourceMetadata"];
         put?: never;
         post?: never;
@@ -101,7 +113,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Open a native market */
+        /**
+         * Open a native market
+         * @description A market that no venue has. Its outcome is claimed by an administrator.
+         */
         post: operations["createNativeMarket"];
         delete?: never;
         options?: never;
@@ -136,7 +151,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What stands in front of the heatmap */
+        /**
+         * What stands in front of the heatmap
+         * @description In the order in which they are shown.
+         */
         get: operations["listPins"];
         put?: never;
         /**
@@ -144,7 +162,10 @@ export interface paths {
          * @description A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
          */
         post: operations["pinMarket"];
-        /** Take a market from the front of the heatmap */
+        /**
+         * Take a market from the front of the heatmap
+         * @description A market without a pin is left as it is.
+         */
         delete: operations["unpinMarket"];
         options?: never;
         head?: never;
@@ -242,7 +263,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Scores of the markets with the most attention */
+        /**
+         * Scores of the markets with the most attention
+         * @description Highest first, as of the last reading.
+         */
         get: operations["listAttention"];
         put?: never;
         post?: never;
@@ -352,7 +376,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What directors put into the programme */
+        /**
+         * What directors put into the programme
+         * @description Newest first, with what each stands in front of.
+         */
         get: operations["listPreempts"];
         put?: never;
         /**
@@ -375,7 +402,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The programme of a preset */
+        /**
+         * The programme of a preset
+         * @description What is on now and what comes next, as the clock has it for that preset.
+         */
         get: operations["getBroadcastProgram"];
         put?: never;
         post?: never;
@@ -456,7 +486,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The picture of a call, a market or an operator, 1200 by 630 */
+        /**
+         * The picture of a call, a market or an operator, 1200 by 630
+         * @description Drawn from what the JSON routes say. `?format=json` gives the words alone.
+         */
         get: operations["getCard"];
         put?: never;
         post?: never;
@@ -479,100 +512,35 @@ export interface paths {
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        get: operations["getOldChannelBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        put: operations["putOldChannelBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        post: operations["postOldChannelBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        delete: operations["deleteOldChannelBelow"];
         options?: never;
         head?: never;
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        patch: operations["patchOldChannelBelow"];
         trace?: never;
     };
     "/api/channels": {
@@ -585,85 +553,35 @@ export interface paths {
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        get: operations["getOldChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        put: operations["putOldChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        post: operations["postOldChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        delete: operations["deleteOldChannels"];
         options?: never;
         head?: never;
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        patch: operations["patchOldChannels"];
         trace?: never;
     };
     "/api/channels/{rest}": {
@@ -679,100 +597,35 @@ export interface paths {
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        get: operations["getOldChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        put: operations["putOldChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        post: operations["postOldChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        delete: operations["deleteOldChannelsBelow"];
         options?: never;
         head?: never;
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        patch: operations["patchOldChannelsBelow"];
         trace?: never;
     };
     "/api/dev/apps": {
@@ -782,7 +635,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's apps, newest first */
+        /**
+         * The caller's apps, newest first
+         * @description Active and ended ones. A secret was shown once, when it was made.
+         */
         get: operations["listApps"];
         put?: never;
         /**
@@ -806,7 +662,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End an app for good */
+        /**
+         * End an app for good
+         * @description Its grants, tokens and signers end with it. It cannot be undone.
+         */
         delete: operations["disableApp"];
         options?: never;
         head?: never;
@@ -844,7 +703,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's keys, newest first */
+        /**
+         * The caller's keys, newest first
+         * @description Active and revoked ones. A plaintext was shown once, when its key was minted.
+         */
         get: operations["listKeys"];
         put?: never;
         /**
@@ -889,7 +751,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A market, to be shown elsewhere */
+        /**
+         * A market, to be shown elsewhere
+         * @description The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+         */
         get: operations["embedMarket"];
         put?: never;
         post?: never;
@@ -906,7 +771,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** oEmbed 1.0: what an address of ours is to be shown as */
+        /**
+         * oEmbed 1.0: what an address of ours is to be shown as
+         * @description Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
+         */
         get: operations["oembed"];
         put?: never;
         post?: never;
@@ -923,7 +791,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An operator, to be shown elsewhere */
+        /**
+         * An operator, to be shown elsewhere
+         * @description The facts, the frame to put into a page, and the short link, which the first reader makes.
+         */
         get: operations["embedOperator"];
         put?: never;
         post?: never;
@@ -940,7 +811,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A call, to be shown elsewhere */
+        /**
+         * A call, to be shown elsewhere
+         * @description The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+         */
         get: operations["embedSignal"];
         put?: never;
         post?: never;
@@ -957,7 +831,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Calls on markets of the programme category fashion, newest first */
+        /**
+         * Calls on markets of the programme category fashion, newest first
+         * @description The feed, for those markets alone.
+         */
         get: operations["listFashionSignals"];
         put?: never;
         post?: never;
@@ -974,7 +851,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's own claims */
+        /**
+         * The caller's own claims
+         * @description Who the caller says to be on partner stations. Claims are words of their owner and not proved.
+         */
         get: operations["listIdentityClaims"];
         put?: never;
         /**
@@ -1062,7 +942,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Clips of a market that can be watched, newest first */
+        /**
+         * Clips of a market that can be watched, newest first
+         * @description Clips of broadcasts on this market; those that cannot be watched are left out.
+         */
         get: operations["listMarketClips"];
         put?: never;
         post?: never;
@@ -1247,7 +1130,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where an operator stands in the field */
+        /**
+         * Where an operator stands in the field
+         * @description Rank, score and newest calls, as partner stations show them.
+         */
         get: operations["getFieldRecord"];
         put?: never;
         post?: never;
@@ -1264,7 +1150,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an operator has claimed on partner stations */
+        /**
+         * What an operator has claimed on partner stations
+         * @description Claims are words of their owner and not proved.
+         */
         get: operations["getNetworkIdentity"];
         put?: never;
         post?: never;
@@ -1362,7 +1251,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the network stands, by week */
+        /**
+         * How the network stands, by week
+         * @description Calls, operators and stations of the last weeks, counted.
+         */
         get: operations["getPulse"];
         put?: never;
         post?: never;
@@ -1420,7 +1312,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Operators by broadcast score */
+        /**
+         * Operators by broadcast score
+         * @description Over a window and in a lane, in the order asked for.
+         */
         get: operations["listBroadcastBoard"];
         put?: never;
         post?: never;
@@ -1437,7 +1332,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One operator's record */
+        /**
+         * One operator's record
+         * @description Rank, statistics, newest calls and moments: all that one card of an operator shows.
+         */
         get: operations["getOperatorAtom"];
         put?: never;
         post?: never;
@@ -1547,7 +1445,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The last hour of a market, in the older form */
+        /**
+         * The last hour of a market, in the older form
+         * @description For older clients; `/api/polymarket/market-history` says more.
+         */
         get: operations["listOldHistory"];
         put?: never;
         post?: never;
@@ -1628,7 +1529,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Markets of the primary venue that have an outcome, newest first */
+        /**
+         * Markets of the primary venue that have an outcome, newest first
+         * @description Page by page, with `cursor`.
+         */
         get: operations["listResolvedMarkets"];
         put?: never;
         post?: never;
@@ -1667,7 +1571,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What this issuer of tokens is and takes */
+        /**
+         * What this issuer of tokens is and takes
+         * @description The metadata of RFC 8414 with a member `protocol` for what is ours.
+         */
         get: operations["getIssuer"];
         put?: never;
         post?: never;
@@ -1684,7 +1591,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What everybody may know of an app */
+        /**
+         * What everybody may know of an app
+         * @description What the consent page shows of it.
+         */
         get: operations["getApp"];
         put?: never;
         post?: never;
@@ -1741,7 +1651,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The keys with which the hub attests */
+        /**
+         * The keys with which the hub attests
+         * @description With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+         */
         get: operations["listHubKeys"];
         put?: never;
         post?: never;
@@ -1778,7 +1691,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Messages, newest first */
+        /**
+         * Messages, newest first
+         * @description Accepted messages of all people, of one, or of one type, page by page.
+         */
         get: operations["listMessages"];
         put?: never;
         /**
@@ -1801,7 +1717,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say whether a message would be taken */
+        /**
+         * Say whether a message would be taken
+         * @description A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+         */
         post: operations["verifyMessage"];
         delete?: never;
         options?: never;
@@ -1816,7 +1735,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One message as it was signed */
+        /**
+         * One message as it was signed
+         * @description With the bytes that were signed, so that anybody can verify it.
+         */
         get: operations["getMessage"];
         put?: never;
         post?: never;
@@ -1855,7 +1777,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End a token */
+        /**
+         * End a token
+         * @description RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+         */
         post: operations["revokeToken"];
         delete?: never;
         options?: never;
@@ -1890,7 +1815,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who somebody is */
+        /**
+         * Who somebody is
+         * @description Takes the id of a passport or a handle, and shows only what the owner shows.
+         */
         get: operations["getPassport"];
         put?: never;
         post?: never;
@@ -1927,7 +1855,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The JSON Schema of a message's payload */
+        /**
+         * The JSON Schema of a message's payload
+         * @description What a message of that type may carry.
+         */
         get: operations["getPayloadSchema"];
         put?: never;
         post?: never;
@@ -1964,7 +1895,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The signers of a passport */
+        /**
+         * The signers of a passport
+         * @description Active, revoked and expired ones: who verifies an old message needs them.
+         */
         get: operations["listSigners"];
         put?: never;
         /**
@@ -2005,7 +1939,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One signer */
+        /**
+         * One signer
+         * @description Whose it is, what it may sign, and until when.
+         */
         get: operations["getSigner"];
         put?: never;
         post?: never;
@@ -2067,7 +2004,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The service's own markets */
+        /**
+         * The service's own markets
+         * @description Those that the service opened itself and whose outcome an administrator claims.
+         */
         get: operations["listNativeMarkets"];
         put?: never;
         post?: never;
@@ -2125,7 +2065,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One signal */
+        /**
+         * One signal
+         * @description What was called, at which price and when; once the market is resolved, what came of it as well.
+         */
         get: operations["getSignal"];
         put?: never;
         post?: never;
@@ -2142,7 +2085,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** History of a signal, oldest first */
+        /**
+         * History of a signal, oldest first
+         * @description What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
+         */
         get: operations["listSignalEvents"];
         put?: never;
         /**
@@ -2225,7 +2171,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How one stands as a streamer */
+        /**
+         * How one stands as a streamer
+         * @description Whether the caller may go on the air, and whether a session is running.
+         */
         get: operations["getOwnStreamer"];
         put?: never;
         post?: never;
@@ -2242,7 +2191,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an operator says of itself */
+        /**
+         * What an operator says of itself
+         * @description Words of the owner, with the statistics that the record gives.
+         */
         get: operations["getStreamerProfile"];
         put?: never;
         /**
@@ -2441,7 +2393,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The user's grants */
+        /**
+         * The user's grants
+         * @description What apps may do in the name of the user, active and ended.
+         */
         get: operations["listUserGrants"];
         put?: never;
         post?: never;
@@ -2461,7 +2416,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End one of the user's grants */
+        /**
+         * End one of the user's grants
+         * @description Its tokens and signers end with it, at once.
+         */
         delete: operations["revokeUserGrant"];
         options?: never;
         head?: never;
@@ -2478,7 +2436,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove one of the user's signers for ever */
+        /**
+         * Remove one of the user's signers for ever
+         * @description Messages that it signed before stay good.
+         */
         delete: operations["revokeUserSigner"];
         options?: never;
         head?: never;
@@ -2516,85 +2477,35 @@ export interface paths {
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        get: operations["getOldLedgerChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        put: operations["putOldLedgerChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        post: operations["postOldLedgerChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        delete: operations["deleteOldLedgerChannels"];
         options?: never;
         head?: never;
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        patch: operations["patchOldLedgerChannels"];
         trace?: never;
     };
     "/api/v1/channels/{rest}": {
@@ -2610,100 +2521,35 @@ export interface paths {
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        get: operations["getOldLedgerChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        put: operations["putOldLedgerChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        post: operations["postOldLedgerChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        delete: operations["deleteOldLedgerChannelsBelow"];
         options?: never;
         head?: never;
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        patch: operations["patchOldLedgerChannelsBelow"];
         trace?: never;
     };
     "/api/v1/feed": {
@@ -2955,7 +2801,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A sign of life */
+        /**
+         * A sign of life
+         * @description Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+         */
         post: operations["beatStation"];
         delete?: never;
         options?: never;
@@ -3095,7 +2944,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One webhook */
+        /**
+         * One webhook
+         * @description Its settings, its place in the feed and how it is doing. The secret was shown once.
+         */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
@@ -3206,7 +3058,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page of connected apps */
+        /**
+         * The page of connected apps
+         * @description What each app may do in the name of the user, with a button that ends it.
+         */
         get: operations["getConnectedAppsPage"];
         put?: never;
         post?: never;
@@ -3225,7 +3080,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Disconnect an app */
+        /**
+         * Disconnect an app
+         * @description The form of the page of connected apps: ends a grant with its tokens and signers.
+         */
         post: operations["disconnectApp"];
         delete?: never;
         options?: never;
@@ -3260,7 +3118,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The developer page with keys, apps and signing keys */
+        /**
+         * The developer page with keys, apps and signing keys
+         * @description Without a sign-in it shows the form that signs in.
+         */
         get: operations["getDeveloperPage"];
         put?: never;
         post?: never;
@@ -3299,7 +3160,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of the developer page: change an app */
+        /**
+         * The form of the developer page: change an app
+         * @description Name, addresses and homepage of an app of the developer.
+         */
         post: operations["changeAppByForm"];
         delete?: never;
         options?: never;
@@ -3316,7 +3180,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of the developer page: shut an app down */
+        /**
+         * The form of the developer page: shut an app down
+         * @description As `DELETE /api/dev/apps/{appId}`.
+         */
         post: operations["disableAppByForm"];
         delete?: never;
         options?: never;
@@ -3353,7 +3220,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of the developer page: mint a key */
+        /**
+         * The form of the developer page: mint a key
+         * @description Shows the key on the page, once.
+         */
         post: operations["mintKeyByForm"];
         delete?: never;
         options?: never;
@@ -3370,7 +3240,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of the developer page: revoke a key */
+        /**
+         * The form of the developer page: revoke a key
+         * @description The key is refused from then on.
+         */
         post: operations["revokeKeyByForm"];
         delete?: never;
         options?: never;
@@ -3412,7 +3285,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of the developer page: revoke a signing key */
+        /**
+         * The form of the developer page: revoke a signing key
+         * @description As `DELETE /api/user/signers/{publicKey}`.
+         */
         post: operations["revokeSignerByForm"];
         delete?: never;
         options?: never;
@@ -3440,6 +3316,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs/guide/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The guides, in reading order
+         * @description The first page of the guides as HTML, with all others in the order to read them. It needs no script.
+         */
+        get: operations["getGuides"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/guide/{page}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One guide
+         * @description Or the search of the guides (`search.html`), their style, script and pictures. The pages are those of the folder docs.
+         */
+        get: operations["getGuide"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/openapi.json": {
         parameters: {
             query?: never;
@@ -3447,7 +3363,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document, at its second address */
+        /**
+         * This document, at its second address
+         * @description The same bytes as `/openapi.json`.
+         */
         get: operations["getDocsOpenapi"];
         put?: never;
         post?: never;
@@ -3585,7 +3504,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document */
+        /**
+         * This document
+         * @description Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
+         */
         get: operations["getOpenapi"];
         put?: never;
         post?: never;
@@ -3644,7 +3566,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page of one's own profile */
+        /**
+         * The page of one's own profile
+         * @description A form with what the user says of themselves, and their claims.
+         */
         get: operations["getOwnProfilePage"];
         put?: never;
         /**
@@ -3667,7 +3592,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Claim a wallet */
+        /**
+         * Claim a wallet
+         * @description The form of the profile page. A claim is a word of its owner and not proved.
+         */
         post: operations["claimWalletByForm"];
         delete?: never;
         options?: never;
@@ -3684,7 +3612,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take a claim back */
+        /**
+         * Take a claim back
+         * @description The form of the profile page.
+         */
         post: operations["dropClaimByForm"];
         delete?: never;
         options?: never;
@@ -3719,7 +3650,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The next content segment */
+        /**
+         * The next content segment
+         * @description Bumpers are passed over.
+         */
         get: operations["getNext"];
         put?: never;
         post?: never;
@@ -3736,7 +3670,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is on the air */
+        /**
+         * What is on the air
+         * @description The segment of one lane at this moment.
+         */
         get: operations["getNow"];
         put?: never;
         post?: never;
@@ -3753,7 +3690,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The stored rundown */
+        /**
+         * The stored rundown
+         * @description The segments of all lanes as the clock has them, with their prices where they are known.
+         */
         get: operations["getTimeline"];
         put?: never;
         post?: never;
@@ -3916,7 +3856,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Style, pictures and scripts of the pages */
+        /**
+         * Style, pictures and scripts of the pages
+         * @description The files that the pages name. Nothing else is there.
+         */
         get: operations["getStatic"];
         put?: never;
         post?: never;
@@ -3933,7 +3876,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where an operator goes on the air */
+        /**
+         * Where an operator goes on the air
+         * @description A form for the session, with the state of the stream.
+         */
         get: operations["getStudioPage"];
         put?: never;
         post?: never;
@@ -3992,7 +3938,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Follow an operator */
+        /**
+         * Follow an operator
+         * @description The form of the page of an operator. Following somebody twice changes nothing.
+         */
         post: operations["followByForm"];
         delete?: never;
         options?: never;
@@ -4009,7 +3958,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Follow an operator no more */
+        /**
+         * Follow an operator no more
+         * @description The form of the page of an operator. Who does not follow changes nothing.
+         */
         post: operations["unfollowByForm"];
         delete?: never;
         options?: never;
@@ -4177,7 +4129,9 @@ export interface components {
         BroadcastItem: {
             at: components["schemas"]["Time"];
             /** @description The object of the websocket event. */
-            data: Record<string, never>;
+            data: {
+                [key: string]: unknown;
+            };
             handle: components["schemas"]["Handle"] | null;
             href: string;
             id: string;
@@ -4628,7 +4582,9 @@ export interface components {
         FeedItem: {
             at: components["schemas"]["Time"];
             /** @description By type. */
-            data: Record<string, never>;
+            data: {
+                [key: string]: unknown;
+            };
             handle: string | null;
             /** Format: uuid */
             id: string;
@@ -4881,11 +4837,17 @@ export interface components {
             introspection_endpoint_auth_methods_supported: string[];
             issuer: string;
             protocol: {
-                endpoints: Record<string, never>;
+                endpoints: {
+                    [key: string]: unknown;
+                };
                 keys: string;
-                limits: Record<string, never>;
+                limits: {
+                    [key: string]: unknown;
+                };
                 messageTypes: string[];
-                signature: Record<string, never>;
+                signature: {
+                    [key: string]: unknown;
+                };
                 version: number;
             };
             response_modes_supported: string[];
@@ -4903,7 +4865,9 @@ export interface components {
             id: string;
             message: components["schemas"]["SignedMessage"];
             receivedAt: components["schemas"]["Time"];
-            result?: Record<string, never>;
+            result?: {
+                [key: string]: unknown;
+            };
             uri: string;
         };
         KeyList: {
@@ -6128,7 +6092,9 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @description By type; docs/protocol/events.md. */
-            payload: Record<string, never>;
+            payload: {
+                [key: string]: unknown;
+            };
             /** @enum {string} */
             type: "take" | "reaffirm" | "confidence" | "note" | "share" | "resolved";
         };
@@ -6204,7 +6170,9 @@ export interface components {
             /** @description One for each message of a key, for ever. */
             nonce: string;
             /** @description By the schema of its type. */
-            payload: Record<string, never>;
+            payload: {
+                [key: string]: unknown;
+            };
             signature: string;
             signer: {
                 /** @enum {string} */
@@ -6570,7 +6538,9 @@ export interface components {
             message: components["schemas"]["SignedMessage"];
             replayed?: boolean;
             /** @description What it did: signalId of a call, marketId of a market or a proposal, stationId of a station, broadcastId of a broadcast, showId of a go-live. */
-            result?: Record<string, never>;
+            result?: {
+                [key: string]: unknown;
+            };
             uri: string;
         };
         Tape: {
@@ -6933,6 +6903,21 @@ export interface components {
                 };
             };
         };
+        /** @description The file. */
+        Guide: {
+            headers: {
+                /** @description Changes with the bytes. */
+                ETag?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "image/png": string;
+                "image/svg+xml": string;
+                "text/css": string;
+                "text/html": string;
+                "text/javascript": string;
+            };
+        };
         /** @description The identity provider, the ledger or its database does not answer; try again. */
         IdentityUnavailable: {
             headers: {
@@ -7257,6 +7242,7 @@ export interface components {
         LaneFilter: string;
         /** @description Id of the market. Anything of another form is not found. */
         MarketPath: components["schemas"]["MarketId"];
+        /** @description How many at most. */
         PageLimit: number;
         /** @description An unknown value is `default`. */
         Preset: string;
@@ -7371,7 +7357,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -7633,6 +7621,7 @@ export interface operations {
             query?: {
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: components["parameters"]["PageLimit"];
             };
             header?: never;
@@ -7665,7 +7654,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -7726,6 +7717,7 @@ export interface operations {
     listBroadcast: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -7755,6 +7747,7 @@ export interface operations {
             query?: {
                 /** @description How far back; an unknown value is `24h`. */
                 window?: string;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -7939,6 +7932,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description What the picture shows. */
                 kind: string;
                 /** @description Its id or handle. With `.png` behind it the picture is a PNG, with `.svg` an SVG. */
                 id: string;
@@ -7962,6 +7956,216 @@ export interface operations {
                     "image/svg+xml": string;
                 };
             };
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOldChannelBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    putOldChannelBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    postOldChannelBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    deleteOldChannelBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    patchOldChannelBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOldChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    putOldChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    postOldChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    deleteOldChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    patchOldChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOldChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    putOldChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    postOldChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    deleteOldChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    patchOldChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
             default: components["responses"]["Failed"];
         };
     };
@@ -8016,6 +8220,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its id. */
                 appId: string;
             };
             cookie?: never;
@@ -8039,6 +8244,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its id. */
                 appId: string;
             };
             cookie?: never;
@@ -8066,6 +8272,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its id. */
                 appId: string;
             };
             cookie?: never;
@@ -8212,7 +8419,9 @@ export interface operations {
             query: {
                 /** @description A receipt, a market, an operator or its embed, on this host. Any other address is not found. */
                 url: string;
+                /** @description As wide as the frame may be. */
                 maxwidth?: number;
+                /** @description As high as the frame may be. */
                 maxheight?: number;
                 /** @description `json`; every other one is 501. */
                 format?: string;
@@ -8286,6 +8495,7 @@ export interface operations {
     listFashionSignals: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -8462,6 +8672,7 @@ export interface operations {
     listMarketClips: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -8560,6 +8771,7 @@ export interface operations {
     listMarketSignals: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8666,6 +8878,7 @@ export interface operations {
             query?: {
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -8691,6 +8904,7 @@ export interface operations {
             query?: {
                 /** @description Only this market. */
                 market?: string;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -8807,6 +9021,7 @@ export interface operations {
     listNetworkOperators: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round. */
                 exclude?: string;
@@ -8929,6 +9144,7 @@ export interface operations {
     listTapes: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round. */
                 exclude?: string;
@@ -8989,6 +9205,7 @@ export interface operations {
                 window?: string;
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`. */
                 order?: components["parameters"]["BoardOrder"];
@@ -9043,6 +9260,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Handle of the operator. */
                 handle: string;
             };
             cookie?: never;
@@ -9094,6 +9312,7 @@ export interface operations {
     listOracleTiles: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -9225,6 +9444,7 @@ export interface operations {
                 closed?: string;
                 /** @description `endDate` is the soonest first, the others the largest. An unknown value is `volume`. */
                 sort?: string;
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9250,6 +9470,7 @@ export interface operations {
     listResolvedMarkets: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9326,6 +9547,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its id. */
                 appId: string;
             };
             cookie?: never;
@@ -9370,6 +9592,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the grant. */
                 grantId: string;
             };
             cookie?: never;
@@ -9433,12 +9656,17 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
+                /** @description Id of a passport. */
                 denpaId?: string;
+                /** @description Type of message. */
                 type?: components["schemas"]["MessageType"];
+                /** @description Its id. */
                 appId?: string;
                 /** @description received then or later */
                 since?: string;
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -9523,6 +9751,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the message. */
                 id: string;
             };
             cookie?: never;
@@ -9677,6 +9906,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Type of message. */
                 type: components["schemas"]["MessageType"];
             };
             cookie?: never;
@@ -9689,7 +9919,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             default: components["responses"]["Failed"];
@@ -9726,6 +9958,7 @@ export interface operations {
     listSigners: {
         parameters: {
             query: {
+                /** @description Id of a passport. */
                 denpaId: string;
             };
             header?: never;
@@ -9801,6 +10034,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The Ed25519 key in hexadecimal. */
                 publicKey: string;
             };
             cookie?: never;
@@ -9824,6 +10058,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The Ed25519 key in hexadecimal. */
                 publicKey: string;
             };
             cookie?: never;
@@ -9899,6 +10134,7 @@ export interface operations {
                 status?: string;
                 /** @description `1`: only markets whose cutoff has passed and that have no outcome. */
                 due?: string;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -9948,6 +10184,7 @@ export interface operations {
             query?: {
                 /** @description An unknown value is `recent`. */
                 type?: string;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -10054,6 +10291,7 @@ export interface operations {
                 window?: string;
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -10077,6 +10315,7 @@ export interface operations {
     getStreamerAnalytics: {
         parameters: {
             query?: {
+                /** @description How far back. */
                 window?: "24h" | "7d" | "28d";
                 /** @description For an admin. */
                 handle?: components["schemas"]["Handle"];
@@ -10148,6 +10387,7 @@ export interface operations {
     getStreamerProfile: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10196,6 +10436,7 @@ export interface operations {
     getSessionRecap: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
                 /** @description A session of this operator. */
                 showId?: string;
@@ -10221,6 +10462,7 @@ export interface operations {
     listSessionReceipts: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10278,6 +10520,7 @@ export interface operations {
     getOverlaySignal: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10372,6 +10615,7 @@ export interface operations {
     getStreamState: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10416,6 +10660,7 @@ export interface operations {
     getFollowCounts: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10464,6 +10709,7 @@ export interface operations {
     unfollow: {
         parameters: {
             query?: {
+                /** @description Handle of the operator. */
                 handle?: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10510,6 +10756,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the grant. */
                 grantId: string;
             };
             cookie?: never;
@@ -10533,6 +10780,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The Ed25519 key in hexadecimal. */
                 publicKey: string;
             };
             cookie?: never;
@@ -10576,6 +10824,141 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getOldLedgerChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    putOldLedgerChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    postOldLedgerChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    deleteOldLedgerChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    patchOldLedgerChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOldLedgerChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    putOldLedgerChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    postOldLedgerChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    deleteOldLedgerChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    patchOldLedgerChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
     listFeed: {
         parameters: {
             query?: {
@@ -10585,11 +10968,13 @@ export interface operations {
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description Comma list of providers. */
                 providers?: string;
+                /** @description Only what this operator did. */
                 handle?: string;
                 /** @description Events behind this number. */
                 after?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -10698,8 +11083,11 @@ export interface operations {
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description An unknown one means no filter. */
                 status?: string;
+                /** @description Handle of the operator. */
                 handle?: string;
+                /** @description Only calls on this market. */
                 marketId?: string;
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -10773,6 +11161,7 @@ export interface operations {
             query?: {
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: components["parameters"]["PageLimit"];
             };
             header?: never;
@@ -10800,6 +11189,7 @@ export interface operations {
                 operators?: string;
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`. */
                 order?: components["parameters"]["BoardOrder"];
@@ -10825,8 +11215,11 @@ export interface operations {
     listStations: {
         parameters: {
             query?: {
+                /** @description Only stations of this lane. */
                 lane?: string;
+                /** @description Only stations of this venue. */
                 provider?: string;
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11056,6 +11449,7 @@ export interface operations {
             query?: {
                 /** @description An unknown one means no filter. */
                 status?: string;
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11230,6 +11624,7 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11310,6 +11705,7 @@ export interface operations {
                 window?: string;
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -11529,7 +11925,9 @@ export interface operations {
     startDeveloperSession: {
         parameters: {
             query: {
+                /** @description Comes back unchanged. */
                 state: string;
+                /** @description Where to go afterwards; an address of this hub alone. */
                 return_to?: string;
             };
             header?: never;
@@ -11600,6 +11998,40 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getGuides: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of before. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Guide"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getGuide: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of before. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Guide"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getDocsOpenapi: {
         parameters: {
             query?: never;
@@ -11618,7 +12050,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             default: components["responses"]["Failed"];
@@ -11753,7 +12187,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             default: components["responses"]["Failed"];
@@ -11778,6 +12214,7 @@ export interface operations {
     getOverlayPage: {
         parameters: {
             query?: {
+                /** @description An unknown value is `dark`. */
                 theme?: string;
                 /** @description 0.5 to 3. */
                 scale?: string;
@@ -11982,16 +12419,23 @@ export interface operations {
     authorize: {
         parameters: {
             query: {
+                /** @description As in RFC 6749. */
                 response_type: "code";
+                /** @description Id of the app. */
                 client_id: string;
+                /** @description One of the addresses that the app registered, exactly. */
                 redirect_uri: string;
+                /** @description As in RFC 7636; a code without one is not given. */
                 code_challenge: string;
+                /** @description As in RFC 7636. */
                 code_challenge_method: "S256";
                 /** @description Words with a space between them; `profile:read` when left out. */
                 scope?: string;
+                /** @description Comes back unchanged. */
                 state?: string;
                 /** @description What the token is for; left out, the routes under /api/protocol/v1. */
                 resource?: string;
+                /** @description `none` never shows the page; `consent` always does. */
                 prompt?: "none" | "consent";
             };
             header?: never;
@@ -12101,6 +12545,7 @@ export interface operations {
     getSignInPage: {
         parameters: {
             query?: {
+                /** @description Where to go afterwards; an address of this hub alone. */
                 return_to?: string;
             };
             header?: never;
@@ -12136,6 +12581,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the file. */
                 file: string;
             };
             cookie?: never;

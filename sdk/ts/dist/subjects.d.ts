@@ -90,7 +90,9 @@ export declare class Signals extends Subject {
     /** The numbered events that are kept, newest first; with `after` oldest first. */
     feed: (l?: List<"/api/v1/feed">) => AsyncGenerator<{
         at: import("./openapi.gen.js").components["schemas"]["Time"];
-        data: Record<string, never>;
+        data: {
+            [key: string]: unknown;
+        };
         handle: string | null;
         id: string;
         lane: string | null;
@@ -465,11 +467,17 @@ export declare class Apps extends Subject {
         introspection_endpoint_auth_methods_supported: string[];
         issuer: string;
         protocol: {
-            endpoints: Record<string, never>;
+            endpoints: {
+                [key: string]: unknown;
+            };
             keys: string;
-            limits: Record<string, never>;
+            limits: {
+                [key: string]: unknown;
+            };
             messageTypes: string[];
-            signature: Record<string, never>;
+            signature: {
+                [key: string]: unknown;
+            };
             version: number;
         };
         response_modes_supported: string[];
@@ -489,7 +497,9 @@ export declare class Messages extends Subject {
         id: string;
         message: import("./openapi.gen.js").components["schemas"]["SignedMessage"];
         replayed?: boolean;
-        result?: Record<string, never>;
+        result?: {
+            [key: string]: unknown;
+        };
         uri: string;
     }>;
     /** What is wrong with a message; nothing is stored. */
@@ -503,7 +513,9 @@ export declare class Messages extends Subject {
         id: string;
         message: import("./openapi.gen.js").components["schemas"]["SignedMessage"];
         receivedAt: import("./openapi.gen.js").components["schemas"]["Time"];
-        result?: Record<string, never>;
+        result?: {
+            [key: string]: unknown;
+        };
         uri: string;
     }>;
     /** Accepted messages, newest first. */
@@ -512,7 +524,9 @@ export declare class Messages extends Subject {
         id: string;
         message: import("./openapi.gen.js").components["schemas"]["SignedMessage"];
         receivedAt: import("./openapi.gen.js").components["schemas"]["Time"];
-        result?: Record<string, never>;
+        result?: {
+            [key: string]: unknown;
+        };
         uri: string;
     }, void, undefined>;
     /** Makes a key known as a signer of the caller's: of the grant with a token of an app, of the operator with a key. */

@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Leads to the developer page */
+        /**
+         * Leads to the developer page
+         * @description There is no page at the root itself.
+         */
         get: operations["getFront"];
         put?: never;
         post?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same document where RFC 8414 looks for it */
+        /**
+         * The same document where RFC 8414 looks for it
+         * @description For clients that derive the address from the issuer.
+         */
         get: operations["getIssuerMetadata"];
         put?: never;
         post?: never;
@@ -45,7 +51,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which issuer the tokens for the protocol come from */
+        /**
+         * Which issuer the tokens for the protocol come from
+         * @description The metadata of RFC 9728. A 401 of the protocol names this address.
+         */
         get: operations["getResourceMetadata"];
         put?: never;
         post?: never;
@@ -62,7 +71,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which issuer the tokens for the agent endpoint come from */
+        /**
+         * Which issuer the tokens for the agent endpoint come from
+         * @description The metadata of RFC 9728 for that resource alone.
+         */
         get: operations["getAgentResourceMetadata"];
         put?: never;
         post?: never;
@@ -102,7 +114,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Open a native market */
+        /**
+         * Open a native market
+         * @description A market that no venue has. Its outcome is claimed by an administrator.
+         */
         post: operations["createNativeMarket"];
         delete?: never;
         options?: never;
@@ -137,7 +152,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What stands in front of the heatmap */
+        /**
+         * What stands in front of the heatmap
+         * @description In the order in which they are shown.
+         */
         get: operations["listPins"];
         put?: never;
         /**
@@ -145,7 +163,10 @@ export interface paths {
          * @description A market has one pin: a second one takes the place of the first. What it leaves out is taken from the market.
          */
         post: operations["pinMarket"];
-        /** Take a market from the front of the heatmap */
+        /**
+         * Take a market from the front of the heatmap
+         * @description A market without a pin is left as it is.
+         */
         delete: operations["unpinMarket"];
         options?: never;
         head?: never;
@@ -243,7 +264,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Scores of the markets with the most attention */
+        /**
+         * Scores of the markets with the most attention
+         * @description Highest first, as of the last reading.
+         */
         get: operations["listAttention"];
         put?: never;
         post?: never;
@@ -353,7 +377,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What directors put into the programme */
+        /**
+         * What directors put into the programme
+         * @description Newest first, with what each stands in front of.
+         */
         get: operations["listPreempts"];
         put?: never;
         /**
@@ -376,7 +403,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The programme of a preset */
+        /**
+         * The programme of a preset
+         * @description What is on now and what comes next, as the clock has it for that preset.
+         */
         get: operations["getBroadcastProgram"];
         put?: never;
         post?: never;
@@ -457,7 +487,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The picture of a call, a market or an operator, 1200 by 630 */
+        /**
+         * The picture of a call, a market or an operator, 1200 by 630
+         * @description Drawn from what the JSON routes say. `?format=json` gives the words alone.
+         */
         get: operations["getCard"];
         put?: never;
         post?: never;
@@ -480,100 +513,35 @@ export interface paths {
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        get: operations["getOldChannelBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        put: operations["putOldChannelBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        post: operations["postOldChannelBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        delete: operations["deleteOldChannelBelow"];
         options?: never;
         head?: never;
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        patch: operations["patchOldChannelBelow"];
         trace?: never;
     };
     "/api/channels": {
@@ -586,85 +554,35 @@ export interface paths {
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        get: operations["getOldChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        put: operations["putOldChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        post: operations["postOldChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        delete: operations["deleteOldChannels"];
         options?: never;
         head?: never;
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        patch: operations["patchOldChannels"];
         trace?: never;
     };
     "/api/channels/{rest}": {
@@ -680,100 +598,35 @@ export interface paths {
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        get: operations["getOldChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        put: operations["putOldChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        post: operations["postOldChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        delete: operations["deleteOldChannelsBelow"];
         options?: never;
         head?: never;
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        patch: operations["patchOldChannelsBelow"];
         trace?: never;
     };
     "/api/dev/apps": {
@@ -783,7 +636,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's apps, newest first */
+        /**
+         * The caller's apps, newest first
+         * @description Active and ended ones. A secret was shown once, when it was made.
+         */
         get: operations["listApps"];
         put?: never;
         /**
@@ -807,7 +663,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End an app for good */
+        /**
+         * End an app for good
+         * @description Its grants, tokens and signers end with it. It cannot be undone.
+         */
         delete: operations["disableApp"];
         options?: never;
         head?: never;
@@ -845,7 +704,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's keys, newest first */
+        /**
+         * The caller's keys, newest first
+         * @description Active and revoked ones. A plaintext was shown once, when its key was minted.
+         */
         get: operations["listKeys"];
         put?: never;
         /**
@@ -890,7 +752,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A market, to be shown elsewhere */
+        /**
+         * A market, to be shown elsewhere
+         * @description The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+         */
         get: operations["embedMarket"];
         put?: never;
         post?: never;
@@ -907,7 +772,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** oEmbed 1.0: what an address of ours is to be shown as */
+        /**
+         * oEmbed 1.0: what an address of ours is to be shown as
+         * @description Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
+         */
         get: operations["oembed"];
         put?: never;
         post?: never;
@@ -924,7 +792,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An operator, to be shown elsewhere */
+        /**
+         * An operator, to be shown elsewhere
+         * @description The facts, the frame to put into a page, and the short link, which the first reader makes.
+         */
         get: operations["embedOperator"];
         put?: never;
         post?: never;
@@ -941,7 +812,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A call, to be shown elsewhere */
+        /**
+         * A call, to be shown elsewhere
+         * @description The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+         */
         get: operations["embedSignal"];
         put?: never;
         post?: never;
@@ -958,7 +832,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Calls on markets of the programme category fashion, newest first */
+        /**
+         * Calls on markets of the programme category fashion, newest first
+         * @description The feed, for those markets alone.
+         */
         get: operations["listFashionSignals"];
         put?: never;
         post?: never;
@@ -975,7 +852,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's own claims */
+        /**
+         * The caller's own claims
+         * @description Who the caller says to be on partner stations. Claims are words of their owner and not proved.
+         */
         get: operations["listIdentityClaims"];
         put?: never;
         /**
@@ -1063,7 +943,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Clips of a market that can be watched, newest first */
+        /**
+         * Clips of a market that can be watched, newest first
+         * @description Clips of broadcasts on this market; those that cannot be watched are left out.
+         */
         get: operations["listMarketClips"];
         put?: never;
         post?: never;
@@ -1248,7 +1131,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where an operator stands in the field */
+        /**
+         * Where an operator stands in the field
+         * @description Rank, score and newest calls, as partner stations show them.
+         */
         get: operations["getFieldRecord"];
         put?: never;
         post?: never;
@@ -1265,7 +1151,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an operator has claimed on partner stations */
+        /**
+         * What an operator has claimed on partner stations
+         * @description Claims are words of their owner and not proved.
+         */
         get: operations["getNetworkIdentity"];
         put?: never;
         post?: never;
@@ -1363,7 +1252,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the network stands, by week */
+        /**
+         * How the network stands, by week
+         * @description Calls, operators and stations of the last weeks, counted.
+         */
         get: operations["getPulse"];
         put?: never;
         post?: never;
@@ -1421,7 +1313,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Operators by broadcast score */
+        /**
+         * Operators by broadcast score
+         * @description Over a window and in a lane, in the order asked for.
+         */
         get: operations["listBroadcastBoard"];
         put?: never;
         post?: never;
@@ -1438,7 +1333,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One operator's record */
+        /**
+         * One operator's record
+         * @description Rank, statistics, newest calls and moments: all that one card of an operator shows.
+         */
         get: operations["getOperatorAtom"];
         put?: never;
         post?: never;
@@ -1548,7 +1446,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The last hour of a market, in the older form */
+        /**
+         * The last hour of a market, in the older form
+         * @description For older clients; `/api/polymarket/market-history` says more.
+         */
         get: operations["listOldHistory"];
         put?: never;
         post?: never;
@@ -1629,7 +1530,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Markets of the primary venue that have an outcome, newest first */
+        /**
+         * Markets of the primary venue that have an outcome, newest first
+         * @description Page by page, with `cursor`.
+         */
         get: operations["listResolvedMarkets"];
         put?: never;
         post?: never;
@@ -1668,7 +1572,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What this issuer of tokens is and takes */
+        /**
+         * What this issuer of tokens is and takes
+         * @description The metadata of RFC 8414 with a member `protocol` for what is ours.
+         */
         get: operations["getIssuer"];
         put?: never;
         post?: never;
@@ -1685,7 +1592,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What everybody may know of an app */
+        /**
+         * What everybody may know of an app
+         * @description What the consent page shows of it.
+         */
         get: operations["getApp"];
         put?: never;
         post?: never;
@@ -1742,7 +1652,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The keys with which the hub attests */
+        /**
+         * The keys with which the hub attests
+         * @description With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+         */
         get: operations["listHubKeys"];
         put?: never;
         post?: never;
@@ -1779,7 +1692,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Messages, newest first */
+        /**
+         * Messages, newest first
+         * @description Accepted messages of all people, of one, or of one type, page by page.
+         */
         get: operations["listMessages"];
         put?: never;
         /**
@@ -1802,7 +1718,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say whether a message would be taken */
+        /**
+         * Say whether a message would be taken
+         * @description A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+         */
         post: operations["verifyMessage"];
         delete?: never;
         options?: never;
@@ -1817,7 +1736,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One message as it was signed */
+        /**
+         * One message as it was signed
+         * @description With the bytes that were signed, so that anybody can verify it.
+         */
         get: operations["getMessage"];
         put?: never;
         post?: never;
@@ -1856,7 +1778,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End a token */
+        /**
+         * End a token
+         * @description RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+         */
         post: operations["revokeToken"];
         delete?: never;
         options?: never;
@@ -1891,7 +1816,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who somebody is */
+        /**
+         * Who somebody is
+         * @description Takes the id of a passport or a handle, and shows only what the owner shows.
+         */
         get: operations["getPassport"];
         put?: never;
         post?: never;
@@ -1928,7 +1856,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The JSON Schema of a message's payload */
+        /**
+         * The JSON Schema of a message's payload
+         * @description What a message of that type may carry.
+         */
         get: operations["getPayloadSchema"];
         put?: never;
         post?: never;
@@ -1965,7 +1896,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The signers of a passport */
+        /**
+         * The signers of a passport
+         * @description Active, revoked and expired ones: who verifies an old message needs them.
+         */
         get: operations["listSigners"];
         put?: never;
         /**
@@ -2006,7 +1940,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One signer */
+        /**
+         * One signer
+         * @description Whose it is, what it may sign, and until when.
+         */
         get: operations["getSigner"];
         put?: never;
         post?: never;
@@ -2068,7 +2005,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The service's own markets */
+        /**
+         * The service's own markets
+         * @description Those that the service opened itself and whose outcome an administrator claims.
+         */
         get: operations["listNativeMarkets"];
         put?: never;
         post?: never;
@@ -2126,7 +2066,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One signal */
+        /**
+         * One signal
+         * @description What was called, at which price and when; once the market is resolved, what came of it as well.
+         */
         get: operations["getSignal"];
         put?: never;
         post?: never;
@@ -2143,7 +2086,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** History of a signal, oldest first */
+        /**
+         * History of a signal, oldest first
+         * @description What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
+         */
         get: operations["listSignalEvents"];
         put?: never;
         /**
@@ -2226,7 +2172,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How one stands as a streamer */
+        /**
+         * How one stands as a streamer
+         * @description Whether the caller may go on the air, and whether a session is running.
+         */
         get: operations["getOwnStreamer"];
         put?: never;
         post?: never;
@@ -2243,7 +2192,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an operator says of itself */
+        /**
+         * What an operator says of itself
+         * @description Words of the owner, with the statistics that the record gives.
+         */
         get: operations["getStreamerProfile"];
         put?: never;
         /**
@@ -2442,7 +2394,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The user's grants */
+        /**
+         * The user's grants
+         * @description What apps may do in the name of the user, active and ended.
+         */
         get: operations["listUserGrants"];
         put?: never;
         post?: never;
@@ -2462,7 +2417,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End one of the user's grants */
+        /**
+         * End one of the user's grants
+         * @description Its tokens and signers end with it, at once.
+         */
         delete: operations["revokeUserGrant"];
         options?: never;
         head?: never;
@@ -2479,7 +2437,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove one of the user's signers for ever */
+        /**
+         * Remove one of the user's signers for ever
+         * @description Messages that it signed before stay good.
+         */
         delete: operations["revokeUserSigner"];
         options?: never;
         head?: never;
@@ -2517,85 +2478,35 @@ export interface paths {
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        get: operations["getOldLedgerChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        put: operations["putOldLedgerChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        post: operations["postOldLedgerChannels"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        delete: operations["deleteOldLedgerChannels"];
         options?: never;
         head?: never;
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        patch: operations["patchOldLedgerChannels"];
         trace?: never;
     };
     "/api/v1/channels/{rest}": {
@@ -2611,100 +2522,35 @@ export interface paths {
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        get: operations["getOldLedgerChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        put: operations["putOldLedgerChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        post: operations["postOldLedgerChannelsBelow"];
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        delete: operations["deleteOldLedgerChannelsBelow"];
         options?: never;
         head?: never;
         /**
          * Channels became stations
          * @deprecated
+         * @description Answers 410 and names `/api/v1/stations`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The rest of the path, slashes included. */
-                    rest: components["parameters"]["Rest"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                default: components["responses"]["Failed"];
-            };
-        };
+        patch: operations["patchOldLedgerChannelsBelow"];
         trace?: never;
     };
     "/api/v1/feed": {
@@ -2956,7 +2802,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A sign of life */
+        /**
+         * A sign of life
+         * @description Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+         */
         post: operations["beatStation"];
         delete?: never;
         options?: never;
@@ -3096,7 +2945,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One webhook */
+        /**
+         * One webhook
+         * @description Its settings, its place in the feed and how it is doing. The secret was shown once.
+         */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
@@ -3207,7 +3059,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page of connected apps */
+        /**
+         * The page of connected apps
+         * @description What each app may do in the name of the user, with a button that ends it.
+         */
         get: operations["getConnectedAppsPage"];
         put?: never;
         post?: never;
@@ -3226,7 +3081,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Disconnect an app */
+        /**
+         * Disconnect an app
+         * @description The form of the page of connected apps: ends a grant with its tokens and signers.
+         */
         post: operations["disconnectApp"];
         delete?: never;
         options?: never;
@@ -3261,7 +3119,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The developer page with keys, apps and signing keys */
+        /**
+         * The developer page with keys, apps and signing keys
+         * @description Without a sign-in it shows the form that signs in.
+         */
         get: operations["getDeveloperPage"];
         put?: never;
         post?: never;
@@ -3300,7 +3161,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of the developer page: change an app */
+        /**
+         * The form of the developer page: change an app
+         * @description Name, addresses and homepage of an app of the developer.
+         */
         post: operations["changeAppByForm"];
         delete?: never;
         options?: never;
@@ -3317,7 +3181,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of the developer page: shut an app down */
+        /**
+         * The form of the developer page: shut an app down
+         * @description As `DELETE /api/dev/apps/{appId}`.
+         */
         post: operations["disableAppByForm"];
         delete?: never;
         options?: never;
@@ -3354,7 +3221,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of the developer page: mint a key */
+        /**
+         * The form of the developer page: mint a key
+         * @description Shows the key on the page, once.
+         */
         post: operations["mintKeyByForm"];
         delete?: never;
         options?: never;
@@ -3371,7 +3241,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of the developer page: revoke a key */
+        /**
+         * The form of the developer page: revoke a key
+         * @description The key is refused from then on.
+         */
         post: operations["revokeKeyByForm"];
         delete?: never;
         options?: never;
@@ -3413,7 +3286,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of the developer page: revoke a signing key */
+        /**
+         * The form of the developer page: revoke a signing key
+         * @description As `DELETE /api/user/signers/{publicKey}`.
+         */
         post: operations["revokeSignerByForm"];
         delete?: never;
         options?: never;
@@ -3441,6 +3317,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs/guide/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The guides, in reading order
+         * @description The first page of the guides as HTML, with all others in the order to read them. It needs no script.
+         */
+        get: operations["getGuides"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/guide/{page}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One guide
+         * @description Or the search of the guides (`search.html`), their style, script and pictures. The pages are those of the folder docs.
+         */
+        get: operations["getGuide"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/openapi.json": {
         parameters: {
             query?: never;
@@ -3448,7 +3364,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document, at its second address */
+        /**
+         * This document, at its second address
+         * @description The same bytes as `/openapi.json`.
+         */
         get: operations["getDocsOpenapi"];
         put?: never;
         post?: never;
@@ -3586,7 +3505,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document */
+        /**
+         * This document
+         * @description Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
+         */
         get: operations["getOpenapi"];
         put?: never;
         post?: never;
@@ -3645,7 +3567,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page of one's own profile */
+        /**
+         * The page of one's own profile
+         * @description A form with what the user says of themselves, and their claims.
+         */
         get: operations["getOwnProfilePage"];
         put?: never;
         /**
@@ -3668,7 +3593,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Claim a wallet */
+        /**
+         * Claim a wallet
+         * @description The form of the profile page. A claim is a word of its owner and not proved.
+         */
         post: operations["claimWalletByForm"];
         delete?: never;
         options?: never;
@@ -3685,7 +3613,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take a claim back */
+        /**
+         * Take a claim back
+         * @description The form of the profile page.
+         */
         post: operations["dropClaimByForm"];
         delete?: never;
         options?: never;
@@ -3720,7 +3651,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The next content segment */
+        /**
+         * The next content segment
+         * @description Bumpers are passed over.
+         */
         get: operations["getNext"];
         put?: never;
         post?: never;
@@ -3737,7 +3671,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is on the air */
+        /**
+         * What is on the air
+         * @description The segment of one lane at this moment.
+         */
         get: operations["getNow"];
         put?: never;
         post?: never;
@@ -3754,7 +3691,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The stored rundown */
+        /**
+         * The stored rundown
+         * @description The segments of all lanes as the clock has them, with their prices where they are known.
+         */
         get: operations["getTimeline"];
         put?: never;
         post?: never;
@@ -3917,7 +3857,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Style, pictures and scripts of the pages */
+        /**
+         * Style, pictures and scripts of the pages
+         * @description The files that the pages name. Nothing else is there.
+         */
         get: operations["getStatic"];
         put?: never;
         post?: never;
@@ -3934,7 +3877,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where an operator goes on the air */
+        /**
+         * Where an operator goes on the air
+         * @description A form for the session, with the state of the stream.
+         */
         get: operations["getStudioPage"];
         put?: never;
         post?: never;
@@ -3993,7 +3939,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Follow an operator */
+        /**
+         * Follow an operator
+         * @description The form of the page of an operator. Following somebody twice changes nothing.
+         */
         post: operations["followByForm"];
         delete?: never;
         options?: never;
@@ -4010,7 +3959,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Follow an operator no more */
+        /**
+         * Follow an operator no more
+         * @description The form of the page of an operator. Who does not follow changes nothing.
+         */
         post: operations["unfollowByForm"];
         delete?: never;
         options?: never;
@@ -4178,7 +4130,9 @@ export interface components {
         BroadcastItem: {
             at: components["schemas"]["Time"];
             /** @description The object of the websocket event. */
-            data: Record<string, never>;
+            data: {
+                [key: string]: unknown;
+            };
             handle: components["schemas"]["Handle"] | null;
             href: string;
             id: string;
@@ -4629,7 +4583,9 @@ export interface components {
         FeedItem: {
             at: components["schemas"]["Time"];
             /** @description By type. */
-            data: Record<string, never>;
+            data: {
+                [key: string]: unknown;
+            };
             handle: string | null;
             /** Format: uuid */
             id: string;
@@ -4882,11 +4838,17 @@ export interface components {
             introspection_endpoint_auth_methods_supported: string[];
             issuer: string;
             protocol: {
-                endpoints: Record<string, never>;
+                endpoints: {
+                    [key: string]: unknown;
+                };
                 keys: string;
-                limits: Record<string, never>;
+                limits: {
+                    [key: string]: unknown;
+                };
                 messageTypes: string[];
-                signature: Record<string, never>;
+                signature: {
+                    [key: string]: unknown;
+                };
                 version: number;
             };
             response_modes_supported: string[];
@@ -4904,7 +4866,9 @@ export interface components {
             id: string;
             message: components["schemas"]["SignedMessage"];
             receivedAt: components["schemas"]["Time"];
-            result?: Record<string, never>;
+            result?: {
+                [key: string]: unknown;
+            };
             uri: string;
         };
         KeyList: {
@@ -6129,7 +6093,9 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @description By type; docs/protocol/events.md. */
-            payload: Record<string, never>;
+            payload: {
+                [key: string]: unknown;
+            };
             /** @enum {string} */
             type: "take" | "reaffirm" | "confidence" | "note" | "share" | "resolved";
         };
@@ -6205,7 +6171,9 @@ export interface components {
             /** @description One for each message of a key, for ever. */
             nonce: string;
             /** @description By the schema of its type. */
-            payload: Record<string, never>;
+            payload: {
+                [key: string]: unknown;
+            };
             signature: string;
             signer: {
                 /** @enum {string} */
@@ -6571,7 +6539,9 @@ export interface components {
             message: components["schemas"]["SignedMessage"];
             replayed?: boolean;
             /** @description What it did: signalId of a call, marketId of a market or a proposal, stationId of a station, broadcastId of a broadcast, showId of a go-live. */
-            result?: Record<string, never>;
+            result?: {
+                [key: string]: unknown;
+            };
             uri: string;
         };
         Tape: {
@@ -6934,6 +6904,21 @@ export interface components {
                 };
             };
         };
+        /** @description The file. */
+        Guide: {
+            headers: {
+                /** @description Changes with the bytes. */
+                ETag?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "image/png": string;
+                "image/svg+xml": string;
+                "text/css": string;
+                "text/html": string;
+                "text/javascript": string;
+            };
+        };
         /** @description The identity provider, the ledger or its database does not answer; try again. */
         IdentityUnavailable: {
             headers: {
@@ -7258,6 +7243,7 @@ export interface components {
         LaneFilter: string;
         /** @description Id of the market. Anything of another form is not found. */
         MarketPath: components["schemas"]["MarketId"];
+        /** @description How many at most. */
         PageLimit: number;
         /** @description An unknown value is `default`. */
         Preset: string;
@@ -7372,7 +7358,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -7634,6 +7622,7 @@ export interface operations {
             query?: {
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: components["parameters"]["PageLimit"];
             };
             header?: never;
@@ -7666,7 +7655,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -7727,6 +7718,7 @@ export interface operations {
     listBroadcast: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -7756,6 +7748,7 @@ export interface operations {
             query?: {
                 /** @description How far back; an unknown value is `24h`. */
                 window?: string;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -7940,6 +7933,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description What the picture shows. */
                 kind: string;
                 /** @description Its id or handle. With `.png` behind it the picture is a PNG, with `.svg` an SVG. */
                 id: string;
@@ -7963,6 +7957,216 @@ export interface operations {
                     "image/svg+xml": string;
                 };
             };
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOldChannelBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    putOldChannelBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    postOldChannelBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    deleteOldChannelBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    patchOldChannelBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOldChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    putOldChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    postOldChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    deleteOldChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    patchOldChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOldChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    putOldChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    postOldChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    deleteOldChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    patchOldChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
             default: components["responses"]["Failed"];
         };
     };
@@ -8017,6 +8221,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its id. */
                 appId: string;
             };
             cookie?: never;
@@ -8040,6 +8245,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its id. */
                 appId: string;
             };
             cookie?: never;
@@ -8067,6 +8273,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its id. */
                 appId: string;
             };
             cookie?: never;
@@ -8213,7 +8420,9 @@ export interface operations {
             query: {
                 /** @description A receipt, a market, an operator or its embed, on this host. Any other address is not found. */
                 url: string;
+                /** @description As wide as the frame may be. */
                 maxwidth?: number;
+                /** @description As high as the frame may be. */
                 maxheight?: number;
                 /** @description `json`; every other one is 501. */
                 format?: string;
@@ -8287,6 +8496,7 @@ export interface operations {
     listFashionSignals: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -8463,6 +8673,7 @@ export interface operations {
     listMarketClips: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -8561,6 +8772,7 @@ export interface operations {
     listMarketSignals: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8667,6 +8879,7 @@ export interface operations {
             query?: {
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -8692,6 +8905,7 @@ export interface operations {
             query?: {
                 /** @description Only this market. */
                 market?: string;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -8808,6 +9022,7 @@ export interface operations {
     listNetworkOperators: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round. */
                 exclude?: string;
@@ -8930,6 +9145,7 @@ export interface operations {
     listTapes: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round. */
                 exclude?: string;
@@ -8990,6 +9206,7 @@ export interface operations {
                 window?: string;
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`. */
                 order?: components["parameters"]["BoardOrder"];
@@ -9044,6 +9261,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Handle of the operator. */
                 handle: string;
             };
             cookie?: never;
@@ -9095,6 +9313,7 @@ export interface operations {
     listOracleTiles: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -9226,6 +9445,7 @@ export interface operations {
                 closed?: string;
                 /** @description `endDate` is the soonest first, the others the largest. An unknown value is `volume`. */
                 sort?: string;
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9251,6 +9471,7 @@ export interface operations {
     listResolvedMarkets: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9327,6 +9548,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its id. */
                 appId: string;
             };
             cookie?: never;
@@ -9371,6 +9593,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the grant. */
                 grantId: string;
             };
             cookie?: never;
@@ -9434,12 +9657,17 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
+                /** @description Id of a passport. */
                 denpaId?: string;
+                /** @description Type of message. */
                 type?: components["schemas"]["MessageType"];
+                /** @description Its id. */
                 appId?: string;
                 /** @description received then or later */
                 since?: string;
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -9524,6 +9752,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the message. */
                 id: string;
             };
             cookie?: never;
@@ -9678,6 +9907,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Type of message. */
                 type: components["schemas"]["MessageType"];
             };
             cookie?: never;
@@ -9690,7 +9920,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             default: components["responses"]["Failed"];
@@ -9727,6 +9959,7 @@ export interface operations {
     listSigners: {
         parameters: {
             query: {
+                /** @description Id of a passport. */
                 denpaId: string;
             };
             header?: never;
@@ -9802,6 +10035,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The Ed25519 key in hexadecimal. */
                 publicKey: string;
             };
             cookie?: never;
@@ -9825,6 +10059,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The Ed25519 key in hexadecimal. */
                 publicKey: string;
             };
             cookie?: never;
@@ -9900,6 +10135,7 @@ export interface operations {
                 status?: string;
                 /** @description `1`: only markets whose cutoff has passed and that have no outcome. */
                 due?: string;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -9949,6 +10185,7 @@ export interface operations {
             query?: {
                 /** @description An unknown value is `recent`. */
                 type?: string;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -10055,6 +10292,7 @@ export interface operations {
                 window?: string;
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -10078,6 +10316,7 @@ export interface operations {
     getStreamerAnalytics: {
         parameters: {
             query?: {
+                /** @description How far back. */
                 window?: "24h" | "7d" | "28d";
                 /** @description For an admin. */
                 handle?: components["schemas"]["Handle"];
@@ -10149,6 +10388,7 @@ export interface operations {
     getStreamerProfile: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10197,6 +10437,7 @@ export interface operations {
     getSessionRecap: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
                 /** @description A session of this operator. */
                 showId?: string;
@@ -10222,6 +10463,7 @@ export interface operations {
     listSessionReceipts: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10279,6 +10521,7 @@ export interface operations {
     getOverlaySignal: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10373,6 +10616,7 @@ export interface operations {
     getStreamState: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10417,6 +10661,7 @@ export interface operations {
     getFollowCounts: {
         parameters: {
             query: {
+                /** @description Handle of the operator. */
                 handle: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10465,6 +10710,7 @@ export interface operations {
     unfollow: {
         parameters: {
             query?: {
+                /** @description Handle of the operator. */
                 handle?: components["schemas"]["Handle"];
             };
             header?: never;
@@ -10511,6 +10757,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the grant. */
                 grantId: string;
             };
             cookie?: never;
@@ -10534,6 +10781,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The Ed25519 key in hexadecimal. */
                 publicKey: string;
             };
             cookie?: never;
@@ -10577,6 +10825,141 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getOldLedgerChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    putOldLedgerChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    postOldLedgerChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    deleteOldLedgerChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    patchOldLedgerChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOldLedgerChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    putOldLedgerChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    postOldLedgerChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    deleteOldLedgerChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    patchOldLedgerChannelsBelow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rest of the path, slashes included. */
+                rest: components["parameters"]["Rest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
     listFeed: {
         parameters: {
             query?: {
@@ -10586,11 +10969,13 @@ export interface operations {
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description Comma list of providers. */
                 providers?: string;
+                /** @description Only what this operator did. */
                 handle?: string;
                 /** @description Events behind this number. */
                 after?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -10699,8 +11084,11 @@ export interface operations {
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description An unknown one means no filter. */
                 status?: string;
+                /** @description Handle of the operator. */
                 handle?: string;
+                /** @description Only calls on this market. */
                 marketId?: string;
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -10774,6 +11162,7 @@ export interface operations {
             query?: {
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: components["parameters"]["PageLimit"];
             };
             header?: never;
@@ -10801,6 +11190,7 @@ export interface operations {
                 operators?: string;
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`. */
                 order?: components["parameters"]["BoardOrder"];
@@ -10826,8 +11216,11 @@ export interface operations {
     listStations: {
         parameters: {
             query?: {
+                /** @description Only stations of this lane. */
                 lane?: string;
+                /** @description Only stations of this venue. */
                 provider?: string;
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11057,6 +11450,7 @@ export interface operations {
             query?: {
                 /** @description An unknown one means no filter. */
                 status?: string;
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11231,6 +11625,7 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11311,6 +11706,7 @@ export interface operations {
                 window?: string;
                 /** @description A content lane in any case; an unknown one and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -11530,7 +11926,9 @@ export interface operations {
     startDeveloperSession: {
         parameters: {
             query: {
+                /** @description Comes back unchanged. */
                 state: string;
+                /** @description Where to go afterwards; an address of this hub alone. */
                 return_to?: string;
             };
             header?: never;
@@ -11601,6 +11999,40 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getGuides: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of before. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Guide"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getGuide: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of before. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Guide"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getDocsOpenapi: {
         parameters: {
             query?: never;
@@ -11619,7 +12051,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             default: components["responses"]["Failed"];
@@ -11754,7 +12188,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             default: components["responses"]["Failed"];
@@ -11779,6 +12215,7 @@ export interface operations {
     getOverlayPage: {
         parameters: {
             query?: {
+                /** @description An unknown value is `dark`. */
                 theme?: string;
                 /** @description 0.5 to 3. */
                 scale?: string;
@@ -11983,16 +12420,23 @@ export interface operations {
     authorize: {
         parameters: {
             query: {
+                /** @description As in RFC 6749. */
                 response_type: "code";
+                /** @description Id of the app. */
                 client_id: string;
+                /** @description One of the addresses that the app registered, exactly. */
                 redirect_uri: string;
+                /** @description As in RFC 7636; a code without one is not given. */
                 code_challenge: string;
+                /** @description As in RFC 7636. */
                 code_challenge_method: "S256";
                 /** @description Words with a space between them; `profile:read` when left out. */
                 scope?: string;
+                /** @description Comes back unchanged. */
                 state?: string;
                 /** @description What the token is for; left out, the routes under /api/protocol/v1. */
                 resource?: string;
+                /** @description `none` never shows the page; `consent` always does. */
                 prompt?: "none" | "consent";
             };
             header?: never;
@@ -12102,6 +12546,7 @@ export interface operations {
     getSignInPage: {
         parameters: {
             query?: {
+                /** @description Where to go afterwards; an address of this hub alone. */
                 return_to?: string;
             };
             header?: never;
@@ -12137,6 +12582,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the file. */
                 file: string;
             };
             cookie?: never;
