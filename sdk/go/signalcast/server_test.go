@@ -16,6 +16,10 @@ func served(t *testing.T, o Options, handle func(n int, w http.ResponseWriter, r
 	t.Helper()
 	var asked atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" {
+			say(w, 200, `{}`)
+			return
+		}
 		handle(int(asked.Add(1)), w, r)
 	}))
 	t.Cleanup(s.Close)
@@ -25,6 +29,10 @@ func served(t *testing.T, o Options, handle func(n int, w http.ResponseWriter, r
 	}
 	c, err := New(o)
 	if err != nil {
+		t.Fatal(err)
+	}
+	// A connection that is used again is where a transport may send by itself.
+	if _, err := c.Hub.GetHealthWithResponse(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return c, &asked
