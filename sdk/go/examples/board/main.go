@@ -1,4 +1,4 @@
-// Command board goes through the board by score, and through every call of who leads it.
+// Command board goes through the board of broadcasters, and through every call of who leads it.
 package main
 
 import (
@@ -12,12 +12,12 @@ import (
 )
 
 func main() {
-	c, err := signalcast.New(signalcast.Options{API: os.Getenv("SIGNALCAST_API")})
+	c, err := signalcast.New(signalcast.Options{Hub: os.Getenv("SIGNALCAST_HUB"), API: os.Getenv("SIGNALCAST_API")})
 	if err != nil {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	board, err := c.Boards.Score(ctx, &client.ListScoreBoardParams{Limit: new(3)})
+	board, err := c.Boards.Broadcast(ctx, &client.ListBroadcastBoardParams{Limit: new(3)})
 	if err != nil {
 		log.Fatal(err)
 	}
