@@ -51,7 +51,7 @@ types() {
 		return 0
 	fi
 	npx --yes -p "openapi-typescript@$openapi_typescript" -p "typescript@$typescript" \
-		openapi-typescript "$tmp/client.json" -o "$tmp/openapi.gen.ts" >/dev/null
+		openapi-typescript "$tmp/client.json" --default-non-nullable=false -o "$tmp/openapi.gen.ts" >/dev/null
 	cmp -s "$tmp/openapi.gen.ts" sdk/ts/src/openapi.gen.ts || cp "$tmp/openapi.gen.ts" sdk/ts/src/openapi.gen.ts
 }
 
