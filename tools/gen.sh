@@ -3,11 +3,11 @@
 #
 #   tools/gen.sh         write
 #   tools/gen.sh check   write, and fail when that changed a committed file
-#   tools/gen.sh script  the same for the scripts of the pages alone
+#   tools/gen.sh script  the same for what the TypeScript compiler makes and the player alone
 #
-# Go generators are pinned in tools/go.mod. Protobuf and the scripts of the pages also
-# need npm, for buf, the generator of types, the TypeScript compiler and the video player;
-# files stay as they are, and a line says so.
+# Go generators are pinned in tools/go.mod. Protobuf, the TypeScript library and the scripts
+# of the pages also need npm, for buf, the generator of types, the TypeScript compiler and the
+# video player; without npm their files stay as they are, and a line says so.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -51,7 +51,7 @@ types() {
 		return 0
 	fi
 	npx --yes -p "openapi-typescript@$openapi_typescript" -p "typescript@$typescript" \
-		openapi-typescript "$tmp/client.json" -o "$tmp/openapi.gen.ts" >/dev/null
+		openapi-typescript "$tmp/client.json" --default-non-nullable=false -o "$tmp/openapi.gen.ts" >/dev/null
 	cmp -s "$tmp/openapi.gen.ts" sdk/ts/src/openapi.gen.ts || cp "$tmp/openapi.gen.ts" sdk/ts/src/openapi.gen.ts
 }
 

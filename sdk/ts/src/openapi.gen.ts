@@ -4429,7 +4429,7 @@ export interface components {
         };
         Dispute: {
             /** @default true */
-            disputed: boolean;
+            disputed?: boolean;
             marketId: components["schemas"]["MarketId"];
             reason?: string | null;
         };
@@ -4667,7 +4667,7 @@ export interface components {
             /** @description `manual` when left out. */
             resolver?: components["schemas"]["Resolver"];
             /** @default native */
-            source: string;
+            source?: string;
             verdict: components["schemas"]["Verdict"];
         };
         FollowAsk: {
@@ -5141,7 +5141,7 @@ export interface components {
             cutoffAt: string;
             description?: string;
             /** @default 5000 */
-            initialYesBps: number;
+            initialYesBps?: number;
             lane: components["schemas"]["Lane"];
             question: string;
             /** Format: uri */
@@ -5569,7 +5569,7 @@ export interface components {
              * @description The lowest first; within one position the oldest.
              * @default 100
              */
-            position: number | null;
+            position?: number | null;
             tagline?: string | null;
         };
         Pins: {
@@ -5607,7 +5607,7 @@ export interface components {
             /** @description Shown to directors alone. Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen. */
             reason?: string | null;
             /** @default 1 */
-            slots: number | null;
+            slots?: number | null;
             /**
              * Format: date-time
              * @description At most seven days ahead; without it, or past, the next slot.
@@ -6081,7 +6081,7 @@ export interface components {
              * @example embed
              * @example farcaster
              */
-            source: string;
+            source?: string;
             textTake?: string | null;
             /** @description Seconds; captured here when left out. */
             timeToResolution?: number | null;
@@ -6457,7 +6457,7 @@ export interface components {
              * @default standard
              * @enum {string}
              */
-            latency: "standard" | "low";
+            latency?: "standard" | "low";
         };
         StreamerAnalytics: {
             clipViews: number;
