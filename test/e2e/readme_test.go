@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -134,7 +133,7 @@ func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash")
 	shell.Dir, shell.Env, shell.Stdin = dir, plainEnv(), strings.NewReader(script.String())
-	var said, both bytes.Buffer
+	var said, both lines // two writers at once
 	shell.Stdout, shell.Stderr = io.MultiWriter(&said, &both), &both
 	if err := shell.Run(); err != nil {
 		t.Errorf("%s: %v\n%s", page, err, both.String())
