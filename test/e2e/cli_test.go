@@ -135,8 +135,11 @@ func TestCommandLine(t *testing.T) {
 func (p *commandLine) lists(market string) {
 	p.t.Helper()
 	var found struct{ Markets []struct{ ID, Name string } }
-	p.read(&found, 0, "market", "search", "election", "--limit", "2")
-	if len(found.Markets) != 2 || !strings.Contains(strings.ToLower(found.Markets[0].Name), "election") {
+	testkit.Eventually(p.t, 60*time.Second, func() bool { // a stack that has just begun reads its venues still
+		p.read(&found, 0, "market", "search", "election", "--limit", "2")
+		return len(found.Markets) == 2
+	})
+	if !strings.Contains(strings.ToLower(found.Markets[0].Name), "election") {
 		p.t.Errorf("%+v", found)
 	}
 	var m struct{ Status string }
