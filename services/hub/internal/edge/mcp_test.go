@@ -152,7 +152,9 @@ func TestEveryToolRuns(t *testing.T) {
 		if u.status != 200 || u.failed || !u.same || len(u.body) == 0 {
 			t.Errorf("%s: %s", name, u.raw)
 		}
+		fitsTool(t, name, u)
 	}
+	fitsTool(t, "get_operator", b.use(agentPath, "get_operator", `{"limit":1}`))
 	if got := b.ledger.Signals[1]; got.Signal.GetHandle() != "lena" || got.Signal.GetSource() != "api" {
 		t.Errorf("filed as %v", got.Signal)
 	}
