@@ -3,9 +3,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-MODULES := proto pkg services/api services/hub services/clock deploy test
-MORE    := $(wildcard cmd/signalcast sdk/go deploy/check test/containers)
-CODE    := $(addprefix $(CURDIR)/,$(MODULES) $(filter cmd/% sdk/%,$(MORE)))
+MODULES := proto pkg docs services/api services/hub services/clock deploy test
+MORE    := $(wildcard cmd/signalcast sdk/go examples/signin deploy/check test/containers)
+CODE    := $(addprefix $(CURDIR)/,$(MODULES) $(filter cmd/% sdk/% examples/%,$(MORE)))
 TOOL    := GOWORK=off go -C tools tool
 # The race detector needs a C compiler.
 RACE    := $(shell command -v "$$(go env CC)" >/dev/null && echo -race)
@@ -36,6 +36,10 @@ demo: ## Run everything and fill it with a story to look at
 migrate: ## Bring the database of the running stack up to date
 	go run ./deploy/local migrate $(ARGS)
 
+.PHONY: docs
+docs: ## Write the guides as a site of plain files (OUT=bin/docs)
+	go run ./docs/write $(or $(OUT),bin/docs)
+
 .PHONY: build
 build: ## Compile every module; the services go to bin/
 	go build work
@@ -43,12 +47,13 @@ build: ## Compile every module; the services go to bin/
 
 .PHONY: test
 test: need-redis need-postgres need-chromium need-npm need-video check ## Vet, format, import rules, and all tests with the race detector
-	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/%,$(MORE))))
-	GOWORK=off go -C tools test ./openapi
+	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/% examples/%,$(MORE))))
+	GOWORK=off go -C tools test ./openapi ./sdk
 	GOWORK=off go -C deploy/check test -count=1 .
 	go test -count=1 -timeout 15m ./test/...
 	tools/gen.sh script && node --test sdk/ts/test/*.test.mjs
 	$(MAKE) --no-print-directory clients
+	tools/lint.sh
 
 .PHONY: clients
 clients: need-redis need-postgres need-npm ## Run clients of other people against a stack (ARGS="oauth4webapi": only these)

@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/conform"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/record"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
@@ -30,6 +31,7 @@ type commands struct {
 	Signal  verbs.Signal    `cmd:"" help:"Calls."`
 	Receipt verbs.Receipt   `cmd:"" help:"A call with its history and the outcome of its market."`
 	Record  record.Commands `cmd:"" help:"Records of operators."`
+	Conform conform.Command `cmd:"" help:"Ask any server whether it speaks the protocol; exit code 1 if a check fails."`
 }
 
 // Exit codes.
@@ -85,7 +87,7 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return done
-	case errors.As(err, new(*ask.Refused)), errors.Is(err, record.ErrDiffers):
+	case errors.As(err, new(*ask.Refused)), errors.Is(err, record.ErrDiffers), errors.Is(err, conform.ErrNotConform):
 		return refused
 	case errors.As(err, new(*ask.Away)), errors.As(err, new(*url.Error)):
 		return away

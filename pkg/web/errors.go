@@ -113,6 +113,13 @@ func WriteError(c echo.Context, err error) int {
 	return status
 }
 
+// ErrorBody is the body of the answer to an error, for answers that carry it inside.
+func ErrorBody(err error) []byte {
+	var b bytes.Buffer
+	writeFault(&b, faultOf(err))
+	return b.Bytes()
+}
+
 // retrySeconds rounds the extra retryAfterMs up to whole seconds, at least 1.
 func retrySeconds(f *fault.Fault) int64 {
 	var ms int64

@@ -20,8 +20,19 @@ func clientView(doc []byte) ([]byte, error) {
 	}
 	components, _ := root["components"].(map[string]any)
 	schemas, _ := components["schemas"].(map[string]any)
-	if schemas["Error"] == nil {
-		return nil, fmt.Errorf("components.schemas.Error is missing")
+	if schemas == nil {
+		return nil, fmt.Errorf("components.schemas is missing")
+	}
+	if schemas["Error"] != nil {
+		return nil, fmt.Errorf("components.schemas.Error is what the client view adds")
+	}
+	schemas["Error"] = map[string]any{
+		"type": "object", "description": "The form of every error; each one may carry further members.", "required": []any{"error"},
+		"properties": map[string]any{
+			"error":   map[string]any{"type": "string", "pattern": "^[a-z0-9_]+$", "description": "Stable code."},
+			"message": map[string]any{"type": "string", "description": "For people; may change."},
+		},
+		"additionalProperties": true,
 	}
 	shared, _ := components["responses"].(map[string]any)
 	if shared == nil {

@@ -10,22 +10,23 @@ const head = `openapi: 3.1.0
 info: { title: t, version: "1" }
 paths:
   /healthz:
-    get: { operationId: health, summary: s, tags: [a], servers: [{ url: "https://hub.example" }], security: [], responses: { "200": { description: d } } }
+    get: { operationId: health, summary: s, description: d, tags: [a], servers: [{ url: "https://hub.example" }], security: [], responses: { "200": { description: d } } }
   /api/a:
     get:
       operationId: a
       summary: s
+      description: d
       tags: [a]
       servers: [{ url: "https://hub.example" }]
       security: []
       responses:
         "200": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/A" } } } }
         "429": { description: d, content: { application/json: { schema: { type: object, properties: { error: { type: string, enum: [rate_limited] } } } } } }
-        "500": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Error" } } } }
+        "500": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/B" } } } }
 components:
   schemas:
     A: { type: object, required: [x], properties: { x: { type: [string, "null"] } } }
-    Error: { type: object, required: [error], properties: { error: { type: string } } }
+    B: { type: object, required: [error], properties: { error: { type: string, examples: [internal_error] } } }
 `
 
 const page = "| `rate_limited` | 429 |\n"
@@ -36,18 +37,24 @@ func TestCheckAcceptsAndRefuses(t *testing.T) {
 		"sound":                  {},
 		"no tag":                 {"      tags: [a]\n", "", "wants exactly one tag"},
 		"no name":                {"      operationId: a\n", "", "has no operationId"},
+		"no description":       {"      description: d\n", "", "has no description"},
+		"no success":           {"        \"200\": { description: d, cont", "        \"404\": { description: d, cont", "documents no success"},
+		"silent on openness":   {"properties: { error: { type: string, examples", "properties: { x: { type: object }, error: { type: string, examples", "does not say that it is open"},
+		"an example amiss":     {"examples: [internal_error]", "examples: [7]", "the example 7 does not fit"},
+		"a default amiss":      {"examples: [internal_error]", "default: 7", "default"},
 		"no host":                {"      servers: [{ url: \"https://hub.example\" }]\n", "", "has no servers"},
 		"no credentials said":    {"      security: []\n", "", "has no security"},
 		"two operations alike":   {"operationId: a\n", "operationId: health\n", "same operation id"},
 		"no status for a key":    {"security: []\n      responses", "security: [{ k: [] }]\n      responses", "documents no 401"},
-		"a body and no 413":      {"      security: []\n      resp", "      security: []\n      requestBody: { content: { application/json: { schema: { type: object } } } }\n      resp", "documents no 413"},
+		"a body and no 413":      {"      security: []\n      resp", "      security: []\n      requestBody: { content: { application/json: { schema: { type: object, additionalProperties: true } } } }\n      resp", "documents no 413"},
 		"limit undocumented":     {"\"429\"", "\"428\"", "documents no 429"},
 		"open where it must not": {"operationId: a\n", "operationId: a\n      x-signalcast-cors-open: true\n", "x-signalcast-cors-open"},
 		"closed where open":      {"/api/a:", "/api/network/a:", "x-signalcast-cors-open"},
 		"closed on another host": {"url: \"https://hub.example\" }]\n      sec", "url: \"https://api.example\" }]\n      sec", "x-signalcast-cors-open"},
 		"null and optional":      {"required: [x], ", "", "A.x can be null and is not required"},
 		"unknown code":           {"enum: [rate_limited]", "enum: [too_fast]", "error code too_fast"},
-		"unused component":       {"    Error:", "    B: { type: object }\n    Error:", "schemas/B is not used"},
+		"a code that never comes": {"enum: [rate_limited]", "maxLength: 9", "no operation answers it"},
+		"unused component":       {"    B:", "    C: { type: string }\n    B:", "schemas/C is not used"},
 		"dangling reference":     {"#/components/schemas/A", "#/components/schemas/Z", "load"},
 		"not OpenAPI":            {"title: t", "titel: t", "validate"},
 	} {

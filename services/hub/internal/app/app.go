@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
+	"github.com/signalcast/signalcast/docs"
+	"github.com/signalcast/signalcast/docs/guide"
 	"github.com/signalcast/signalcast/pkg/chrono"
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/kv"
@@ -43,7 +46,10 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
-const serviceName = "hub"
+const (
+	serviceName   = "hub"
+	referencePath = "/docs" // the description of the routes, for people
+)
 
 // App is a hub that is built and not yet running.
 type App struct {
@@ -166,6 +172,10 @@ func (a *App) faces() error {
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social, VenueA: a.cfg.VenueA,
 		OpenAPI: openapi.JSON, Trusted: a.cfg.Trusted, Videos: a.cfg.Videos,
 	}, d)
+	guides, err := guide.New(docs.Files, guide.Options{Reference: referencePath, Repository: guide.Project, Home: "/markets"})
+	if err != nil {
+		return fmt.Errorf("make the guides: %w", err)
+	}
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), APIURL: strings.TrimSuffix(a.cfg.APIURL, "/"), LoginURL: a.cfg.LoginURL, Secure: secure,
 		Signals: d.Reads, Markets: d.Markets, Catalogue: d.Catalogue, Pins: d.Pins, Resolutions: d.Resolutions, Operators: d.Operators,
@@ -177,7 +187,7 @@ func (a *App) faces() error {
 		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, EndSession: a.edge.EndSession,
 		OwnPage: a.edge.OwnPage, Grants: a.grants,
 		VenueA: a.cfg.VenueA, Videos: a.cfg.Videos, Clock: d.Clock, Air: a.air, OnScreen: a.onScreen, Provision: a.provisioner(),
-		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now, Log: a.log, Degraded: a.metrics.Degraded,
+		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now, Log: a.log, Degraded: a.metrics.Degraded, Guides: guides,
 	})
 	if err != nil {
 		return err

@@ -82,13 +82,7 @@ func (q boardQuery) key() string {
 // board is GET /api/operator/leaderboard.
 func (s *server) board(c echo.Context) error {
 	q := readBoard(c.Request().URL.RawQuery)
-	err := s.boardPages.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
-		b, err := s.boards.Broadcast(ctx, q.Query, q.limit)
-		if err != nil {
-			return nil, err
-		}
-		return s.boardPage(ctx, q, b)
-	})
+	err := s.boardPages.Serve(c.Response(), c.Request(), q.key(), s.buildBoard(q))
 	var part *passing
 	if !errors.As(err, &part) {
 		return err
@@ -96,6 +90,16 @@ func (s *server) board(c echo.Context) error {
 	s.markDegraded(c, part.source)
 	part.page.WriteTo(c.Response(), c.Request())
 	return nil
+}
+
+func (s *server) buildBoard(q boardQuery) page.Build {
+	return func(ctx context.Context) ([]byte, error) {
+		b, err := s.boards.Broadcast(ctx, q.Query, q.limit)
+		if err != nil {
+			return nil, err
+		}
+		return s.boardPage(ctx, q, b)
+	}
 }
 
 // followTime bounds the read of followers: a board that has to do without them is

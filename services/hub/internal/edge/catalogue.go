@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"context"
+
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -59,20 +61,28 @@ type resolvedRowJSON struct {
 
 // findMarkets is GET /api/{venue_a}/markets.
 func (s *server) findMarkets(c echo.Context) error {
-	page, err := s.catalogue.Find(c.Request().Context(), market.Query{
+	out, err := s.findRows(c.Request().Context(), market.Query{
 		Text: market.CutText(c.QueryParam("q")), Provider: syntax.Polymarket, Lane: syntax.LaneFilter(c.QueryParam("lane")),
 		Closed: c.QueryParam("closed") == "true", Sort: sortParam(c),
 		Limit:  syntax.Limit(c.QueryParam("limit"), market.DefaultRows, market.MaxRows),
-		Cursor: cursorParam(c),
+		Cursor: readCursor(c.QueryParam("cursor")),
 	})
 	if err != nil {
 		return err
+	}
+	return tagged(c, out)
+}
+
+func (s *server) findRows(ctx context.Context, q market.Query) (rowsJSON, error) {
+	page, err := s.catalogue.Find(ctx, q)
+	if err != nil {
+		return rowsJSON{}, err
 	}
 	out := rowsJSON{Markets: make([]rowJSON, 0, len(page.Markets)), Count: len(page.Markets), NextCursor: orNull(page.NextCursor)}
 	for i := range page.Markets {
 		out.Markets = append(out.Markets, showRow(&page.Markets[i]))
 	}
-	return tagged(c, out)
+	return out, nil
 }
 
 // sortParam is the sort in the query; what no ledger would take is the default.

@@ -87,3 +87,16 @@ func (s *server) markDegraded(c echo.Context, source string) {
 	h.Set("X-Degraded", source)
 	s.degraded(c.Path(), source)
 }
+
+// bodyOf is the page of a key as it is sent, one that may only be shown as well.
+func bodyOf(ctx context.Context, book *page.Book, key string, build page.Build) ([]byte, error) {
+	p, err := book.Get(ctx, key, build)
+	var part *passing
+	switch {
+	case errors.As(err, &part):
+		return part.page.Body(), nil
+	case err != nil:
+		return nil, err
+	}
+	return p.Body(), nil
+}

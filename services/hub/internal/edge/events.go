@@ -44,29 +44,38 @@ func (s *server) appendEvent(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	draft, err := readEvent(o, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	draft.IdempotencyKey = key
+	event, err := s.signals.Append(c.Request().Context(), callerOf(c).Actor(), draft)
+	if err != nil {
+		return err
+	}
+	return web.JSON(c, http.StatusCreated, appendedJSON{Event: showEvent(event)})
+}
+
+// readEvent reads what is to be appended to the signal of that id; an id that no
+// signal has is the last mistake to be named.
+func readEvent(o web.Object, signalID string) (signal.EventDraft, error) {
 	raw := o.String("type", web.BodyLimit, true)
 	kind, ok := signal.ParseEventType(raw)
 	if !ok {
 		o.Invalid("type", "must be take, reaffirm, confidence, note or share")
 	}
 	if err := o.Err(); err != nil {
-		return err
+		return signal.EventDraft{}, err
 	}
 	payload, err := readPayload(o, kind)
 	if err != nil {
-		return err
+		return signal.EventDraft{}, err
 	}
-	id, ok := parseUUID(c.Param("id"))
+	id, ok := parseUUID(signalID)
 	if !ok {
-		return signal.ErrUnknown
+		return signal.EventDraft{}, signal.ErrUnknown
 	}
-	event, err := s.signals.Append(c.Request().Context(), callerOf(c).Actor(), signal.EventDraft{
-		SignalID: id, Type: kind, Payload: payload, IdempotencyKey: key,
-	})
-	if err != nil {
-		return err
-	}
-	return web.JSON(c, http.StatusCreated, appendedJSON{Event: showEvent(event)})
+	return signal.EventDraft{SignalID: id, Type: kind, Payload: payload}, nil
 }
 
 // readPayload checks the payload against its type and keeps what the type

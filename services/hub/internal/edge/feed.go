@@ -57,13 +57,17 @@ func (q feedQuery) key() string { return joinKey(string(q.kind), keyOf(q.limit))
 // feed is GET /api/signals/feed.
 func (s *server) feed(c echo.Context) error {
 	q := readFeed(c.Request().URL.RawQuery)
-	return s.feeds.Serve(c.Response(), c.Request(), q.key(), func(ctx context.Context) ([]byte, error) {
+	return s.feeds.Serve(c.Response(), c.Request(), q.key(), s.buildFeed(q))
+}
+
+func (s *server) buildFeed(q feedQuery) page.Build {
+	return func(ctx context.Context) ([]byte, error) {
 		list, err := s.reads.Feed(ctx, q.kind, q.limit)
 		if err != nil {
 			return nil, err
 		}
 		return web.Marshal(showFeed(q.kind, list))
-	})
+	}
 }
 
 func (s *server) emptyFeed(c echo.Context) any {

@@ -18,7 +18,7 @@ const callerKey = "caller"
 func (s *server) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		err := s.admit(c, r)
-		if err != nil && r.cors == web.Protocol {
+		if err != nil && (r.cors == web.Protocol || r.agents) {
 			s.challenge(c, r, err)
 		}
 		return err
@@ -26,6 +26,11 @@ func (s *server) guard(r route) echo.HandlerFunc {
 }
 
 func (s *server) admit(c echo.Context, r route) error {
+	if r.agents {
+		if err := s.reached(c.Request(), r); err != nil {
+			return err
+		}
+	}
 	who, standing, err := s.callers.Resolve(c.Request().Context(), s.credentials(c, r))
 	if standing != nil {
 		showStanding(c.Response().Header(), *standing)

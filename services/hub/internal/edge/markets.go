@@ -134,8 +134,9 @@ const maxCursor = 1024
 
 // cursorParam is the cursor in the query. What cannot be one, broken UTF-8 that
 // no other service would take, starts from the beginning.
-func cursorParam(c echo.Context) string {
-	raw := c.QueryParam("cursor")
+func cursorParam(c echo.Context) string { return readCursor(c.QueryParam("cursor")) }
+
+func readCursor(raw string) string {
 	odd := func(r rune) bool {
 		return r != '-' && r != '_' && r != '=' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	}

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 
@@ -63,23 +64,30 @@ func (s *server) networkMarket(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx := c.Request().Context()
-	m, err := s.markets.Market(ctx, id)
-	if err != nil {
-		return oneThing(err)
-	}
-	record, err := s.resolutions.Outcome(ctx, id)
+	shown, err := s.networkAnswer(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
-	crowd, err := s.reads.Crowd(ctx, id, "")
-	if err != nil {
-		return err
-	}
-	shown := networkAnswerJSON{Market: s.showNetworkMarket(&m, record), Crowd: showNetworkCrowd(crowd), FetchedAt: syntax.Stamp(s.now())}
 	undated := shown
 	undated.FetchedAt = ""
 	return taggedBy(c, shown, undated)
+}
+
+// networkAnswer reads a market with its crowd. Fault: not_found.
+func (s *server) networkAnswer(ctx context.Context, id syntax.MarketID) (networkAnswerJSON, error) {
+	m, err := s.markets.Market(ctx, id)
+	if err != nil {
+		return networkAnswerJSON{}, oneThing(err)
+	}
+	record, err := s.resolutions.Outcome(ctx, id)
+	if err != nil {
+		return networkAnswerJSON{}, err
+	}
+	crowd, err := s.reads.Crowd(ctx, id, "")
+	if err != nil {
+		return networkAnswerJSON{}, err
+	}
+	return networkAnswerJSON{Market: s.showNetworkMarket(&m, record), Crowd: showNetworkCrowd(crowd), FetchedAt: syntax.Stamp(s.now())}, nil
 }
 
 func (s *server) showNetworkMarket(m *market.Market, record *resolution.Outcome) networkMarketJSON {

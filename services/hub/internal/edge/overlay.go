@@ -60,8 +60,22 @@ func (s *server) setOverlay(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx := c.Request().Context()
+	signal, err := s.readOverlay(ctx, o, callerOf(c).Operator.Handle)
+	if err != nil {
+		return err
+	}
+	kept, err := s.onair.SetOverlay(ctx, signal)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, overlaidJSON{OK: true, Signal: overlaySignalOf(kept)})
+}
+
+// readOverlay reads a signal that somebody wants over the picture.
+func (s *server) readOverlay(ctx context.Context, o web.Object, handle syntax.Handle) (onair.Overlay, error) {
 	signal := onair.Overlay{
-		Handle: callerOf(c).Operator.Handle, MarketID: readMarketID(o, "marketId"), Name: o.Line("name", onair.MaxName, true),
+		Handle: handle, MarketID: readMarketID(o, "marketId"), Name: o.Line("name", onair.MaxName, true),
 		YesPct: o.OptNumber("yesPct", 0, 100),
 	}
 	if signal.Slug = o.OptString("slug", web.BodyLimit); signal.Slug != nil && !onair.IsSlug(*signal.Slug) {
@@ -70,15 +84,10 @@ func (s *server) setOverlay(c echo.Context) error {
 	signal.Annotation = o.OptLine("annotation", onair.MaxAnnotation)
 	signal.ClosesAt = readTime(o, "closesAt", false)
 	if err := o.Err(); err != nil {
-		return err
+		return onair.Overlay{}, err
 	}
-	ctx := c.Request().Context()
 	s.fillOverlay(ctx, &signal)
-	kept, err := s.onair.SetOverlay(ctx, signal)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, overlaidJSON{OK: true, Signal: overlaySignalOf(kept)})
+	return signal, nil
 }
 
 // overlayTime bounds the question what a market stands at.

@@ -22,6 +22,22 @@ func (s *server) program(c echo.Context, q program.Query) error {
 	return s.covered(c, s.programs, key, s.buildProgram(q, key), off)
 }
 
+// programBody is the same programme for who is not answered by a page.
+func (s *server) programBody(ctx context.Context, q program.Query) ([]byte, error) {
+	if s.clock == nil {
+		return web.Marshal(programOffJSON{})
+	}
+	key := programKey(q)
+	body, err := bodyOf(ctx, s.programs.pages, key, s.buildProgram(q, key))
+	if err == nil || ctx.Err() != nil {
+		return body, err
+	}
+	if last := s.programs.copies.Peek(key); last != nil {
+		return last.Body(), nil
+	}
+	return web.Marshal(programOffJSON{})
+}
+
 // buildProgram makes the page of a query and keeps a copy for when the clock is
 // away. One that the clock calls degraded passes, and so does an empty one, which
 // is soon filled.

@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"cmp"
+	"errors"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -52,7 +54,10 @@ func principalOf(who caller.Caller) grant.Principal {
 func (s *server) challenge(c echo.Context, r route, err error) {
 	f := fault.Of(err)
 	var words []string
+	var bare *toolRefusal
 	switch {
+	case errors.As(err, &bare):
+		words = append(words, `scope="`+bare.needs+`"`)
 	case f.Kind == fault.Unauthenticated && r.who.Has(caller.TakeClient):
 		c.Response().Header()["Www-Authenticate"] = []string{`Basic realm="signalcast"`}
 		return
@@ -67,7 +72,9 @@ func (s *server) challenge(c echo.Context, r route, err error) {
 	default:
 		return
 	}
-	words = append(words, `resource_metadata="`+s.hubURL+"/.well-known/oauth-protected-resource"+protocolBase+`"`)
+	if path, ok := strings.CutPrefix(cmp.Or(r.resource, s.hubURL+protocolBase), s.hubURL); ok && r.cors == web.Protocol {
+		words = append(words, `resource_metadata="`+s.hubURL+"/.well-known/oauth-protected-resource"+path+`"`)
+	}
 	c.Response().Header()["Www-Authenticate"] = []string{"Bearer " + strings.Join(words, ", ")}
 }
 

@@ -115,7 +115,20 @@ func (s *server) atom(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.records.Serve(c.Response(), c.Request(), joinKey("atom", string(handle)), func(ctx context.Context) ([]byte, error) {
+	err = s.records.Serve(c.Response(), c.Request(), atomKey(handle), s.buildAtom(handle))
+	var part *passing
+	if !errors.As(err, &part) {
+		return err
+	}
+	s.markDegraded(c, part.source)
+	part.page.WriteTo(c.Response(), c.Request())
+	return nil
+}
+
+func atomKey(handle syntax.Handle) string { return joinKey("atom", string(handle)) }
+
+func (s *server) buildAtom(handle syntax.Handle) page.Build {
+	return func(ctx context.Context) ([]byte, error) {
 		r, err := s.ledgerRecords.Operator(ctx, record.Query{Handle: handle, Recent: atomRecent, Moments: atomMoments})
 		if err != nil {
 			return nil, err
@@ -130,14 +143,7 @@ func (s *server) atom(c echo.Context) error {
 			return body, err
 		}
 		return nil, &passing{page: page.Make(body, s.now()), source: "follows"}
-	})
-	var part *passing
-	if !errors.As(err, &part) {
-		return err
 	}
-	s.markDegraded(c, part.source)
-	part.page.WriteTo(c.Response(), c.Request())
-	return nil
 }
 
 type atomSignalJSON struct {
@@ -173,11 +179,20 @@ func (s *server) fieldRecord(c echo.Context) error {
 
 // ownFieldRecord is GET /api/network/field-record/me.
 func (s *server) ownFieldRecord(c echo.Context) error {
-	r, err := s.ledgerRecords.Operator(c.Request().Context(), record.Query{ID: callerOf(c).Operator.ID, Recent: fieldRecent})
+	shown, err := s.fieldRecordOf(c.Request().Context(), callerOf(c).Operator.ID)
 	if err != nil {
 		return err
 	}
-	return web.OK(c, s.showFieldRecord(&r))
+	return web.OK(c, shown)
+}
+
+// fieldRecordOf reads the field record of an operator as it stands now.
+func (s *server) fieldRecordOf(ctx context.Context, id operator.ID) (fieldRecordJSON, error) {
+	r, err := s.ledgerRecords.Operator(ctx, record.Query{ID: id, Recent: fieldRecent})
+	if err != nil {
+		return fieldRecordJSON{}, err
+	}
+	return s.showFieldRecord(&r), nil
 }
 
 func (s *server) showAtom(r *record.Record, followers int64) atomJSON {

@@ -65,13 +65,14 @@ type route struct {
 	inCall       bool          // the ledger checks the key inside the act
 	scope        grant.Scope   // what app tokens and keys need; empty: the handler sees to it
 	resource     string        // what app tokens have to be for; empty: the protocol's own routes
+	agents       bool          // takes the messages of agents: each tool says what it needs
 }
 
 // routes is the whole public face of the hub but for its pages.
 func (s *server) routes() []route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 	venueA := "/api/" + s.venueA
-	return append(slices.Concat(s.protocolRoutes(), s.messageRoutes(), s.accountRoutes(), s.onairRoutes(), s.videoRoutes()), []route{
+	return append(slices.Concat(s.protocolRoutes(), s.messageRoutes(), s.accountRoutes(), s.agentRoutes(), s.onairRoutes(), s.videoRoutes()), []route{
 		{method: post, path: "/api/auth/privy", who: login, handler: s.signIn},
 		{method: del, path: "/api/auth/privy", who: public, handler: s.signOut},
 

@@ -42,6 +42,7 @@ type Config struct {
 	VenueA  string   // the primary venue's word in paths
 	Videos  []string // hosts that streams may be on; empty: any
 	OpenAPI []byte   // the machine-readable description
+	AnyHost bool     // a proxy on this machine asks agents' questions under its own name
 	Trusted []netip.Prefix
 }
 
@@ -153,6 +154,10 @@ type server struct {
 	air, plans                         covered
 	stories                            *stories
 	description                        *page.Page
+
+	toolbox      agentTools
+	agentHandler http.Handler
+	checkHost    bool
 }
 
 // Server is the HTTP face of the hub.
@@ -174,6 +179,8 @@ func New(cfg Config, d Deps) *Server {
 	}
 	s.accounts, s.broadcast = d.Accounts, d.Broadcast
 	s.messages, s.creations, s.submissions = d.Messages, d.Creations, newSubmissions(d.Keys)
+	s.toolbox, s.checkHost = s.agentTools(), !cfg.AnyHost
+	s.agentHandler = newAgentHandler(s.newAgentServer())
 	s.openBooks()
 	s.stories = newStories(s.wire, s.now)
 	e := web.New(web.Config{

@@ -17,6 +17,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/docs/guide"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
@@ -87,6 +88,7 @@ type Deps struct {
 	OnScreen     func(ctx context.Context) ([]string, error) // addresses of the streams that are on; nil: none
 	Provision    Provision                                   // nil: no streams are provisioned here
 	Degraded     func(path, source string)                   // counts pages that lack a part
+	Guides       *guide.Site                                 // nil: there are none
 }
 
 // People is what the pages about people ask.
@@ -199,6 +201,8 @@ func (s *site) routes() []web.Route {
 		{Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: cacheShort, Handler: s.dressed(web.Anonymous(s.overlay))},
 		page(http.MethodPost, personPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, personPath+":handle/unfollow", "session", "no-store", s.unfollow),
+		{Method: http.MethodGet, Path: guidesPath, Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},
+		{Method: http.MethodGet, Path: guidesPath + ":page", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},
 		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: web.Anonymous(s.static)},
 	}
 }

@@ -5868,7 +5868,7 @@ type WithLanes = string
 type Failed = Error
 
 // SendDailyDigestJSONBody defines parameters for SendDailyDigest.
-type SendDailyDigestJSONBody = map[string]interface{}
+type SendDailyDigestJSONBody map[string]interface{}
 
 // SendDailyDigestParams defines parameters for SendDailyDigest.
 type SendDailyDigestParams struct {
@@ -5908,12 +5908,14 @@ type GetAttentionParams struct {
 // ListAttentionParams defines parameters for ListAttention.
 type ListAttentionParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
-	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
-	Limit *PageLimit  `form:"limit,omitempty" json:"limit,omitempty"`
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Limit How many at most.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // SignInJSONBody defines parameters for SignIn.
-type SignInJSONBody = map[string]interface{}
+type SignInJSONBody map[string]interface{}
 
 // SignInParams defines parameters for SignIn.
 type SignInParams struct {
@@ -5923,6 +5925,7 @@ type SignInParams struct {
 
 // ListBroadcastParams defines parameters for ListBroadcast.
 type ListBroadcastParams struct {
+	// Limit How many at most.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
@@ -5936,7 +5939,9 @@ type ListBroadcastParams struct {
 type GetInfluenceParams struct {
 	// Window How far back; an unknown value is `24h`.
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
-	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetBroadcastProgramParams defines parameters for GetBroadcastProgram.
@@ -5982,9 +5987,13 @@ type RevokeKeyParams struct {
 // OembedParams defines parameters for Oembed.
 type OembedParams struct {
 	// URL A receipt, a market, an operator or its embed, on this host. Any other address is not found.
-	URL       string `form:"url" json:"url"`
-	Maxwidth  *int   `form:"maxwidth,omitempty" json:"maxwidth,omitempty"`
-	Maxheight *int   `form:"maxheight,omitempty" json:"maxheight,omitempty"`
+	URL string `form:"url" json:"url"`
+
+	// Maxwidth As wide as the frame may be.
+	Maxwidth *int `form:"maxwidth,omitempty" json:"maxwidth,omitempty"`
+
+	// Maxheight As high as the frame may be.
+	Maxheight *int `form:"maxheight,omitempty" json:"maxheight,omitempty"`
 
 	// Format `json`; every other one is 501.
 	Format *string `form:"format,omitempty" json:"format,omitempty"`
@@ -5992,6 +6001,7 @@ type OembedParams struct {
 
 // ListFashionSignalsParams defines parameters for ListFashionSignals.
 type ListFashionSignalsParams struct {
+	// Limit How many at most.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -6009,11 +6019,13 @@ type ClaimIdentityParams struct {
 
 // ListMarketClipsParams defines parameters for ListMarketClips.
 type ListMarketClipsParams struct {
+	// Limit How many at most.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListMarketSignalsParams defines parameters for ListMarketSignals.
 type ListMarketSignalsParams struct {
+	// Limit How many at most.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
@@ -6023,19 +6035,24 @@ type ListMarketSignalsParams struct {
 // ListAirableParams defines parameters for ListAirable.
 type ListAirableParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
-	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
-	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListCrowdGapsParams defines parameters for ListCrowdGaps.
 type ListCrowdGapsParams struct {
 	// Market Only this market.
 	Market *string `form:"market,omitempty" json:"market,omitempty"`
-	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListNetworkOperatorsParams defines parameters for ListNetworkOperators.
 type ListNetworkOperatorsParams struct {
+	// Limit How many at most.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
@@ -6091,6 +6108,7 @@ type GetNetworkProgram200JSONResponseBody struct {
 
 // ListTapesParams defines parameters for ListTapes.
 type ListTapesParams struct {
+	// Limit How many at most.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Exclude Origins to leave out, with commas: names, or addresses. A partner names its own address, so that no row goes round.
@@ -6109,8 +6127,10 @@ type ListBroadcastBoardParams struct {
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
-	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
-	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Order `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`.
 	Order *BoardOrder `form:"order,omitempty" json:"order,omitempty"`
@@ -6133,6 +6153,7 @@ type GetOperatorSkillParams struct {
 
 // ListOracleTilesParams defines parameters for ListOracleTiles.
 type ListOracleTilesParams struct {
+	// Limit How many at most.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -6178,8 +6199,10 @@ type FindMarketsParams struct {
 	Closed *string `form:"closed,omitempty" json:"closed,omitempty"`
 
 	// Sort `endDate` is the soonest first, the others the largest. An unknown value is `volume`.
-	Sort  *string `form:"sort,omitempty" json:"sort,omitempty"`
-	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -6187,6 +6210,7 @@ type FindMarketsParams struct {
 
 // ListResolvedMarketsParams defines parameters for ListResolvedMarkets.
 type ListResolvedMarketsParams struct {
+	// Limit How many at most.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
@@ -6201,14 +6225,23 @@ type FileSignalParams struct {
 
 // ListMessagesParams defines parameters for ListMessages.
 type ListMessagesParams struct {
+	// DenpaID Id of a passport.
 	DenpaID *openapi_types.UUID `form:"denpaId,omitempty" json:"denpaId,omitempty"`
-	Type    *MessageType        `form:"type,omitempty" json:"type,omitempty"`
-	AppID   *string             `form:"appId,omitempty" json:"appId,omitempty"`
+
+	// Type Type of message.
+	Type *MessageType `form:"type,omitempty" json:"type,omitempty"`
+
+	// AppID Its id.
+	AppID *string `form:"appId,omitempty" json:"appId,omitempty"`
 
 	// Since received then or later
-	Since  *time.Time `form:"since,omitempty" json:"since,omitempty"`
-	Cursor *string    `form:"cursor,omitempty" json:"cursor,omitempty"`
-	Limit  *int       `form:"limit,omitempty" json:"limit,omitempty"`
+	Since *time.Time `form:"since,omitempty" json:"since,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CreatePredictionParams defines parameters for CreatePrediction.
@@ -6234,6 +6267,7 @@ type CreateSignalParams struct {
 
 // ListSignersParams defines parameters for ListSigners.
 type ListSignersParams struct {
+	// DenpaID Id of a passport.
 	DenpaID openapi_types.UUID `form:"denpaId" json:"denpaId"`
 }
 
@@ -6243,8 +6277,10 @@ type ListNativeMarketsParams struct {
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
 
 	// Due `1`: only markets whose cutoff has passed and that have no outcome.
-	Due   *string `form:"due,omitempty" json:"due,omitempty"`
-	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
+	Due *string `form:"due,omitempty" json:"due,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetOutcomeParams defines parameters for GetOutcome.
@@ -6256,8 +6292,10 @@ type GetOutcomeParams struct {
 // ListSignalFeedParams defines parameters for ListSignalFeed.
 type ListSignalFeedParams struct {
 	// Type An unknown value is `recent`.
-	Type  *string `form:"type,omitempty" json:"type,omitempty"`
-	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
+	Type *string `form:"type,omitempty" json:"type,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // AppendSignalEventParams defines parameters for AppendSignalEvent.
@@ -6272,12 +6310,15 @@ type ListSituationsParams struct {
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
-	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
-	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetStreamerAnalyticsParams defines parameters for GetStreamerAnalytics.
 type GetStreamerAnalyticsParams struct {
+	// Window How far back.
 	Window *GetStreamerAnalyticsParamsWindow `form:"window,omitempty" json:"window,omitempty"`
 
 	// Handle For an admin.
@@ -6289,11 +6330,13 @@ type GetStreamerAnalyticsParamsWindow string
 
 // GetStreamerProfileParams defines parameters for GetStreamerProfile.
 type GetStreamerProfileParams struct {
+	// Handle Handle of the operator.
 	Handle Handle `form:"handle" json:"handle"`
 }
 
 // GetSessionRecapParams defines parameters for GetSessionRecap.
 type GetSessionRecapParams struct {
+	// Handle Handle of the operator.
 	Handle Handle `form:"handle" json:"handle"`
 
 	// ShowID A session of this operator.
@@ -6302,26 +6345,31 @@ type GetSessionRecapParams struct {
 
 // ListSessionReceiptsParams defines parameters for ListSessionReceipts.
 type ListSessionReceiptsParams struct {
+	// Handle Handle of the operator.
 	Handle Handle `form:"handle" json:"handle"`
 }
 
 // GetOverlaySignalParams defines parameters for GetOverlaySignal.
 type GetOverlaySignalParams struct {
+	// Handle Handle of the operator.
 	Handle Handle `form:"handle" json:"handle"`
 }
 
 // GetStreamStateParams defines parameters for GetStreamState.
 type GetStreamStateParams struct {
+	// Handle Handle of the operator.
 	Handle Handle `form:"handle" json:"handle"`
 }
 
 // UnfollowParams defines parameters for Unfollow.
 type UnfollowParams struct {
+	// Handle Handle of the operator.
 	Handle *Handle `form:"handle,omitempty" json:"handle,omitempty"`
 }
 
 // GetFollowCountsParams defines parameters for GetFollowCounts.
 type GetFollowCountsParams struct {
+	// Handle Handle of the operator.
 	Handle Handle `form:"handle" json:"handle"`
 }
 
@@ -6335,14 +6383,18 @@ type ListFeedParams struct {
 
 	// Providers Comma list of providers.
 	Providers *string `form:"providers,omitempty" json:"providers,omitempty"`
-	Handle    *string `form:"handle,omitempty" json:"handle,omitempty"`
+
+	// Handle Only what this operator did.
+	Handle *string `form:"handle,omitempty" json:"handle,omitempty"`
 
 	// After Events behind this number.
 	After *int `form:"after,omitempty" json:"after,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // StreamFeedParams defines parameters for StreamFeed.
@@ -6363,10 +6415,16 @@ type ListSignalsParams struct {
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Status An unknown one means no filter.
-	Status   *string `form:"status,omitempty" json:"status,omitempty"`
-	Handle   *string `form:"handle,omitempty" json:"handle,omitempty"`
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Handle Handle of the operator.
+	Handle *string `form:"handle,omitempty" json:"handle,omitempty"`
+
+	// MarketID Only calls on this market.
 	MarketID *string `form:"marketId,omitempty" json:"marketId,omitempty"`
-	Limit    *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -6375,8 +6433,10 @@ type ListSignalsParams struct {
 // ListExternalSignalsParams defines parameters for ListExternalSignals.
 type ListExternalSignalsParams struct {
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
-	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
-	Limit *PageLimit  `form:"limit,omitempty" json:"limit,omitempty"`
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Limit How many at most.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListScoreBoardParams defines parameters for ListScoreBoard.
@@ -6385,8 +6445,10 @@ type ListScoreBoardParams struct {
 	Operators *string `form:"operators,omitempty" json:"operators,omitempty"`
 
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
-	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
-	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Order `edge`: by the lower end of the edge, then edge, calls and handle, over all of life; only operators with a decided call. An unknown value is `score`.
 	Order *BoardOrder `form:"order,omitempty" json:"order,omitempty"`
@@ -6394,9 +6456,14 @@ type ListScoreBoardParams struct {
 
 // ListStationsParams defines parameters for ListStations.
 type ListStationsParams struct {
-	Lane     *string `form:"lane,omitempty" json:"lane,omitempty"`
+	// Lane Only stations of this lane.
+	Lane *string `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Provider Only stations of this venue.
 	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
-	Limit    *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -6406,7 +6473,9 @@ type ListStationsParams struct {
 type ListUserSignalsParams struct {
 	// Status An unknown one means no filter.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
-	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -6414,6 +6483,7 @@ type ListUserSignalsParams struct {
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
+	// Limit How many at most.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `next_cursor` of the page before.
@@ -6426,8 +6496,10 @@ type ListMovesParams struct {
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
 	// Lane A content lane in any case; an unknown one and OTHER mean no filter.
-	Lane  *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
-	Limit *int        `form:"limit,omitempty" json:"limit,omitempty"`
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Limit How many at most.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetDocsOpenapiParams defines parameters for GetDocsOpenapi.
@@ -6485,7 +6557,7 @@ type OpenSocketParams struct {
 }
 
 // SendDailyDigestJSONRequestBody defines body for SendDailyDigest for application/json ContentType.
-type SendDailyDigestJSONRequestBody = SendDailyDigestJSONBody
+type SendDailyDigestJSONRequestBody SendDailyDigestJSONBody
 
 // CreateNativeMarketJSONRequestBody defines body for CreateNativeMarket for application/json ContentType.
 type CreateNativeMarketJSONRequestBody = NativeMarketDraft
@@ -6503,7 +6575,7 @@ type ResolveSignalsJSONRequestBody = Force
 type ApproveStreamerJSONRequestBody = StreamerApprove
 
 // SignInJSONRequestBody defines body for SignIn for application/json ContentType.
-type SignInJSONRequestBody = SignInJSONBody
+type SignInJSONRequestBody SignInJSONBody
 
 // PreemptJSONRequestBody defines body for Preempt for application/json ContentType.
 type PreemptJSONRequestBody = PreemptRequest
@@ -7169,15 +7241,21 @@ type ClientInterface interface {
 
 	// GetIssuerMetadata The same document where RFC 8414 looks for it
 	//
+	// For clients that derive the address from the issuer.
+	//
 	// Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
 	GetIssuerMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetResourceMetadata Which issuer the tokens for the protocol come from
 	//
+	// The metadata of RFC 9728. A 401 of the protocol names this address.
+	//
 	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
 	GetResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetAgentResourceMetadata Which issuer the tokens for the agent endpoint come from
+	//
+	// The metadata of RFC 9728 for that resource alone.
 	//
 	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp (the `GetAgentResourceMetadata` operationId).
 	GetAgentResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7204,12 +7282,16 @@ type ClientInterface interface {
 
 	// CreateNativeMarketWithBody Open a native market
 	//
+	// A market that no venue has. Its outcome is claimed by an administrator.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/admin/markets (the `CreateNativeMarket` operationId).
 	CreateNativeMarketWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateNativeMarket Open a native market
+	//
+	// A market that no venue has. Its outcome is claimed by an administrator.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7236,10 +7318,14 @@ type ClientInterface interface {
 
 	// UnpinMarket Take a market from the front of the heatmap
 	//
+	// A market without a pin is left as it is.
+	//
 	// Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
 	UnpinMarket(ctx context.Context, params *UnpinMarketParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPins What stands in front of the heatmap
+	//
+	// In the order in which they are shown.
 	//
 	// Corresponds with GET /api/admin/pins (the `ListPins` operationId).
 	ListPins(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7321,6 +7407,8 @@ type ClientInterface interface {
 
 	// ListAttention Scores of the markets with the most attention
 	//
+	// Highest first, as of the last reading.
+	//
 	// Corresponds with GET /api/aura/top (the `ListAttention` operationId).
 	ListAttention(ctx context.Context, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -7383,6 +7471,8 @@ type ClientInterface interface {
 
 	// ListPreempts What directors put into the programme
 	//
+	// Newest first, with what each stands in front of.
+	//
 	// Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
 	ListPreempts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -7409,6 +7499,8 @@ type ClientInterface interface {
 	Preempt(ctx context.Context, body PreemptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetBroadcastProgram The programme of a preset
+	//
+	// What is on now and what comes next, as the clock has it for that preset.
 	//
 	// Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 	GetBroadcastProgram(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7440,10 +7532,14 @@ type ClientInterface interface {
 
 	// GetCard The picture of a call, a market or an operator, 1200 by 630
 	//
+	// Drawn from what the JSON routes say. `?format=json` gives the words alone.
+	//
 	// Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
 	GetCard(ctx context.Context, kind string, id string, params *GetCardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListApps The caller's apps, newest first
+	//
+	// Active and ended ones. A secret was shown once, when it was made.
 	//
 	// Corresponds with GET /api/dev/apps (the `ListApps` operationId).
 	ListApps(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7467,6 +7563,8 @@ type ClientInterface interface {
 	RegisterApp(ctx context.Context, body RegisterAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DisableApp End an app for good
+	//
+	// Its grants, tokens and signers end with it. It cannot be undone.
 	//
 	// Corresponds with DELETE /api/dev/apps/{appId} (the `DisableApp` operationId).
 	DisableApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7516,6 +7614,8 @@ type ClientInterface interface {
 
 	// ListKeys The caller's keys, newest first
 	//
+	// Active and revoked ones. A plaintext was shown once, when its key was minted.
+	//
 	// Corresponds with GET /api/dev/keys (the `ListKeys` operationId).
 	ListKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -7546,25 +7646,35 @@ type ClientInterface interface {
 
 	// EmbedMarket A market, to be shown elsewhere
 	//
+	// The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+	//
 	// Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
 	EmbedMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Oembed oEmbed 1.0: what an address of ours is to be shown as
+	//
+	// Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
 	//
 	// Corresponds with GET /api/embed/oembed (the `Oembed` operationId).
 	Oembed(ctx context.Context, params *OembedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// EmbedOperator An operator, to be shown elsewhere
 	//
+	// The facts, the frame to put into a page, and the short link, which the first reader makes.
+	//
 	// Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
 	EmbedOperator(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// EmbedSignal A call, to be shown elsewhere
 	//
+	// The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+	//
 	// Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
 	EmbedSignal(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListFashionSignals Calls on markets of the programme category fashion, newest first
+	//
+	// The feed, for those markets alone.
 	//
 	// Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
 	ListFashionSignals(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7577,6 +7687,8 @@ type ClientInterface interface {
 	DropIdentityClaim(ctx context.Context, params *DropIdentityClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListIdentityClaims The caller's own claims
+	//
+	// Who the caller says to be on partner stations. Claims are words of their owner and not proved.
 	//
 	// Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
 	ListIdentityClaims(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7649,6 +7761,8 @@ type ClientInterface interface {
 	GetMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMarketClips Clips of a market that can be watched, newest first
+	//
+	// Clips of broadcasts on this market; those that cannot be watched are left out.
 	//
 	// Corresponds with GET /api/m/{marketId}/clips (the `ListMarketClips` operationId).
 	ListMarketClips(ctx context.Context, marketID MarketPath, params *ListMarketClipsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7736,10 +7850,14 @@ type ClientInterface interface {
 
 	// GetFieldRecord Where an operator stands in the field
 	//
+	// Rank, score and newest calls, as partner stations show them.
+	//
 	// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
 	GetFieldRecord(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetNetworkIdentity What an operator has claimed on partner stations
+	//
+	// Claims are words of their owner and not proved.
 	//
 	// Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
 	GetNetworkIdentity(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7775,6 +7893,8 @@ type ClientInterface interface {
 
 	// GetPulse How the network stands, by week
 	//
+	// Calls, operators and stations of the last weeks, counted.
+	//
 	// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
 	GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -7795,10 +7915,14 @@ type ClientInterface interface {
 
 	// ListBroadcastBoard Operators by broadcast score
 	//
+	// Over a window and in a lane, in the order asked for.
+	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOperatorAtom One operator's record
+	//
+	// Rank, statistics, newest calls and moments: all that one card of an operator shows.
 	//
 	// Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
 	GetOperatorAtom(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7846,6 +7970,8 @@ type ClientInterface interface {
 
 	// ListOldHistory The last hour of a market, in the older form
 	//
+	// For older clients; `/api/polymarket/market-history` says more.
+	//
 	// Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
 	ListOldHistory(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -7876,6 +8002,8 @@ type ClientInterface interface {
 
 	// ListResolvedMarkets Markets of the primary venue that have an outcome, newest first
 	//
+	// Page by page, with `cursor`.
+	//
 	// Corresponds with GET /api/polymarket/resolved (the `ListResolvedMarkets` operationId).
 	ListResolvedMarkets(ctx context.Context, params *ListResolvedMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -7903,10 +8031,14 @@ type ClientInterface interface {
 
 	// GetIssuer What this issuer of tokens is and takes
 	//
+	// The metadata of RFC 8414 with a member `protocol` for what is ours.
+	//
 	// Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
 	GetIssuer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetApp What everybody may know of an app
+	//
+	// What the consent page shows of it.
 	//
 	// Corresponds with GET /api/protocol/v1/apps/{appId} (the `GetApp` operationId).
 	GetApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7927,6 +8059,8 @@ type ClientInterface interface {
 
 	// ListHubKeys The keys with which the hub attests
 	//
+	// With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+	//
 	// Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
 	ListHubKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -7938,6 +8072,8 @@ type ClientInterface interface {
 	GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMessages Messages, newest first
+	//
+	// Accepted messages of all people, of one, or of one type, page by page.
 	//
 	// Corresponds with GET /api/protocol/v1/messages (the `ListMessages` operationId).
 	ListMessages(ctx context.Context, params *ListMessagesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7962,6 +8098,8 @@ type ClientInterface interface {
 
 	// VerifyMessageWithBody Say whether a message would be taken
 	//
+	// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
@@ -7969,12 +8107,16 @@ type ClientInterface interface {
 
 	// VerifyMessage Say whether a message would be taken
 	//
+	// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
 	VerifyMessage(ctx context.Context, body VerifyMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMessage One message as it was signed
+	//
+	// With the bytes that were signed, so that anybody can verify it.
 	//
 	// Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
 	GetMessage(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8008,6 +8150,8 @@ type ClientInterface interface {
 
 	// RevokeTokenWithBody End a token
 	//
+	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
@@ -8015,12 +8159,16 @@ type ClientInterface interface {
 
 	// RevokeToken End a token
 	//
+	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
 	RevokeToken(ctx context.Context, body RevokeTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeTokenWithFormdataBody End a token
+	//
+	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
 	//
 	// Takes a body of the `application/x-www-form-urlencoded` content type.
 	//
@@ -8056,6 +8204,8 @@ type ClientInterface interface {
 
 	// GetPassport Who somebody is
 	//
+	// Takes the id of a passport or a handle, and shows only what the owner shows.
+	//
 	// Corresponds with GET /api/protocol/v1/passports/{id} (the `GetPassport` operationId).
 	GetPassport(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -8079,6 +8229,8 @@ type ClientInterface interface {
 
 	// GetPayloadSchema The JSON Schema of a message's payload
 	//
+	// What a message of that type may carry.
+	//
 	// Corresponds with GET /api/protocol/v1/schemas/{type} (the `GetPayloadSchema` operationId).
 	GetPayloadSchema(ctx context.Context, pType MessageType, params *GetPayloadSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -8101,6 +8253,8 @@ type ClientInterface interface {
 	CreateSignal(ctx context.Context, params *CreateSignalParams, body CreateSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSigners The signers of a passport
+	//
+	// Active, revoked and expired ones: who verifies an old message needs them.
 	//
 	// Corresponds with GET /api/protocol/v1/signers (the `ListSigners` operationId).
 	ListSigners(ctx context.Context, params *ListSignersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8150,6 +8304,8 @@ type ClientInterface interface {
 
 	// GetSigner One signer
 	//
+	// Whose it is, what it may sign, and until when.
+	//
 	// Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
 	GetSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -8193,6 +8349,8 @@ type ClientInterface interface {
 
 	// ListNativeMarkets The service's own markets
 	//
+	// Those that the service opened itself and whose outcome an administrator claims.
+	//
 	// Corresponds with GET /api/resolution/markets (the `ListNativeMarkets` operationId).
 	ListNativeMarkets(ctx context.Context, params *ListNativeMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -8213,10 +8371,14 @@ type ClientInterface interface {
 
 	// GetSignal One signal
 	//
+	// What was called, at which price and when; once the market is resolved, what came of it as well.
+	//
 	// Corresponds with GET /api/signals/{id} (the `GetSignal` operationId).
 	GetSignal(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSignalEvents History of a signal, oldest first
+	//
+	// What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
 	//
 	// Corresponds with GET /api/signals/{id}/events (the `ListSignalEvents` operationId).
 	ListSignalEvents(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8276,10 +8438,14 @@ type ClientInterface interface {
 
 	// GetOwnStreamer How one stands as a streamer
 	//
+	// Whether the caller may go on the air, and whether a session is running.
+	//
 	// Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
 	GetOwnStreamer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetStreamerProfile What an operator says of itself
+	//
+	// Words of the owner, with the statistics that the record gives.
 	//
 	// Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
 	GetStreamerProfile(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8436,15 +8602,21 @@ type ClientInterface interface {
 
 	// ListUserGrants The user's grants
 	//
+	// What apps may do in the name of the user, active and ended.
+	//
 	// Corresponds with GET /api/user/grants (the `ListUserGrants` operationId).
 	ListUserGrants(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeUserGrant End one of the user's grants
 	//
+	// Its tokens and signers end with it, at once.
+	//
 	// Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
 	RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeUserSigner Remove one of the user's signers for ever
+	//
+	// Messages that it signed before stay good.
 	//
 	// Corresponds with DELETE /api/user/signers/{publicKey} (the `RevokeUserSigner` operationId).
 	RevokeUserSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8625,6 +8797,8 @@ type ClientInterface interface {
 
 	// BeatStation A sign of life
 	//
+	// Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+	//
 	// Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
 	BeatStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -8710,6 +8884,8 @@ type ClientInterface interface {
 
 	// GetWebhook One webhook
 	//
+	// Its settings, its place in the feed and how it is doing. The secret was shown once.
+	//
 	// Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
 	GetWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -8769,6 +8945,8 @@ type ClientInterface interface {
 
 	// GetDocsOpenapi This document, at its second address
 	//
+	// The same bytes as `/openapi.json`.
+	//
 	// Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
 	GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -8780,6 +8958,8 @@ type ClientInterface interface {
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOpenapi This document
+	//
+	// Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
 	//
 	// Corresponds with GET /openapi.json (the `GetOpenapi` operationId).
 	GetOpenapi(ctx context.Context, params *GetOpenapiParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8793,15 +8973,21 @@ type ClientInterface interface {
 
 	// GetNext The next content segment
 	//
+	// Bumpers are passed over.
+	//
 	// Corresponds with GET /program/next (the `GetNext` operationId).
 	GetNext(ctx context.Context, params *GetNextParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetNow What is on the air
 	//
+	// The segment of one lane at this moment.
+	//
 	// Corresponds with GET /program/now (the `GetNow` operationId).
 	GetNow(ctx context.Context, params *GetNowParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTimeline The stored rundown
+	//
+	// The segments of all lanes as the clock has them, with their prices where they are known.
 	//
 	// Corresponds with GET /program/timeline (the `GetTimeline` operationId).
 	GetTimeline(ctx context.Context, params *GetTimelineParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8825,6 +9011,8 @@ type ClientInterface interface {
 
 // GetIssuerMetadata The same document where RFC 8414 looks for it
 //
+// For clients that derive the address from the issuer.
+//
 // Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
 func (c *Client) GetIssuerMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetIssuerMetadataRequest(c.Server)
@@ -8840,6 +9028,8 @@ func (c *Client) GetIssuerMetadata(ctx context.Context, reqEditors ...RequestEdi
 
 // GetResourceMetadata Which issuer the tokens for the protocol come from
 //
+// The metadata of RFC 9728. A 401 of the protocol names this address.
+//
 // Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
 func (c *Client) GetResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetResourceMetadataRequest(c.Server)
@@ -8854,6 +9044,8 @@ func (c *Client) GetResourceMetadata(ctx context.Context, reqEditors ...RequestE
 }
 
 // GetAgentResourceMetadata Which issuer the tokens for the agent endpoint come from
+//
+// The metadata of RFC 9728 for that resource alone.
 //
 // Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp (the `GetAgentResourceMetadata` operationId).
 func (c *Client) GetAgentResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8910,6 +9102,8 @@ func (c *Client) SendDailyDigest(ctx context.Context, params *SendDailyDigestPar
 
 // CreateNativeMarketWithBody Open a native market
 //
+// A market that no venue has. Its outcome is claimed by an administrator.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/admin/markets (the `CreateNativeMarket` operationId).
@@ -8926,6 +9120,8 @@ func (c *Client) CreateNativeMarketWithBody(ctx context.Context, contentType str
 }
 
 // CreateNativeMarket Open a native market
+//
+// A market that no venue has. Its outcome is claimed by an administrator.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8982,6 +9178,8 @@ func (c *Client) ClassifyOperator(ctx context.Context, body ClassifyOperatorJSON
 
 // UnpinMarket Take a market from the front of the heatmap
 //
+// A market without a pin is left as it is.
+//
 // Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
 func (c *Client) UnpinMarket(ctx context.Context, params *UnpinMarketParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUnpinMarketRequest(c.Server, params)
@@ -8996,6 +9194,8 @@ func (c *Client) UnpinMarket(ctx context.Context, params *UnpinMarketParams, req
 }
 
 // ListPins What stands in front of the heatmap
+//
+// In the order in which they are shown.
 //
 // Corresponds with GET /api/admin/pins (the `ListPins` operationId).
 func (c *Client) ListPins(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9177,6 +9377,8 @@ func (c *Client) GetAttention(ctx context.Context, params *GetAttentionParams, r
 
 // ListAttention Scores of the markets with the most attention
 //
+// Highest first, as of the last reading.
+//
 // Corresponds with GET /api/aura/top (the `ListAttention` operationId).
 func (c *Client) ListAttention(ctx context.Context, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAttentionRequest(c.Server, params)
@@ -9309,6 +9511,8 @@ func (c *Client) GetInfluence(ctx context.Context, params *GetInfluenceParams, r
 
 // ListPreempts What directors put into the programme
 //
+// Newest first, with what each stands in front of.
+//
 // Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
 func (c *Client) ListPreempts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListPreemptsRequest(c.Server)
@@ -9365,6 +9569,8 @@ func (c *Client) Preempt(ctx context.Context, body PreemptJSONRequestBody, reqEd
 }
 
 // GetBroadcastProgram The programme of a preset
+//
+// What is on now and what comes next, as the clock has it for that preset.
 //
 // Corresponds with GET /api/broadcast/program (the `GetBroadcastProgram` operationId).
 func (c *Client) GetBroadcastProgram(ctx context.Context, params *GetBroadcastProgramParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9436,6 +9642,8 @@ func (c *Client) GetShortLink(ctx context.Context, code string, reqEditors ...Re
 
 // GetCard The picture of a call, a market or an operator, 1200 by 630
 //
+// Drawn from what the JSON routes say. `?format=json` gives the words alone.
+//
 // Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
 func (c *Client) GetCard(ctx context.Context, kind string, id string, params *GetCardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCardRequest(c.Server, kind, id, params)
@@ -9450,6 +9658,8 @@ func (c *Client) GetCard(ctx context.Context, kind string, id string, params *Ge
 }
 
 // ListApps The caller's apps, newest first
+//
+// Active and ended ones. A secret was shown once, when it was made.
 //
 // Corresponds with GET /api/dev/apps (the `ListApps` operationId).
 func (c *Client) ListApps(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9503,6 +9713,8 @@ func (c *Client) RegisterApp(ctx context.Context, body RegisterAppJSONRequestBod
 }
 
 // DisableApp End an app for good
+//
+// Its grants, tokens and signers end with it. It cannot be undone.
 //
 // Corresponds with DELETE /api/dev/apps/{appId} (the `DisableApp` operationId).
 func (c *Client) DisableApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9612,6 +9824,8 @@ func (c *Client) RevokeKey(ctx context.Context, params *RevokeKeyParams, reqEdit
 
 // ListKeys The caller's keys, newest first
 //
+// Active and revoked ones. A plaintext was shown once, when its key was minted.
+//
 // Corresponds with GET /api/dev/keys (the `ListKeys` operationId).
 func (c *Client) ListKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListKeysRequest(c.Server)
@@ -9682,6 +9896,8 @@ func (c *Client) WhoAmI(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 
 // EmbedMarket A market, to be shown elsewhere
 //
+// The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+//
 // Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
 func (c *Client) EmbedMarket(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewEmbedMarketRequest(c.Server, marketID)
@@ -9696,6 +9912,8 @@ func (c *Client) EmbedMarket(ctx context.Context, marketID MarketPath, reqEditor
 }
 
 // Oembed oEmbed 1.0: what an address of ours is to be shown as
+//
+// Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
 //
 // Corresponds with GET /api/embed/oembed (the `Oembed` operationId).
 func (c *Client) Oembed(ctx context.Context, params *OembedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9712,6 +9930,8 @@ func (c *Client) Oembed(ctx context.Context, params *OembedParams, reqEditors ..
 
 // EmbedOperator An operator, to be shown elsewhere
 //
+// The facts, the frame to put into a page, and the short link, which the first reader makes.
+//
 // Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
 func (c *Client) EmbedOperator(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewEmbedOperatorRequest(c.Server, handle)
@@ -9727,6 +9947,8 @@ func (c *Client) EmbedOperator(ctx context.Context, handle HandlePath, reqEditor
 
 // EmbedSignal A call, to be shown elsewhere
 //
+// The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+//
 // Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
 func (c *Client) EmbedSignal(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewEmbedSignalRequest(c.Server, id)
@@ -9741,6 +9963,8 @@ func (c *Client) EmbedSignal(ctx context.Context, id SignalPath, reqEditors ...R
 }
 
 // ListFashionSignals Calls on markets of the programme category fashion, newest first
+//
+// The feed, for those markets alone.
 //
 // Corresponds with GET /api/fashion/signals (the `ListFashionSignals` operationId).
 func (c *Client) ListFashionSignals(ctx context.Context, params *ListFashionSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9773,6 +9997,8 @@ func (c *Client) DropIdentityClaim(ctx context.Context, params *DropIdentityClai
 }
 
 // ListIdentityClaims The caller's own claims
+//
+// Who the caller says to be on partner stations. Claims are words of their owner and not proved.
 //
 // Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
 func (c *Client) ListIdentityClaims(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9925,6 +10151,8 @@ func (c *Client) GetMarket(ctx context.Context, marketID MarketPath, reqEditors 
 }
 
 // ListMarketClips Clips of a market that can be watched, newest first
+//
+// Clips of broadcasts on this market; those that cannot be watched are left out.
 //
 // Corresponds with GET /api/m/{marketId}/clips (the `ListMarketClips` operationId).
 func (c *Client) ListMarketClips(ctx context.Context, marketID MarketPath, params *ListMarketClipsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10132,6 +10360,8 @@ func (c *Client) GetOwnFieldRecord(ctx context.Context, reqEditors ...RequestEdi
 
 // GetFieldRecord Where an operator stands in the field
 //
+// Rank, score and newest calls, as partner stations show them.
+//
 // Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
 func (c *Client) GetFieldRecord(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetFieldRecordRequest(c.Server, handle)
@@ -10146,6 +10376,8 @@ func (c *Client) GetFieldRecord(ctx context.Context, handle HandlePath, reqEdito
 }
 
 // GetNetworkIdentity What an operator has claimed on partner stations
+//
+// Claims are words of their owner and not proved.
 //
 // Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
 func (c *Client) GetNetworkIdentity(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10231,6 +10463,8 @@ func (c *Client) GetNetworkProgram(ctx context.Context, params *GetNetworkProgra
 
 // GetPulse How the network stands, by week
 //
+// Calls, operators and stations of the last weeks, counted.
+//
 // Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
 func (c *Client) GetPulse(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPulseRequest(c.Server)
@@ -10281,6 +10515,8 @@ func (c *Client) ViewTape(ctx context.Context, id string, reqEditors ...RequestE
 
 // ListBroadcastBoard Operators by broadcast score
 //
+// Over a window and in a lane, in the order asked for.
+//
 // Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListBroadcastBoardRequest(c.Server, params)
@@ -10295,6 +10531,8 @@ func (c *Client) ListBroadcastBoard(ctx context.Context, params *ListBroadcastBo
 }
 
 // GetOperatorAtom One operator's record
+//
+// Rank, statistics, newest calls and moments: all that one card of an operator shows.
 //
 // Corresponds with GET /api/operator/{handle} (the `GetOperatorAtom` operationId).
 func (c *Client) GetOperatorAtom(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10392,6 +10630,8 @@ func (c *Client) ListTiles(ctx context.Context, params *ListTilesParams, reqEdit
 
 // ListOldHistory The last hour of a market, in the older form
 //
+// For older clients; `/api/polymarket/market-history` says more.
+//
 // Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
 func (c *Client) ListOldHistory(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListOldHistoryRequest(c.Server, params)
@@ -10462,6 +10702,8 @@ func (c *Client) FindMarkets(ctx context.Context, params *FindMarketsParams, req
 
 // ListResolvedMarkets Markets of the primary venue that have an outcome, newest first
 //
+// Page by page, with `cursor`.
+//
 // Corresponds with GET /api/polymarket/resolved (the `ListResolvedMarkets` operationId).
 func (c *Client) ListResolvedMarkets(ctx context.Context, params *ListResolvedMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListResolvedMarketsRequest(c.Server, params)
@@ -10519,6 +10761,8 @@ func (c *Client) FileSignal(ctx context.Context, params *FileSignalParams, body 
 
 // GetIssuer What this issuer of tokens is and takes
 //
+// The metadata of RFC 8414 with a member `protocol` for what is ours.
+//
 // Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
 func (c *Client) GetIssuer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetIssuerRequest(c.Server)
@@ -10533,6 +10777,8 @@ func (c *Client) GetIssuer(ctx context.Context, reqEditors ...RequestEditorFn) (
 }
 
 // GetApp What everybody may know of an app
+//
+// What the consent page shows of it.
 //
 // Corresponds with GET /api/protocol/v1/apps/{appId} (the `GetApp` operationId).
 func (c *Client) GetApp(ctx context.Context, appID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10583,6 +10829,8 @@ func (c *Client) RevokeGrant(ctx context.Context, grantID openapi_types.UUID, re
 
 // ListHubKeys The keys with which the hub attests
 //
+// With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+//
 // Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
 func (c *Client) ListHubKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListHubKeysRequest(c.Server)
@@ -10614,6 +10862,8 @@ func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 }
 
 // ListMessages Messages, newest first
+//
+// Accepted messages of all people, of one, or of one type, page by page.
 //
 // Corresponds with GET /api/protocol/v1/messages (the `ListMessages` operationId).
 func (c *Client) ListMessages(ctx context.Context, params *ListMessagesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10668,6 +10918,8 @@ func (c *Client) SubmitMessage(ctx context.Context, body SubmitMessageJSONReques
 
 // VerifyMessageWithBody Say whether a message would be taken
 //
+// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
@@ -10685,6 +10937,8 @@ func (c *Client) VerifyMessageWithBody(ctx context.Context, contentType string, 
 
 // VerifyMessage Say whether a message would be taken
 //
+// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
@@ -10701,6 +10955,8 @@ func (c *Client) VerifyMessage(ctx context.Context, body VerifyMessageJSONReques
 }
 
 // GetMessage One message as it was signed
+//
+// With the bytes that were signed, so that anybody can verify it.
 //
 // Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
 func (c *Client) GetMessage(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10774,6 +11030,8 @@ func (c *Client) IntrospectTokenWithFormdataBody(ctx context.Context, body Intro
 
 // RevokeTokenWithBody End a token
 //
+// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
@@ -10791,6 +11049,8 @@ func (c *Client) RevokeTokenWithBody(ctx context.Context, contentType string, bo
 
 // RevokeToken End a token
 //
+// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
@@ -10807,6 +11067,8 @@ func (c *Client) RevokeToken(ctx context.Context, body RevokeTokenJSONRequestBod
 }
 
 // RevokeTokenWithFormdataBody End a token
+//
+// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
 //
 // Takes a body of the `application/x-www-form-urlencoded` content type.
 //
@@ -10882,6 +11144,8 @@ func (c *Client) IssueTokenWithFormdataBody(ctx context.Context, body IssueToken
 
 // GetPassport Who somebody is
 //
+// Takes the id of a passport or a handle, and shows only what the owner shows.
+//
 // Corresponds with GET /api/protocol/v1/passports/{id} (the `GetPassport` operationId).
 func (c *Client) GetPassport(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPassportRequest(c.Server, id)
@@ -10935,6 +11199,8 @@ func (c *Client) CreatePrediction(ctx context.Context, params *CreatePredictionP
 
 // GetPayloadSchema The JSON Schema of a message's payload
 //
+// What a message of that type may carry.
+//
 // Corresponds with GET /api/protocol/v1/schemas/{type} (the `GetPayloadSchema` operationId).
 func (c *Client) GetPayloadSchema(ctx context.Context, pType MessageType, params *GetPayloadSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPayloadSchemaRequest(c.Server, pType, params)
@@ -10987,6 +11253,8 @@ func (c *Client) CreateSignal(ctx context.Context, params *CreateSignalParams, b
 }
 
 // ListSigners The signers of a passport
+//
+// Active, revoked and expired ones: who verifies an old message needs them.
 //
 // Corresponds with GET /api/protocol/v1/signers (the `ListSigners` operationId).
 func (c *Client) ListSigners(ctx context.Context, params *ListSignersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11096,6 +11364,8 @@ func (c *Client) RevokeSigner(ctx context.Context, publicKey string, reqEditors 
 
 // GetSigner One signer
 //
+// Whose it is, what it may sign, and until when.
+//
 // Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
 func (c *Client) GetSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetSignerRequest(c.Server, publicKey)
@@ -11189,6 +11459,8 @@ func (c *Client) FinalizeMarket(ctx context.Context, body FinalizeMarketJSONRequ
 
 // ListNativeMarkets The service's own markets
 //
+// Those that the service opened itself and whose outcome an administrator claims.
+//
 // Corresponds with GET /api/resolution/markets (the `ListNativeMarkets` operationId).
 func (c *Client) ListNativeMarkets(ctx context.Context, params *ListNativeMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListNativeMarketsRequest(c.Server, params)
@@ -11239,6 +11511,8 @@ func (c *Client) ListSignalFeed(ctx context.Context, params *ListSignalFeedParam
 
 // GetSignal One signal
 //
+// What was called, at which price and when; once the market is resolved, what came of it as well.
+//
 // Corresponds with GET /api/signals/{id} (the `GetSignal` operationId).
 func (c *Client) GetSignal(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetSignalRequest(c.Server, id)
@@ -11253,6 +11527,8 @@ func (c *Client) GetSignal(ctx context.Context, id SignalPath, reqEditors ...Req
 }
 
 // ListSignalEvents History of a signal, oldest first
+//
+// What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
 //
 // Corresponds with GET /api/signals/{id}/events (the `ListSignalEvents` operationId).
 func (c *Client) ListSignalEvents(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11382,6 +11658,8 @@ func (c *Client) SendHeartbeat(ctx context.Context, body SendHeartbeatJSONReques
 
 // GetOwnStreamer How one stands as a streamer
 //
+// Whether the caller may go on the air, and whether a session is running.
+//
 // Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
 func (c *Client) GetOwnStreamer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOwnStreamerRequest(c.Server)
@@ -11396,6 +11674,8 @@ func (c *Client) GetOwnStreamer(ctx context.Context, reqEditors ...RequestEditor
 }
 
 // GetStreamerProfile What an operator says of itself
+//
+// Words of the owner, with the statistics that the record gives.
 //
 // Corresponds with GET /api/streamer/profile (the `GetStreamerProfile` operationId).
 func (c *Client) GetStreamerProfile(ctx context.Context, params *GetStreamerProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11742,6 +12022,8 @@ func (c *Client) Follow(ctx context.Context, body FollowJSONRequestBody, reqEdit
 
 // ListUserGrants The user's grants
 //
+// What apps may do in the name of the user, active and ended.
+//
 // Corresponds with GET /api/user/grants (the `ListUserGrants` operationId).
 func (c *Client) ListUserGrants(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListUserGrantsRequest(c.Server)
@@ -11757,6 +12039,8 @@ func (c *Client) ListUserGrants(ctx context.Context, reqEditors ...RequestEditor
 
 // RevokeUserGrant End one of the user's grants
 //
+// Its tokens and signers end with it, at once.
+//
 // Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
 func (c *Client) RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeUserGrantRequest(c.Server, grantID)
@@ -11771,6 +12055,8 @@ func (c *Client) RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID
 }
 
 // RevokeUserSigner Remove one of the user's signers for ever
+//
+// Messages that it signed before stay good.
 //
 // Corresponds with DELETE /api/user/signers/{publicKey} (the `RevokeUserSigner` operationId).
 func (c *Client) RevokeUserSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12159,6 +12445,8 @@ func (c *Client) ChangeStation(ctx context.Context, stationID string, body Chang
 
 // BeatStation A sign of life
 //
+// Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+//
 // Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
 func (c *Client) BeatStation(ctx context.Context, stationID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewBeatStationRequest(c.Server, stationID)
@@ -12354,6 +12642,8 @@ func (c *Client) DeleteWebhook(ctx context.Context, id openapi_types.UUID, reqEd
 
 // GetWebhook One webhook
 //
+// Its settings, its place in the feed and how it is doing. The secret was shown once.
+//
 // Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
 func (c *Client) GetWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetWebhookRequest(c.Server, id)
@@ -12483,6 +12773,8 @@ func (c *Client) ListMoves(ctx context.Context, params *ListMovesParams, reqEdit
 
 // GetDocsOpenapi This document, at its second address
 //
+// The same bytes as `/openapi.json`.
+//
 // Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
 func (c *Client) GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetDocsOpenapiRequest(c.Server, params)
@@ -12514,6 +12806,8 @@ func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (
 }
 
 // GetOpenapi This document
+//
+// Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
 //
 // Corresponds with GET /openapi.json (the `GetOpenapi` operationId).
 func (c *Client) GetOpenapi(ctx context.Context, params *GetOpenapiParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12547,6 +12841,8 @@ func (c *Client) GetChannel(ctx context.Context, params *GetChannelParams, reqEd
 
 // GetNext The next content segment
 //
+// Bumpers are passed over.
+//
 // Corresponds with GET /program/next (the `GetNext` operationId).
 func (c *Client) GetNext(ctx context.Context, params *GetNextParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetNextRequest(c.Server, params)
@@ -12562,6 +12858,8 @@ func (c *Client) GetNext(ctx context.Context, params *GetNextParams, reqEditors 
 
 // GetNow What is on the air
 //
+// The segment of one lane at this moment.
+//
 // Corresponds with GET /program/now (the `GetNow` operationId).
 func (c *Client) GetNow(ctx context.Context, params *GetNowParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetNowRequest(c.Server, params)
@@ -12576,6 +12874,8 @@ func (c *Client) GetNow(ctx context.Context, params *GetNowParams, reqEditors ..
 }
 
 // GetTimeline The stored rundown
+//
+// The segments of all lanes as the clock has them, with their prices where they are known.
 //
 // Corresponds with GET /program/timeline (the `GetTimeline` operationId).
 func (c *Client) GetTimeline(ctx context.Context, params *GetTimelineParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -20868,6 +21168,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetIssuerMetadataWithResponse The same document where RFC 8414 looks for it
 	//
+	// For clients that derive the address from the issuer.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
@@ -20875,12 +21177,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetResourceMetadataWithResponse Which issuer the tokens for the protocol come from
 	//
+	// The metadata of RFC 9728. A 401 of the protocol names this address.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
 	GetResourceMetadataWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetResourceMetadataResponse, error)
 
 	// GetAgentResourceMetadataWithResponse Which issuer the tokens for the agent endpoint come from
+	//
+	// The metadata of RFC 9728 for that resource alone.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -20909,12 +21215,16 @@ type ClientWithResponsesInterface interface {
 
 	// CreateNativeMarketWithBodyWithResponse Open a native market
 	//
+	// A market that no venue has. Its outcome is claimed by an administrator.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/admin/markets (the `CreateNativeMarket` operationId).
 	CreateNativeMarketWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateNativeMarketResponse, error)
 
 	// CreateNativeMarketWithResponse Open a native market
+	//
+	// A market that no venue has. Its outcome is claimed by an administrator.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -20941,12 +21251,16 @@ type ClientWithResponsesInterface interface {
 
 	// UnpinMarketWithResponse Take a market from the front of the heatmap
 	//
+	// A market without a pin is left as it is.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
 	UnpinMarketWithResponse(ctx context.Context, params *UnpinMarketParams, reqEditors ...RequestEditorFn) (*UnpinMarketResponse, error)
 
 	// ListPinsWithResponse What stands in front of the heatmap
+	//
+	// In the order in which they are shown.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21036,6 +21350,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListAttentionWithResponse Scores of the markets with the most attention
 	//
+	// Highest first, as of the last reading.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/aura/top (the `ListAttention` operationId).
@@ -21108,6 +21424,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListPreemptsWithResponse What directors put into the programme
 	//
+	// Newest first, with what each stands in front of.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
@@ -21136,6 +21454,8 @@ type ClientWithResponsesInterface interface {
 	PreemptWithResponse(ctx context.Context, body PreemptJSONRequestBody, reqEditors ...RequestEditorFn) (*PreemptResponse, error)
 
 	// GetBroadcastProgramWithResponse The programme of a preset
+	//
+	// What is on now and what comes next, as the clock has it for that preset.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21175,12 +21495,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetCardWithResponse The picture of a call, a market or an operator, 1200 by 630
 	//
+	// Drawn from what the JSON routes say. `?format=json` gives the words alone.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
 	GetCardWithResponse(ctx context.Context, kind string, id string, params *GetCardParams, reqEditors ...RequestEditorFn) (*GetCardResponse, error)
 
 	// ListAppsWithResponse The caller's apps, newest first
+	//
+	// Active and ended ones. A secret was shown once, when it was made.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21206,6 +21530,8 @@ type ClientWithResponsesInterface interface {
 	RegisterAppWithResponse(ctx context.Context, body RegisterAppJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterAppResponse, error)
 
 	// DisableAppWithResponse End an app for good
+	//
+	// Its grants, tokens and signers end with it. It cannot be undone.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21259,6 +21585,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListKeysWithResponse The caller's keys, newest first
 	//
+	// Active and revoked ones. A plaintext was shown once, when its key was minted.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/dev/keys (the `ListKeys` operationId).
@@ -21293,12 +21621,16 @@ type ClientWithResponsesInterface interface {
 
 	// EmbedMarketWithResponse A market, to be shown elsewhere
 	//
+	// The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
 	EmbedMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*EmbedMarketResponse, error)
 
 	// OembedWithResponse oEmbed 1.0: what an address of ours is to be shown as
+	//
+	// Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21307,6 +21639,8 @@ type ClientWithResponsesInterface interface {
 
 	// EmbedOperatorWithResponse An operator, to be shown elsewhere
 	//
+	// The facts, the frame to put into a page, and the short link, which the first reader makes.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
@@ -21314,12 +21648,16 @@ type ClientWithResponsesInterface interface {
 
 	// EmbedSignalWithResponse A call, to be shown elsewhere
 	//
+	// The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
 	EmbedSignalWithResponse(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*EmbedSignalResponse, error)
 
 	// ListFashionSignalsWithResponse Calls on markets of the programme category fashion, newest first
+	//
+	// The feed, for those markets alone.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21336,6 +21674,8 @@ type ClientWithResponsesInterface interface {
 	DropIdentityClaimWithResponse(ctx context.Context, params *DropIdentityClaimParams, reqEditors ...RequestEditorFn) (*DropIdentityClaimResponse, error)
 
 	// ListIdentityClaimsWithResponse The caller's own claims
+	//
+	// Who the caller says to be on partner stations. Claims are words of their owner and not proved.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21412,6 +21752,8 @@ type ClientWithResponsesInterface interface {
 	GetMarketWithResponse(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*GetMarketResponse, error)
 
 	// ListMarketClipsWithResponse Clips of a market that can be watched, newest first
+	//
+	// Clips of broadcasts on this market; those that cannot be watched are left out.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21519,12 +21861,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetFieldRecordWithResponse Where an operator stands in the field
 	//
+	// Rank, score and newest calls, as partner stations show them.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
 	GetFieldRecordWithResponse(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*GetFieldRecordResponse, error)
 
 	// GetNetworkIdentityWithResponse What an operator has claimed on partner stations
+	//
+	// Claims are words of their owner and not proved.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21570,6 +21916,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetPulseWithResponse How the network stands, by week
 	//
+	// Calls, operators and stations of the last weeks, counted.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
@@ -21596,12 +21944,16 @@ type ClientWithResponsesInterface interface {
 
 	// ListBroadcastBoardWithResponse Operators by broadcast score
 	//
+	// Over a window and in a lane, in the order asked for.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
 	ListBroadcastBoardWithResponse(ctx context.Context, params *ListBroadcastBoardParams, reqEditors ...RequestEditorFn) (*ListBroadcastBoardResponse, error)
 
 	// GetOperatorAtomWithResponse One operator's record
+	//
+	// Rank, statistics, newest calls and moments: all that one card of an operator shows.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21659,6 +22011,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListOldHistoryWithResponse The last hour of a market, in the older form
 	//
+	// For older clients; `/api/polymarket/market-history` says more.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
@@ -21697,6 +22051,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListResolvedMarketsWithResponse Markets of the primary venue that have an outcome, newest first
 	//
+	// Page by page, with `cursor`.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/polymarket/resolved (the `ListResolvedMarkets` operationId).
@@ -21726,12 +22082,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetIssuerWithResponse What this issuer of tokens is and takes
 	//
+	// The metadata of RFC 8414 with a member `protocol` for what is ours.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
 	GetIssuerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetIssuerResponse, error)
 
 	// GetAppWithResponse What everybody may know of an app
+	//
+	// What the consent page shows of it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21758,6 +22118,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListHubKeysWithResponse The keys with which the hub attests
 	//
+	// With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
@@ -21773,6 +22135,8 @@ type ClientWithResponsesInterface interface {
 	GetMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetMeResponse, error)
 
 	// ListMessagesWithResponse Messages, newest first
+	//
+	// Accepted messages of all people, of one, or of one type, page by page.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21799,6 +22163,8 @@ type ClientWithResponsesInterface interface {
 
 	// VerifyMessageWithBodyWithResponse Say whether a message would be taken
 	//
+	// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
@@ -21806,12 +22172,16 @@ type ClientWithResponsesInterface interface {
 
 	// VerifyMessageWithResponse Say whether a message would be taken
 	//
+	// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
 	VerifyMessageWithResponse(ctx context.Context, body VerifyMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyMessageResponse, error)
 
 	// GetMessageWithResponse One message as it was signed
+	//
+	// With the bytes that were signed, so that anybody can verify it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21847,6 +22217,8 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeTokenWithBodyWithResponse End a token
 	//
+	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
@@ -21854,12 +22226,16 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeTokenWithResponse End a token
 	//
+	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
 	RevokeTokenWithResponse(ctx context.Context, body RevokeTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
 
 	// RevokeTokenWithFormdataBodyWithResponse End a token
+	//
+	// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
 	//
 	// Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -21895,6 +22271,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetPassportWithResponse Who somebody is
 	//
+	// Takes the id of a passport or a handle, and shows only what the owner shows.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/protocol/v1/passports/{id} (the `GetPassport` operationId).
@@ -21920,6 +22298,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetPayloadSchemaWithResponse The JSON Schema of a message's payload
 	//
+	// What a message of that type may carry.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/protocol/v1/schemas/{type} (the `GetPayloadSchema` operationId).
@@ -21944,6 +22324,8 @@ type ClientWithResponsesInterface interface {
 	CreateSignalWithResponse(ctx context.Context, params *CreateSignalParams, body CreateSignalJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSignalResponse, error)
 
 	// ListSignersWithResponse The signers of a passport
+	//
+	// Active, revoked and expired ones: who verifies an old message needs them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21997,6 +22379,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetSignerWithResponse One signer
 	//
+	// Whose it is, what it may sign, and until when.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
@@ -22042,6 +22426,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListNativeMarketsWithResponse The service's own markets
 	//
+	// Those that the service opened itself and whose outcome an administrator claims.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/resolution/markets (the `ListNativeMarkets` operationId).
@@ -22068,12 +22454,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetSignalWithResponse One signal
 	//
+	// What was called, at which price and when; once the market is resolved, what came of it as well.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/signals/{id} (the `GetSignal` operationId).
 	GetSignalWithResponse(ctx context.Context, id SignalPath, reqEditors ...RequestEditorFn) (*GetSignalResponse, error)
 
 	// ListSignalEventsWithResponse History of a signal, oldest first
+	//
+	// What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -22139,12 +22529,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetOwnStreamerWithResponse How one stands as a streamer
 	//
+	// Whether the caller may go on the air, and whether a session is running.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
 	GetOwnStreamerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOwnStreamerResponse, error)
 
 	// GetStreamerProfileWithResponse What an operator says of itself
+	//
+	// Words of the owner, with the statistics that the record gives.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -22319,6 +22713,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListUserGrantsWithResponse The user's grants
 	//
+	// What apps may do in the name of the user, active and ended.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/user/grants (the `ListUserGrants` operationId).
@@ -22326,12 +22722,16 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeUserGrantWithResponse End one of the user's grants
 	//
+	// Its tokens and signers end with it, at once.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
 	RevokeUserGrantWithResponse(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeUserGrantResponse, error)
 
 	// RevokeUserSignerWithResponse Remove one of the user's signers for ever
+	//
+	// Messages that it signed before stay good.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -22534,6 +22934,8 @@ type ClientWithResponsesInterface interface {
 
 	// BeatStationWithResponse A sign of life
 	//
+	// Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
@@ -22633,6 +23035,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetWebhookWithResponse One webhook
 	//
+	// Its settings, its place in the feed and how it is doing. The secret was shown once.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
@@ -22702,6 +23106,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetDocsOpenapiWithResponse This document, at its second address
 	//
+	// The same bytes as `/openapi.json`.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
@@ -22717,6 +23123,8 @@ type ClientWithResponsesInterface interface {
 	GetHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetHealthResponse, error)
 
 	// GetOpenapiWithResponse This document
+	//
+	// Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -22734,6 +23142,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetNextWithResponse The next content segment
 	//
+	// Bumpers are passed over.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /program/next (the `GetNext` operationId).
@@ -22741,12 +23151,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetNowWithResponse What is on the air
 	//
+	// The segment of one lane at this moment.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /program/now (the `GetNow` operationId).
 	GetNowWithResponse(ctx context.Context, params *GetNowParams, reqEditors ...RequestEditorFn) (*GetNowResponse, error)
 
 	// GetTimelineWithResponse The stored rundown
+	//
+	// The segments of all lanes as the clock has them, with their prices where they are known.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -30899,6 +31313,8 @@ func (r OpenSocketResponse) ContentType() string {
 
 // GetIssuerMetadataWithResponse The same document where RFC 8414 looks for it
 //
+// For clients that derive the address from the issuer.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /.well-known/oauth-authorization-server/api/protocol/v1 (the `GetIssuerMetadata` operationId).
@@ -30912,6 +31328,8 @@ func (c *ClientWithResponses) GetIssuerMetadataWithResponse(ctx context.Context,
 
 // GetResourceMetadataWithResponse Which issuer the tokens for the protocol come from
 //
+// The metadata of RFC 9728. A 401 of the protocol names this address.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1 (the `GetResourceMetadata` operationId).
@@ -30924,6 +31342,8 @@ func (c *ClientWithResponses) GetResourceMetadataWithResponse(ctx context.Contex
 }
 
 // GetAgentResourceMetadataWithResponse Which issuer the tokens for the agent endpoint come from
+//
+// The metadata of RFC 9728 for that resource alone.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -30970,6 +31390,8 @@ func (c *ClientWithResponses) SendDailyDigestWithResponse(ctx context.Context, p
 
 // CreateNativeMarketWithBodyWithResponse Open a native market
 //
+// A market that no venue has. Its outcome is claimed by an administrator.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/admin/markets (the `CreateNativeMarket` operationId).
@@ -30982,6 +31404,8 @@ func (c *ClientWithResponses) CreateNativeMarketWithBodyWithResponse(ctx context
 }
 
 // CreateNativeMarketWithResponse Open a native market
+//
+// A market that no venue has. Its outcome is claimed by an administrator.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -31026,6 +31450,8 @@ func (c *ClientWithResponses) ClassifyOperatorWithResponse(ctx context.Context, 
 
 // UnpinMarketWithResponse Take a market from the front of the heatmap
 //
+// A market without a pin is left as it is.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/admin/pins (the `UnpinMarket` operationId).
@@ -31038,6 +31464,8 @@ func (c *ClientWithResponses) UnpinMarketWithResponse(ctx context.Context, param
 }
 
 // ListPinsWithResponse What stands in front of the heatmap
+//
+// In the order in which they are shown.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -31187,6 +31615,8 @@ func (c *ClientWithResponses) GetAttentionWithResponse(ctx context.Context, para
 
 // ListAttentionWithResponse Scores of the markets with the most attention
 //
+// Highest first, as of the last reading.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/aura/top (the `ListAttention` operationId).
@@ -31301,6 +31731,8 @@ func (c *ClientWithResponses) GetInfluenceWithResponse(ctx context.Context, para
 
 // ListPreemptsWithResponse What directors put into the programme
 //
+// Newest first, with what each stands in front of.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/broadcast/preempt (the `ListPreempts` operationId).
@@ -31347,6 +31779,8 @@ func (c *ClientWithResponses) PreemptWithResponse(ctx context.Context, body Pree
 }
 
 // GetBroadcastProgramWithResponse The programme of a preset
+//
+// What is on now and what comes next, as the clock has it for that preset.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -31410,6 +31844,8 @@ func (c *ClientWithResponses) GetShortLinkWithResponse(ctx context.Context, code
 
 // GetCardWithResponse The picture of a call, a market or an operator, 1200 by 630
 //
+// Drawn from what the JSON routes say. `?format=json` gives the words alone.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/card/{kind}/{id} (the `GetCard` operationId).
@@ -31422,6 +31858,8 @@ func (c *ClientWithResponses) GetCardWithResponse(ctx context.Context, kind stri
 }
 
 // ListAppsWithResponse The caller's apps, newest first
+//
+// Active and ended ones. A secret was shown once, when it was made.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -31465,6 +31903,8 @@ func (c *ClientWithResponses) RegisterAppWithResponse(ctx context.Context, body 
 }
 
 // DisableAppWithResponse End an app for good
+//
+// Its grants, tokens and signers end with it. It cannot be undone.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -31554,6 +31994,8 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, params 
 
 // ListKeysWithResponse The caller's keys, newest first
 //
+// Active and revoked ones. A plaintext was shown once, when its key was minted.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/dev/keys (the `ListKeys` operationId).
@@ -31612,6 +32054,8 @@ func (c *ClientWithResponses) WhoAmIWithResponse(ctx context.Context, reqEditors
 
 // EmbedMarketWithResponse A market, to be shown elsewhere
 //
+// The market with its crowd, the frame to put into a page, and the short link, which the first reader makes.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/embed/market/{marketId} (the `EmbedMarket` operationId).
@@ -31624,6 +32068,8 @@ func (c *ClientWithResponses) EmbedMarketWithResponse(ctx context.Context, marke
 }
 
 // OembedWithResponse oEmbed 1.0: what an address of ours is to be shown as
+//
+// Takes the addresses of receipts, markets and operators of this hub; any other address is not found.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -31638,6 +32084,8 @@ func (c *ClientWithResponses) OembedWithResponse(ctx context.Context, params *Oe
 
 // EmbedOperatorWithResponse An operator, to be shown elsewhere
 //
+// The facts, the frame to put into a page, and the short link, which the first reader makes.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/embed/operator/{handle} (the `EmbedOperator` operationId).
@@ -31651,6 +32099,8 @@ func (c *ClientWithResponses) EmbedOperatorWithResponse(ctx context.Context, han
 
 // EmbedSignalWithResponse A call, to be shown elsewhere
 //
+// The call with its receipt, the frame to put into a page, and the short link, which the first reader makes.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/embed/signal/{id} (the `EmbedSignal` operationId).
@@ -31663,6 +32113,8 @@ func (c *ClientWithResponses) EmbedSignalWithResponse(ctx context.Context, id Si
 }
 
 // ListFashionSignalsWithResponse Calls on markets of the programme category fashion, newest first
+//
+// The feed, for those markets alone.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -31691,6 +32143,8 @@ func (c *ClientWithResponses) DropIdentityClaimWithResponse(ctx context.Context,
 }
 
 // ListIdentityClaimsWithResponse The caller's own claims
+//
+// Who the caller says to be on partner stations. Claims are words of their owner and not proved.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -31815,6 +32269,8 @@ func (c *ClientWithResponses) GetMarketWithResponse(ctx context.Context, marketI
 }
 
 // ListMarketClipsWithResponse Clips of a market that can be watched, newest first
+//
+// Clips of broadcasts on this market; those that cannot be watched are left out.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -31994,6 +32450,8 @@ func (c *ClientWithResponses) GetOwnFieldRecordWithResponse(ctx context.Context,
 
 // GetFieldRecordWithResponse Where an operator stands in the field
 //
+// Rank, score and newest calls, as partner stations show them.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/network/field-record/{handle} (the `GetFieldRecord` operationId).
@@ -32006,6 +32464,8 @@ func (c *ClientWithResponses) GetFieldRecordWithResponse(ctx context.Context, ha
 }
 
 // GetNetworkIdentityWithResponse What an operator has claimed on partner stations
+//
+// Claims are words of their owner and not proved.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -32081,6 +32541,8 @@ func (c *ClientWithResponses) GetNetworkProgramWithResponse(ctx context.Context,
 
 // GetPulseWithResponse How the network stands, by week
 //
+// Calls, operators and stations of the last weeks, counted.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/network/pulse (the `GetPulse` operationId).
@@ -32125,6 +32587,8 @@ func (c *ClientWithResponses) ViewTapeWithResponse(ctx context.Context, id strin
 
 // ListBroadcastBoardWithResponse Operators by broadcast score
 //
+// Over a window and in a lane, in the order asked for.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/operator/leaderboard (the `ListBroadcastBoard` operationId).
@@ -32137,6 +32601,8 @@ func (c *ClientWithResponses) ListBroadcastBoardWithResponse(ctx context.Context
 }
 
 // GetOperatorAtomWithResponse One operator's record
+//
+// Rank, statistics, newest calls and moments: all that one card of an operator shows.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -32224,6 +32690,8 @@ func (c *ClientWithResponses) ListTilesWithResponse(ctx context.Context, params 
 
 // ListOldHistoryWithResponse The last hour of a market, in the older form
 //
+// For older clients; `/api/polymarket/market-history` says more.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
@@ -32286,6 +32754,8 @@ func (c *ClientWithResponses) FindMarketsWithResponse(ctx context.Context, param
 
 // ListResolvedMarketsWithResponse Markets of the primary venue that have an outcome, newest first
 //
+// Page by page, with `cursor`.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/polymarket/resolved (the `ListResolvedMarkets` operationId).
@@ -32333,6 +32803,8 @@ func (c *ClientWithResponses) FileSignalWithResponse(ctx context.Context, params
 
 // GetIssuerWithResponse What this issuer of tokens is and takes
 //
+// The metadata of RFC 8414 with a member `protocol` for what is ours.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/protocol/v1 (the `GetIssuer` operationId).
@@ -32345,6 +32817,8 @@ func (c *ClientWithResponses) GetIssuerWithResponse(ctx context.Context, reqEdit
 }
 
 // GetAppWithResponse What everybody may know of an app
+//
+// What the consent page shows of it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -32389,6 +32863,8 @@ func (c *ClientWithResponses) RevokeGrantWithResponse(ctx context.Context, grant
 
 // ListHubKeysWithResponse The keys with which the hub attests
 //
+// With these anybody verifies what the hub attests; a replaced key stays, for what it signed.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
@@ -32416,6 +32892,8 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 }
 
 // ListMessagesWithResponse Messages, newest first
+//
+// Accepted messages of all people, of one, or of one type, page by page.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -32460,6 +32938,8 @@ func (c *ClientWithResponses) SubmitMessageWithResponse(ctx context.Context, bod
 
 // VerifyMessageWithBodyWithResponse Say whether a message would be taken
 //
+// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
@@ -32473,6 +32953,8 @@ func (c *ClientWithResponses) VerifyMessageWithBodyWithResponse(ctx context.Cont
 
 // VerifyMessageWithResponse Say whether a message would be taken
 //
+// A dry run for who writes a client: nothing is kept, nothing takes effect, and every reason is named.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/protocol/v1/messages/verify (the `VerifyMessage` operationId).
@@ -32485,6 +32967,8 @@ func (c *ClientWithResponses) VerifyMessageWithResponse(ctx context.Context, bod
 }
 
 // GetMessageWithResponse One message as it was signed
+//
+// With the bytes that were signed, so that anybody can verify it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -32544,6 +33028,8 @@ func (c *ClientWithResponses) IntrospectTokenWithFormdataBodyWithResponse(ctx co
 
 // RevokeTokenWithBodyWithResponse End a token
 //
+// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
@@ -32557,6 +33043,8 @@ func (c *ClientWithResponses) RevokeTokenWithBodyWithResponse(ctx context.Contex
 
 // RevokeTokenWithResponse End a token
 //
+// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/protocol/v1/oauth/revoke (the `RevokeToken` operationId).
@@ -32569,6 +33057,8 @@ func (c *ClientWithResponses) RevokeTokenWithResponse(ctx context.Context, body 
 }
 
 // RevokeTokenWithFormdataBodyWithResponse End a token
+//
+// RFC 7009. A token that is unknown or of another app is answered like one that was ended.
 //
 // Takes a body of the `application/x-www-form-urlencoded` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -32628,6 +33118,8 @@ func (c *ClientWithResponses) IssueTokenWithFormdataBodyWithResponse(ctx context
 
 // GetPassportWithResponse Who somebody is
 //
+// Takes the id of a passport or a handle, and shows only what the owner shows.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/protocol/v1/passports/{id} (the `GetPassport` operationId).
@@ -32671,6 +33163,8 @@ func (c *ClientWithResponses) CreatePredictionWithResponse(ctx context.Context, 
 
 // GetPayloadSchemaWithResponse The JSON Schema of a message's payload
 //
+// What a message of that type may carry.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/protocol/v1/schemas/{type} (the `GetPayloadSchema` operationId).
@@ -32713,6 +33207,8 @@ func (c *ClientWithResponses) CreateSignalWithResponse(ctx context.Context, para
 }
 
 // ListSignersWithResponse The signers of a passport
+//
+// Active, revoked and expired ones: who verifies an old message needs them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -32802,6 +33298,8 @@ func (c *ClientWithResponses) RevokeSignerWithResponse(ctx context.Context, publ
 
 // GetSignerWithResponse One signer
 //
+// Whose it is, what it may sign, and until when.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
@@ -32877,6 +33375,8 @@ func (c *ClientWithResponses) FinalizeMarketWithResponse(ctx context.Context, bo
 
 // ListNativeMarketsWithResponse The service's own markets
 //
+// Those that the service opened itself and whose outcome an administrator claims.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/resolution/markets (the `ListNativeMarkets` operationId).
@@ -32921,6 +33421,8 @@ func (c *ClientWithResponses) ListSignalFeedWithResponse(ctx context.Context, pa
 
 // GetSignalWithResponse One signal
 //
+// What was called, at which price and when; once the market is resolved, what came of it as well.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/signals/{id} (the `GetSignal` operationId).
@@ -32933,6 +33435,8 @@ func (c *ClientWithResponses) GetSignalWithResponse(ctx context.Context, id Sign
 }
 
 // ListSignalEventsWithResponse History of a signal, oldest first
+//
+// What the owner added behind the call, and its result. Nothing in a history is ever changed or removed.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -33040,6 +33544,8 @@ func (c *ClientWithResponses) SendHeartbeatWithResponse(ctx context.Context, bod
 
 // GetOwnStreamerWithResponse How one stands as a streamer
 //
+// Whether the caller may go on the air, and whether a session is running.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/streamer/me (the `GetOwnStreamer` operationId).
@@ -33052,6 +33558,8 @@ func (c *ClientWithResponses) GetOwnStreamerWithResponse(ctx context.Context, re
 }
 
 // GetStreamerProfileWithResponse What an operator says of itself
+//
+// Words of the owner, with the statistics that the record gives.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -33340,6 +33848,8 @@ func (c *ClientWithResponses) FollowWithResponse(ctx context.Context, body Follo
 
 // ListUserGrantsWithResponse The user's grants
 //
+// What apps may do in the name of the user, active and ended.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/user/grants (the `ListUserGrants` operationId).
@@ -33353,6 +33863,8 @@ func (c *ClientWithResponses) ListUserGrantsWithResponse(ctx context.Context, re
 
 // RevokeUserGrantWithResponse End one of the user's grants
 //
+// Its tokens and signers end with it, at once.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
@@ -33365,6 +33877,8 @@ func (c *ClientWithResponses) RevokeUserGrantWithResponse(ctx context.Context, g
 }
 
 // RevokeUserSignerWithResponse Remove one of the user's signers for ever
+//
+// Messages that it signed before stay good.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -33692,6 +34206,8 @@ func (c *ClientWithResponses) ChangeStationWithResponse(ctx context.Context, sta
 
 // BeatStationWithResponse A sign of life
 //
+// Due every `intervalS` seconds; the last one is the `lastSeenAt` of the station.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/stations/{stationId}/heartbeat (the `BeatStation` operationId).
@@ -33857,6 +34373,8 @@ func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id 
 
 // GetWebhookWithResponse One webhook
 //
+// Its settings, its place in the feed and how it is doing. The secret was shown once.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
@@ -33968,6 +34486,8 @@ func (c *ClientWithResponses) ListMovesWithResponse(ctx context.Context, params 
 
 // GetDocsOpenapiWithResponse This document, at its second address
 //
+// The same bytes as `/openapi.json`.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
@@ -33995,6 +34515,8 @@ func (c *ClientWithResponses) GetHealthWithResponse(ctx context.Context, reqEdit
 }
 
 // GetOpenapiWithResponse This document
+//
+// Made from docs/protocol/openapi.yaml and checked against every answer of the tests. Both addresses serve the same bytes.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -34024,6 +34546,8 @@ func (c *ClientWithResponses) GetChannelWithResponse(ctx context.Context, params
 
 // GetNextWithResponse The next content segment
 //
+// Bumpers are passed over.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /program/next (the `GetNext` operationId).
@@ -34037,6 +34561,8 @@ func (c *ClientWithResponses) GetNextWithResponse(ctx context.Context, params *G
 
 // GetNowWithResponse What is on the air
 //
+// The segment of one lane at this moment.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /program/now (the `GetNow` operationId).
@@ -34049,6 +34575,8 @@ func (c *ClientWithResponses) GetNowWithResponse(ctx context.Context, params *Ge
 }
 
 // GetTimelineWithResponse The stored rundown
+//
+// The segments of all lanes as the clock has them, with their prices where they are known.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -1,0 +1,274 @@
+package conform
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of a run.
+const (
+	maxBody     = 4 << 20  // bytes of an answer that are read
+	maxHeader   = 64 << 10 // and of its head
+	maxRequests = 600      // of a run
+	maxKeyed    = 50       // of those with the key, in any minute: a key has sixty
+	maxWait     = time.Minute
+	tries       = 4 // of what is away for a moment
+	silentAfter = 2 // answers in a row that did not come: the host is not asked again
+)
+
+// host is one of the three services.
+type host string
+
+const (
+	hub   host = "hub"
+	api   host = "api"
+	clock host = "clock"
+)
+
+// Target is who is asked, and with what.
+type Target struct {
+	Hub, API, Clock string // addresses without a slash at the end; API and Clock may be empty
+	Key, Admin      string // secrets; empty: only reading
+	Market          string // where the key may file a call; empty: on a market that Admin makes
+	Venue           string // the primary venue's name in paths
+}
+
+func (t *Target) at(h host) string {
+	return map[host]string{hub: t.Hub, api: t.API, clock: t.Clock}[h]
+}
+
+// client sends what the checks ask.
+type client struct {
+	Target
+	http   http.Client
+	wait   func(context.Context, time.Duration) error
+	now    func() time.Time
+	sent   int
+	keyed  []time.Time        // when the key was used in the last minute
+	rest   map[bool]time.Time // with the key and without: not before, as the server says
+	silent map[host]int       // answers in a row that did not come
+	memo   map[string]*answer
+}
+
+func newClient(t Target, each time.Duration, wait func(context.Context, time.Duration) error) *client {
+	return &client{
+		Target: t, wait: wait, now: time.Now, silent: map[host]int{}, rest: map[bool]time.Time{}, memo: map[string]*answer{},
+		http: http.Client{
+			Timeout:       each,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport: &http.Transport{
+				MaxResponseHeaderBytes: maxHeader, DisableCompression: true, Proxy: http.ProxyFromEnvironment,
+				TLSHandshakeTimeout: each, ResponseHeaderTimeout: each,
+			},
+		},
+	}
+}
+
+// request is one question.
+type request struct {
+	method string
+	host   host
+	path   string
+	body   string // JSON, or whatever a check wants
+	header http.Header
+	key    bool // with the key
+	admin  bool // with the admin secret
+}
+
+func (q request) with(name, value string) request {
+	if q.header = q.header.Clone(); q.header == nil {
+		q.header = http.Header{}
+	}
+	q.header.Set(name, value)
+	return q
+}
+
+// answer is what came. Without one err says why, and status is 0.
+type answer struct {
+	method, path string
+	status       int
+	header       http.Header
+	body         []byte
+	err          error
+	value        any // the body, where it is JSON
+}
+
+var (
+	errBudget = errors.New("the run has sent all the requests that it may")
+	errSilent = errors.New("the host did not answer before, so it was not asked")
+	errLong   = fmt.Errorf("the body has more than %d bytes", maxBody)
+)
+
+// get reads something without a credential; the same is asked once in a run.
+func (c *client) get(ctx context.Context, h host, path string) *answer {
+	name := string(h) + path
+	if c.memo[name] == nil {
+		c.memo[name] = c.send(ctx, request{method: http.MethodGet, host: h, path: path})
+	}
+	return c.memo[name]
+}
+
+// anew reads something again.
+func (c *client) anew(ctx context.Context, h host, path string) *answer {
+	delete(c.memo, string(h)+path)
+	return c.get(ctx, h, path)
+}
+
+// send asks, and again for what is away for a moment or over a limit.
+func (c *client) send(ctx context.Context, q request) *answer {
+	for n := 1; ; n++ {
+		a := c.once(ctx, q)
+		pause, again := c.passing(a)
+		if !again || n == tries || c.wait(ctx, pause) != nil {
+			return a
+		}
+	}
+}
+
+// passing tells whether the same question may soon be answered better.
+func (c *client) passing(a *answer) (time.Duration, bool) {
+	if a.err != nil {
+		return 0, false
+	}
+	pause := time.Second
+	if n, err := strconv.Atoi(a.header.Get("Retry-After")); err == nil && n > 0 && n < 1<<20 {
+		pause = time.Duration(n) * time.Second
+	}
+	switch a.status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return pause, pause <= maxWait
+	}
+	return pause, a.header.Get("X-Degraded") != "" && pause <= maxWait
+}
+
+// once asks one time.
+func (c *client) once(ctx context.Context, q request) *answer {
+	a := &answer{method: q.method, path: q.path}
+	switch {
+	case c.sent >= maxRequests:
+		a.err = errBudget
+		return a
+	case c.silent[q.host] >= silentAfter:
+		a.err = errSilent
+		return a
+	}
+	if a.err = c.pace(ctx, q.key); a.err != nil {
+		return a
+	}
+	c.sent++
+	if a.err = c.fill(ctx, q, a); a.err != nil {
+		if u := (*url.Error)(nil); errors.As(a.err, &u) {
+			a.err = u.Err // the address may be long, and the reader knows it
+		}
+		if a.status == 0 {
+			c.silent[q.host]++
+		}
+		return a
+	}
+	c.silent[q.host] = 0
+	if m := remaining.FindStringSubmatch(a.header.Get("RateLimit")); m != nil {
+		left, _ := strconv.Atoi(m[1])
+		seconds, _ := strconv.Atoi(m[2])
+		if left < 2 && seconds <= int(maxWait/time.Second) {
+			c.rest[q.key] = c.now().Add(time.Duration(seconds) * time.Second)
+		}
+	}
+	return a
+}
+
+// remaining reads what the server says is left (RateLimit).
+var remaining = regexp.MustCompile(`r=(\d{1,6}); ?t=(\d{1,6})`)
+
+func (c *client) fill(ctx context.Context, q request, a *answer) error {
+	r, err := http.NewRequestWithContext(ctx, q.method, c.at(q.host)+q.path, nil)
+	if err != nil {
+		return err
+	}
+	if q.header != nil {
+		r.Header = q.header.Clone()
+	}
+	r.Header.Set("User-Agent", "signalcast-conform")
+	if r.Header.Get("Accept") == "" {
+		r.Header.Set("Accept", "application/json")
+	}
+	if q.key {
+		r.Header.Set("Authorization", "Bearer "+c.Key)
+	}
+	if q.admin {
+		r.Header.Set("x-admin-secret", c.Admin)
+	}
+	if q.body != "" {
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(q.body)), int64(len(q.body))
+		if r.Header.Get("Content-Type") == "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	a.status, a.header = res.StatusCode, res.Header
+	if a.body, err = io.ReadAll(io.LimitReader(res.Body, maxBody+1)); err != nil {
+		return fmt.Errorf("the body was cut: %w", err)
+	}
+	if len(a.body) > maxBody {
+		a.body = nil
+		return errLong
+	}
+	a.value = decode(a.body)
+	return nil
+}
+
+// pace waits until the next question may be asked: a minute has so many with the key,
+// and the server may have said that its own limit is near.
+func (c *client) pace(ctx context.Context, key bool) error {
+	now := c.now()
+	if rest := c.rest[key].Sub(now); rest > 0 {
+		if err := c.wait(ctx, rest); err != nil {
+			return err
+		}
+		delete(c.rest, key)
+	}
+	if !key {
+		return nil
+	}
+	for len(c.keyed) > 0 && now.Sub(c.keyed[0]) >= time.Minute {
+		c.keyed = c.keyed[1:]
+	}
+	if len(c.keyed) >= maxKeyed {
+		if err := c.wait(ctx, c.keyed[0].Add(time.Minute).Sub(now)); err != nil {
+			return err
+		}
+		c.keyed = c.keyed[1:]
+	}
+	c.keyed = append(c.keyed, c.now())
+	return nil
+}
+
+// asked is how a report names the question.
+func (a *answer) asked() string { return a.method + " " + a.path }
+
+// came is what came, in a few words.
+func (a *answer) came() string {
+	switch {
+	case a.err != nil && a.status == 0:
+		return "no answer: " + a.err.Error()
+	case a.err != nil:
+		return fmt.Sprintf("%d, and %v", a.status, a.err)
+	case text(a.value, "error") != "":
+		return fmt.Sprintf("%d %s", a.status, text(a.value, "error"))
+	case a.value == nil && len(bytes.TrimSpace(a.body)) > 0:
+		return fmt.Sprintf("%d with %s that is no JSON", a.status, strconv.Quote(cut(string(a.body), 60)))
+	}
+	return strconv.Itoa(a.status)
+}

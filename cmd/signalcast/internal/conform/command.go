@@ -1,0 +1,124 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
+)
+
+// Command is `signalcast conform`.
+type Command struct {
+	URL         string        `arg:"" name:"url" help:"Address of the hub."`
+	API         string        `name:"api" help:"Address of the api service; without it its checks are skipped." placeholder:"URL"`
+	Clock       string        `help:"Address of the clock service; without it its checks are skipped." placeholder:"URL"`
+	Key         string        `help:"File with an operator key, mode 0600, or - for the standard input. With it one call and its history are written." placeholder:"FILE"`
+	AdminSecret string        `help:"File with the admin secret, mode 0600. With it markets are made and resolved." placeholder:"FILE"`
+	Market      string        `help:"Where the key files its call; without it on a market that is made with the admin secret." placeholder:"ID"`
+	Venue       string        `help:"Name of the primary venue in paths." default:"polymarket"`
+	Only        []string      `help:"Only these checks, by id. Those that build on others need those as well." placeholder:"ID"`
+	Each        time.Duration `help:"How long one answer may take." default:"10s"`
+	PlainHTTP   bool          `name:"plain-http" help:"Send secrets without encryption to a machine that is not this one."`
+	JSON        bool          `name:"json" help:"Answer as one JSON object."`
+}
+
+// ErrNotConform says that a check failed.
+var ErrNotConform = errors.New("the server does not conform")
+
+// Run asks.
+func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
+	target, err := c.target(s)
+	if err != nil {
+		return err
+	}
+	doc, err := loadDocument()
+	if err != nil {
+		return err
+	}
+	wait := s.Wait
+	if wait == nil {
+		wait = sleep
+	}
+	r := &run{client: newClient(target, c.Each, wait), doc: doc}
+	var failed error // of the output
+	report := Report{Target: target.Hub, Checks: r.all(ctx, c.Only, func(done Result) {
+		if !c.JSON && failed == nil {
+			failed = line(s.Out, &done)
+		}
+	})}
+	report.Requests = r.sent
+	report.count()
+	if c.JSON {
+		failed = report.json(s.Out)
+	} else if failed == nil {
+		failed = report.end(s.Out)
+	}
+	if report.Failed > 0 {
+		failed = errors.Join(failed, fmt.Errorf("%w: %d of %d checks failed", ErrNotConform, report.Failed, len(report.Checks)))
+	}
+	return errors.Join(failed, ctx.Err())
+}
+
+func (c *Command) target(s *verbs.Streams) (Target, error) {
+	t := Target{Venue: c.Venue, Market: c.Market}
+	if !marketForm.MatchString(c.Venue) || c.Market != "" && !marketForm.MatchString(c.Market) {
+		return t, errors.New("--venue or --market is no such name")
+	}
+	if c.Each < time.Second/10 || c.Each > time.Minute {
+		return t, errors.New("--each is 100ms to 1m")
+	}
+	for _, id := range c.Only {
+		if !known(id) {
+			return t, fmt.Errorf("--only: there is no check %q; docs/conformance.md lists them", id)
+		}
+	}
+	var err error
+	if t.Hub, err = settings.Service("the address", c.URL); err != nil {
+		return t, err
+	}
+	if c.API != "" {
+		if t.API, err = settings.Service("--api", c.API); err != nil {
+			return t, err
+		}
+	}
+	if c.Clock != "" {
+		if t.Clock, err = settings.Service("--clock", c.Clock); err != nil {
+			return t, err
+		}
+	}
+	flags := settings.Flags{Key: c.Key, PlainHTTP: c.PlainHTTP}
+	if c.Key != "" {
+		if t.Key, err = flags.Secret(t.Hub, s.In); err != nil {
+			return t, err
+		}
+	}
+	if c.AdminSecret != "" {
+		if t.Admin, err = settings.AdminFile(c.AdminSecret); err == nil {
+			err = flags.MaySend(t.Hub)
+		}
+	}
+	return t, err
+}
+
+func known(id string) bool {
+	for _, c := range checks() {
+		if c.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,104 @@
+package conform
+
+import (
+	"context"
+	"net/http"
+	"strings"
+)
+
+// wellFormed demands the one form of errors.
+func (r *run) wellFormed(a *answer) {
+	if a.err != nil {
+		r.due(false, a, "an error of the protocol")
+		return
+	}
+	o, isObject := a.value.(map[string]any)
+	code, isText := o["error"].(string)
+	if !r.due(isObject && isText && code != "", a, "an object with error", cut(string(a.body), 80)) {
+		return
+	}
+	r.due(codeForm.MatchString(code), a, "error is in snake_case", "error is "+say(code))
+	if m, there := o["message"]; there {
+		_, isText := m.(string)
+		r.due(isText, a, "message is text", "message is "+say(m))
+	}
+}
+
+func errorForm(ctx context.Context, r *run) {
+	asks := []request{
+		{method: http.MethodGet, host: hub, path: "/api/nothing/of/conform"},
+		{method: http.MethodGet, host: hub, path: "/api/signals/" + noSignal},
+		{method: http.MethodGet, host: hub, path: "/api/operator/" + noHandle},
+		{method: http.MethodGet, host: hub, path: "/api/resolution/outcome"},
+		{method: http.MethodPost, host: hub, path: "/api/predictions", body: "{}"},
+		{method: http.MethodPut, host: hub, path: "/api/network/pulse"},
+		{method: http.MethodGet, host: hub, path: "/api/channels"},
+	}
+	if r.API != "" {
+		asks = append(asks, request{method: http.MethodGet, host: api, path: "/api/v1/nothing"}, request{method: http.MethodGet, host: api, path: "/api/aura/score"})
+	}
+	if r.Clock != "" {
+		asks = append(asks, request{method: http.MethodGet, host: clock, path: "/program/nothing"}, request{method: http.MethodGet, host: clock, path: "/program/channel?spec=[]"})
+	}
+	for _, q := range asks {
+		a := r.send(ctx, q)
+		if r.due(a.status >= 400 && a.status < 500, a, "an error") {
+			r.wellFormed(a)
+		}
+	}
+	r.refused(r.get(ctx, hub, "/api/resolution/outcome"), http.StatusBadRequest, "missing_market")
+}
+
+func wrongMethod(ctx context.Context, r *run) {
+	asks := []struct{ method, path, allowed string }{
+		{http.MethodPut, "/api/network/pulse", "GET"},
+		{http.MethodDelete, "/api/signals/feed", "GET"},
+		{http.MethodPut, "/api/predictions", "POST"},
+	}
+	for _, q := range asks {
+		a := r.send(ctx, request{method: q.method, host: hub, path: q.path})
+		if !r.refused(a, http.StatusMethodNotAllowed, "method_not_allowed") {
+			continue
+		}
+		allow := strings.Join(a.header.Values("Allow"), ", ")
+		r.due(strings.Contains(allow, q.allowed) && !strings.Contains(allow, q.method), a, "Allow has "+q.allowed+" and not "+q.method, "Allow: "+allow)
+	}
+}
+
+func goneRoutes(ctx context.Context, r *run) {
+	asks := []request{
+		{method: http.MethodGet, host: hub, path: "/api/channels"},
+		{method: http.MethodGet, host: hub, path: "/api/channels/old"},
+		{method: http.MethodPost, host: hub, path: "/api/channel/old", body: "{}"},
+	}
+	if r.API != "" {
+		asks = append(asks, request{method: http.MethodGet, host: api, path: "/api/v1/channels"})
+	}
+	for _, q := range asks {
+		a := r.send(ctx, q)
+		r.refused(a, http.StatusGone, "gone")
+	}
+}
+
+// wrongCredentials sends what no server can take; nothing of it can have an effect.
+func wrongCredentials(ctx context.Context, r *run) {
+	call := request{method: http.MethodPost, host: hub, path: "/api/predictions", body: object("marketId", noMarket, "direction", "YES", "priceAtPrediction", 5000)}
+	for _, bearer := range []string{
+		"", "Bearer", "Bearer x", "Bearer dk_" + strings.Repeat("A", 43), "Bearer db_live_" + strings.Repeat("A", 43),
+		"Bearer dat_" + strings.Repeat("A", 43), "Bearer eyJhbGciOiJub25lIn0.e30.", "Basic eDp4",
+	} {
+		q := call
+		if bearer != "" {
+			q = q.with("Authorization", bearer).with("Cookie", "db_uid=x; db_sig=y")
+		}
+		a := r.send(ctx, q)
+		if r.refused(a, http.StatusUnauthorized, "unauthenticated") {
+			r.due(strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer"), a, "WWW-Authenticate: Bearer", "WWW-Authenticate: "+a.header.Get("WWW-Authenticate"))
+		}
+	}
+	r.refused(r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/network/field-record/me"}), http.StatusUnauthorized, "unauthenticated")
+	r.refused(r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/dev/keys"}), http.StatusUnauthorized, "unauthenticated")
+	claim := request{method: http.MethodPost, host: hub, path: "/api/resolution/finalize", body: object("marketId", "native-zzzzzzzzzzzzzzzz", "verdict", "YES")}
+	r.refused(r.send(ctx, claim), http.StatusUnauthorized, "unauthenticated")
+	r.refused(r.send(ctx, claim.with("x-admin-secret", "not the secret of anybody")), http.StatusForbidden, "forbidden")
+}

@@ -1,0 +1,145 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// public are lists with the member that holds them, and the most rows that a page has.
+var public = []struct {
+	host  host
+	path  string
+	rows  string
+	most  int
+	words []string // parameters with words that nobody knows
+}{
+	{hub, "/api/signals/feed", "signals", 50, []string{"type=zz"}},
+	{hub, "/api/network/tapes", "tapes", 48, nil},
+	{hub, "/api/network/operators", "operators", 40, nil},
+	{hub, "/api/network/program", "segments", 400, []string{"preset=zz"}},
+	{hub, "/api/operator/leaderboard", "leaderboard", 100, []string{"operators=zz", "window=zz", "lane=ZZ"}},
+	{hub, "/api/wire", "items", 200, []string{"window=zz", "lane=ZZ"}},
+	{hub, "/api/situations", "situations", 100, []string{"window=zz", "lane=ZZ"}},
+	{hub, "/api/markets/airable", "markets", 400, []string{"lane=ZZ"}},
+	{hub, "/api/{venue}/markets", "markets", 100, []string{"lane=ZZ", "sort=zz", "cursor=!!", "cursor=eyJrIjpbMV19"}},
+	{hub, "/api/{venue}/resolved", "markets", 100, []string{"cursor=zz"}},
+	{hub, "/api/broadcast/feed", "items", 100, []string{"types=zz", "cursor=zz"}},
+	{hub, "/api/resolution/markets", "markets", 100, []string{"status=zz", "due=zz"}},
+	{api, "/api/v1/feed", "items", 200, []string{"types=zz", "cursor=zz", "lane=ZZ"}},
+	{api, "/api/v1/signals", "signals", 100, []string{"status=zz", "cursor=zz"}},
+	{api, "/api/v1/signals/leaderboard", "leaderboard", 200, []string{"operators=zz", "lane=ZZ"}},
+}
+
+func (r *run) lists(f func(h host, path, rows string, most int, words []string)) {
+	for _, l := range public {
+		if r.at(l.host) != "" {
+			f(l.host, strings.Replace(l.path, "{venue}", r.Venue, 1), l.rows, l.most, l.words)
+		}
+	}
+}
+
+func listsNeverFail(ctx context.Context, r *run) {
+	r.lists(func(h host, path, rows string, most int, words []string) {
+		for _, query := range append([]string{"limit=-1", "limit=zz", "limit=999999999999999999999"}, words...) {
+			a := r.get(ctx, h, path+"?"+query)
+			if r.status(a, http.StatusOK) {
+				_, isList := at(a.value, rows).([]any)
+				r.due(isList, a, "a list "+rows, rows+" is "+say(at(a.value, rows)))
+			}
+		}
+	})
+}
+
+func pagesEnd(ctx context.Context, r *run) {
+	r.lists(func(h host, path, rows string, most int, _ []string) {
+		a := r.get(ctx, h, path+"?limit=999999999999999999999")
+		n := len(list(a.value, rows))
+		r.due(n <= most, a, fmt.Sprintf("at most %d of %s", most, rows), fmt.Sprint(n))
+		if one := r.get(ctx, h, path+"?limit=1"); n > 0 && one.status == http.StatusOK {
+			n := len(list(one.value, rows))
+			r.due(n <= 1, one, "at most 1 of "+rows, fmt.Sprint(n))
+		}
+	})
+}
+
+// cursors reads a page of two and the one behind it: nothing comes twice, and what the
+// larger page has comes.
+func cursors(ctx context.Context, r *run) {
+	for _, l := range []struct {
+		host           host
+		path, rows, id string
+	}{
+		{hub, "/api/" + r.Venue + "/markets", "markets", "id"},
+		{api, "/api/v1/feed", "items", "id"},
+		{api, "/api/v1/signals", "signals", "id"},
+	} {
+		if r.at(l.host) == "" {
+			continue
+		}
+		a := r.anew(ctx, l.host, l.path+"?limit=2")
+		next := text(a.value, "next_cursor")
+		if next == "" || len(next) > 1024 || strings.ContainsAny(next, "&#? %\r\n") {
+			r.due(next == "", a, "next_cursor is base64url", "next_cursor is "+say(next))
+			continue
+		}
+		b := r.anew(ctx, l.host, l.path+"?limit=2&cursor="+next)
+		if !r.status(b, http.StatusOK) {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, row := range list(a.value, l.rows) {
+			seen[text(row, l.id)] = true
+		}
+		for _, row := range list(b.value, l.rows) {
+			r.due(!seen[text(row, l.id)], b, "rows that were not on the page before", l.id+" "+say(at(row, l.id))+" again")
+		}
+	}
+}
+
+const (
+	noSignal = "0199f0a4-0000-7000-8000-00000000ffff"
+	noMarket = "99999999999999999999"
+	noHandle = "nobody_of_conform"
+)
+
+// emptyStates asks for what is not there.
+func emptyStates(ctx context.Context, r *run) {
+	for _, path := range []string{
+		"/api/signals/" + noSignal, "/api/operator/" + noHandle, "/api/network/field-record/" + noHandle,
+		"/api/network/identity/" + noHandle, "/api/" + r.Venue + "/market?id=" + noMarket,
+	} {
+		r.status(r.get(ctx, hub, path), http.StatusNotFound)
+	}
+	market := "native-zzzzzzzzzzzzzzzz"
+	for path, rows := range map[string]string{"/signals": "signals", "/streams": "streams", "/clips": "clips"} {
+		a := r.get(ctx, hub, "/api/m/"+market+path)
+		if r.status(a, http.StatusOK) {
+			l, isList := at(a.value, rows).([]any)
+			r.due(isList && len(l) == 0, a, rows+" is []", rows+" is "+say(at(a.value, rows)))
+		}
+	}
+	if a := r.get(ctx, hub, "/api/m/"+market+"/signals"); a.status == http.StatusOK {
+		r.due(at(a.value, "yes") == nil && at(a.value, "no") == nil, a, "no yes and no no, as count is 0", "yes "+say(at(a.value, "yes")))
+	}
+	if a := r.get(ctx, hub, "/api/m/"+market+"/crowd"); r.status(a, http.StatusOK) {
+		r.same(a, "totalSignals", float64(0))
+		r.same(a, "yesPercent", nil)
+	}
+	if a := r.get(ctx, hub, "/api/resolution/outcome?market="+market); r.status(a, http.StatusOK) {
+		r.same(a, "outcome", nil)
+	}
+	if a := r.get(ctx, hub, "/api/streamer/signal?handle="+noHandle); r.status(a, http.StatusOK) {
+		o, isObject := a.value.(map[string]any)
+		_, told := o["marketId"]
+		r.due(isObject && told && o["marketId"] == nil, a, "marketId: null", say(a.value))
+	}
+	if a := r.get(ctx, hub, "/api/network/payout/"+noHandle); r.status(a, http.StatusOK) {
+		r.same(a, "eligible", false)
+	}
+	if a := r.get(ctx, hub, "/api/"+r.Venue+"/market-history?tokenId=1"); r.status(a, http.StatusOK) {
+		l, isList := at(a.value, "history").([]any)
+		r.due(isList && len(l) == 0, a, "history is []", "history is "+say(at(a.value, "history")))
+	}
+}

@@ -1,0 +1,125 @@
+package conform
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/gowebpki/jcs"
+)
+
+const protocolBase = "/api/protocol/v1"
+
+var (
+	keyHex       = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	signatureHex = regexp.MustCompile(`^[0-9a-f]{128}$`)
+	messageTypes = []string{
+		"profile.update", "station.create", "station.update", "broadcast.create", "broadcast.goLive",
+		"signal.create", "prediction.create", "market.create", "resolution.create",
+	}
+)
+
+func discovery(ctx context.Context, r *run) {
+	a := r.get(ctx, hub, protocolBase)
+	if !r.status(a, http.StatusOK) {
+		return
+	}
+	u, err := url.Parse(text(a.value, "issuer"))
+	r.due(err == nil && u.Host != "" && strings.HasSuffix(u.Path, protocolBase), a, "issuer ends in "+protocolBase, say(at(a.value, "issuer")))
+	has := func(path string, wanted ...string) {
+		got := map[any]bool{}
+		for _, v := range list(a.value, path) {
+			got[v] = true
+		}
+		for _, w := range wanted {
+			r.due(got[w], a, path+" has "+w, say(at(a.value, path)))
+		}
+	}
+	has("scopes_supported", "profile:read", "signal:create", "prediction:create")
+	has("code_challenge_methods_supported", "S256")
+	has("response_types_supported", "code")
+	has("protocol.messageTypes", messageTypes...)
+	r.same(a, "protocol.version", float64(1))
+	r.same(a, "protocol.signature.prefix", "denpa-message-v1")
+	r.same(a, "protocol.signature.canonicalization", "RFC8785")
+	b := r.get(ctx, hub, "/.well-known/oauth-authorization-server"+protocolBase)
+	if r.status(b, http.StatusOK) {
+		r.same(b, "issuer", text(a.value, "issuer"))
+	}
+}
+
+// attestedMessages checks the signature of every message that is given out: those that
+// are attested by a key of the hub, others by the key that they name.
+func attestedMessages(ctx context.Context, r *run) {
+	k := r.get(ctx, hub, protocolBase+"/keys")
+	if !r.status(k, http.StatusOK) {
+		return
+	}
+	keys := map[string]bool{}
+	for _, key := range list(k.value, "keys") {
+		public := text(key, "publicKey")
+		r.due(text(key, "kind") == "ed25519" && keyHex.MatchString(public), k, "kind ed25519 with 64 hex digits", say(key))
+		keys[public] = true
+	}
+	r.due(len(keys) > 0, k, "at least one key", "none")
+	issuer := text(r.get(ctx, hub, protocolBase).value, "issuer")
+	for _, id := range r.own.messages {
+		one := r.get(ctx, hub, protocolBase+"/messages/"+id)
+		if r.status(one, http.StatusOK) {
+			r.message(one, one.body, issuer, keys)
+		}
+	}
+	a := r.anew(ctx, hub, protocolBase+"/messages?limit=50")
+	var page struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if r.status(a, http.StatusOK) && r.due(json.Unmarshal(a.body, &page) == nil, a, "a list messages") {
+		for _, raw := range page.Messages {
+			r.message(a, raw, issuer, keys)
+		}
+	}
+}
+
+// message checks one message as it is kept.
+func (r *run) message(a *answer, raw []byte, issuer string, keys map[string]bool) {
+	var kept struct {
+		ID       string                     `json:"id"`
+		Attested bool                       `json:"attested"`
+		Message  map[string]json.RawMessage `json:"message"`
+	}
+	if !r.due(json.Unmarshal(raw, &kept) == nil && kept.Message != nil, a, "a message with its id") {
+		return
+	}
+	whole := decode(raw)
+	public, signature := text(whole, "message.signer.publicKey"), text(whole, "message.signature")
+	if !r.due(keyHex.MatchString(public) && signatureHex.MatchString(signature), a, "a key of 64 and a signature of 128 hex digits", say(at(whole, "message.signer"))) {
+		return
+	}
+	delete(kept.Message, "signature")
+	signed, err := signedBytes(issuer, kept.Message)
+	if !r.due(err == nil, a, "a message with a canonical form", kept.ID) {
+		return
+	}
+	key, _ := hex.DecodeString(public)
+	sig, _ := hex.DecodeString(signature)
+	r.due(ed25519.Verify(key, signed, sig), a, "a signature of "+public+" over the message", kept.ID+" is not signed so")
+	sum := sha256.Sum256(signed)
+	r.due(kept.ID == "msg_"+hex.EncodeToString(sum[:]), a, "id is msg_ and the SHA-256 of what is signed", say(kept.ID))
+	r.due(!kept.Attested || keys[public], a, "a key of the list of keys", public)
+}
+
+// signedBytes is what a signature covers (identity 2.7).
+func signedBytes(issuer string, message any) ([]byte, error) {
+	raw, err := json.Marshal(message)
+	if err != nil {
+		return nil, err
+	}
+	canonical, err := jcs.Transform(raw)
+	return []byte("denpa-message-v1\n" + issuer + "\n" + string(canonical)), err
+}

@@ -1,0 +1,68 @@
+package conform
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+)
+
+// Report is a whole run.
+type Report struct {
+	Target   string   `json:"target"`
+	Passed   int      `json:"passed"`
+	Failed   int      `json:"failed"`
+	Skipped  int      `json:"skipped"`
+	Requests int      `json:"requests"`
+	Checks   []Result `json:"checks"`
+}
+
+func (p *Report) count() {
+	for _, c := range p.Checks {
+		switch c.Outcome {
+		case Pass:
+			p.Passed++
+		case Fail:
+			p.Failed++
+		case Skip:
+			p.Skipped++
+		}
+	}
+}
+
+// line writes a check with its findings.
+func line(to io.Writer, c *Result) error {
+	word := map[Outcome]string{Pass: "ok  ", Fail: "FAIL", Skip: "skip"}[c.Outcome]
+	text := fmt.Sprintf("%s  %-20s %s  [%s]", word, c.ID, c.Title, c.Source)
+	if c.Because != "" {
+		text += "  because: " + c.Because
+	}
+	if _, err := fmt.Fprintln(to, text); err != nil {
+		return err
+	}
+	for _, f := range c.Findings {
+		if _, err := fmt.Fprintf(to, "        %s\n          came: %s\n          due:  %s\n", f.Asked, f.Came, f.Due); err != nil {
+			return err
+		}
+	}
+	if c.More > 0 {
+		_, err := fmt.Fprintf(to, "        and %d more\n", c.More)
+		return err
+	}
+	return nil
+}
+
+// end writes the counts.
+func (p *Report) end(to io.Writer) error {
+	_, err := fmt.Fprintf(to, "%d passed, %d failed, %d skipped, with %d requests to %s\n", p.Passed, p.Failed, p.Skipped, p.Requests, show.Clean(p.Target))
+	return err
+}
+
+func (p *Report) json(to io.Writer) error {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return show.JSON(to, raw)
+}

@@ -1,0 +1,83 @@
+package conform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/signalcast/signalcast/proto/openapi"
+)
+
+// document is the description that the kit brings along. Its objects are open: a
+// server may add members.
+type document struct{ spec *openapi3.T }
+
+// additions are members of this service's own, by schema: they are in the document
+// and in no page of the protocol, so nobody has to have them.
+var additions = map[string][]string{
+	"EmbedOperator": {"shortUrl"}, "EmbedMarket": {"shortUrl"}, "EmbedSignal": {"shortUrl"},
+	"Market": {"volumeUnit"}, "MarketRow": {"volumeUnit"}, "VenueMarket": {"volumeUnit"},
+	"ScoreRow": {"edge"}, "BroadcastRow": {"edge"}, "ScoreBoard": {"order"}, "BroadcastBoard": {"order"},
+	"OEmbed": {"provider_name", "provider_url", "cache_age", "thumbnail_url", "thumbnail_width", "thumbnail_height"},
+	"Feed":   {"head", "gap"},
+}
+
+func loadDocument() (*document, error) {
+	all := decode(openapi.JSON)
+	for name, members := range additions {
+		schema, _ := at(all, "components.schemas."+name).(map[string]any)
+		if schema == nil {
+			return nil, fmt.Errorf("the description of the kit has no %s", name)
+		}
+		each(schema, name, func(_ string, o map[string]any) {
+			if required, is := o["required"].([]any); is {
+				o["required"] = slices.DeleteFunc(required, func(m any) bool { return slices.Contains(members, fmt.Sprint(m)) })
+			}
+		})
+	}
+	each(all, "", func(_ string, o map[string]any) { // the reader of schemas passes const over
+		if value, is := o["const"]; is {
+			o["enum"] = []any{value}
+		}
+	})
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := openapi3.NewLoader().LoadFromData(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the description of the kit: %w", err)
+	}
+	return &document{spec}, nil
+}
+
+// calendar is the format date-time, which the reader of schemas leaves to its caller.
+var calendar = openapi3.NewCallbackValidator(func(s string) error {
+	_, err := time.Parse(time.RFC3339, s)
+	return err
+})
+
+// differs says where a value is not of the shape of a read; empty: nowhere.
+func (d *document) differs(template string, status int, v any) string {
+	item := d.spec.Paths.Value(template)
+	if item == nil || item.Get == nil || item.Get.Responses.Status(status) == nil {
+		return fmt.Sprintf("%s with %d is not described", template, status)
+	}
+	media := item.Get.Responses.Status(status).Value.Content["application/json"]
+	if media == nil {
+		return template + " is not described as JSON"
+	}
+	err := media.Schema.Value.VisitJSON(v, openapi3.VisitAsResponse(), openapi3.WithStringFormatValidator("date-time", calendar))
+	if err == nil {
+		return ""
+	}
+	if s := (*openapi3.SchemaError)(nil); errors.As(err, &s) {
+		return strings.Join(s.JSONPointer(), ".") + ": " + s.Reason
+	}
+	return err.Error()
+}

@@ -1,0 +1,70 @@
+// Command signin is a whole app of a third party, small enough to read at once and safe
+// enough to copy: people sign in with Signalcast, it files a call for them with the
+// permission that they gave, shows the receipt, and gives the permission back.
+//
+//	HUB_URL=http://127.0.0.1:8080 CLIENT_ID=… go run .
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "signin:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	listener, err := net.Listen("tcp", or(os.Getenv("LISTEN"), "127.0.0.1:8484"))
+	if err != nil {
+		return err
+	}
+	early, err := time.ParseDuration(or(os.Getenv("RENEW_EARLY"), "30s"))
+	if err != nil {
+		return fmt.Errorf("RENEW_EARLY: %w", err)
+	}
+	a, err := newApp(ctx, settings{
+		Hub: strings.TrimSuffix(or(os.Getenv("HUB_URL"), "http://127.0.0.1:8080"), "/"),
+		// Where browsers find this app. Behind a proxy it is an https address.
+		Base:     strings.TrimSuffix(or(os.Getenv("BASE_URL"), "http://"+listener.Addr().String()), "/"),
+		ClientID: os.Getenv("CLIENT_ID"),
+		// Only an app that can keep a secret has one: never a program on a user's machine.
+		ClientSecret: os.Getenv("CLIENT_SECRET"),
+		RenewEarly:   early,
+	})
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: a.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
+	fmt.Println("open", a.Base)
+	go func() {
+		<-ctx.Done()
+		last, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = server.Shutdown(last)
+	}()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

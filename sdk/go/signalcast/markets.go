@@ -1,0 +1,50 @@
+package signalcast
+
+import (
+	"context"
+	"iter"
+
+	"github.com/signalcast/signalcast/sdk/go/client"
+)
+
+// Markets are those of the venues and of the service itself, seen through their calls.
+type Markets struct{ c *Client }
+
+// Search lists markets by words, lane and order.
+func (m Markets) Search(ctx context.Context, params *client.FindMarketsParams) iter.Seq2[client.MarketRow, error] {
+	p := at(params)
+	return pages(func(cursor *string) (client.MarketRows, error) {
+		q := p
+		if cursor != nil {
+			q.Cursor = cursor
+		}
+		return read[client.MarketRows](m.c.Hub.FindMarkets(ctx, &q))
+	}, func(r client.MarketRows) ([]client.MarketRow, *string) { return r.Markets, r.NextCursor })
+}
+
+// Get reads a market.
+func (m Markets) Get(ctx context.Context, id string) (client.Market, error) {
+	return read[client.Market](m.c.Hub.GetMarket(ctx, id))
+}
+
+// Crowd reads how the calls on a market lean.
+func (m Markets) Crowd(ctx context.Context, id string) (client.Crowd, error) {
+	return read[client.Crowd](m.c.Hub.GetCrowd(ctx, id))
+}
+
+// Ledger lists the calls on a market, newest first. No such market is an empty list.
+func (m Markets) Ledger(ctx context.Context, id string, params *client.ListMarketSignalsParams) iter.Seq2[client.LedgerSignal, error] {
+	p := at(params)
+	return pages(func(cursor *string) (client.MarketLedger, error) {
+		q := p
+		if cursor != nil {
+			q.Cursor = cursor
+		}
+		return read[client.MarketLedger](m.c.Hub.ListMarketSignals(ctx, id, &q))
+	}, func(l client.MarketLedger) ([]client.LedgerSignal, *string) { return l.Signals, l.NextCursor })
+}
+
+// Outcome reads what was claimed; its outcome is nil while nothing is.
+func (m Markets) Outcome(ctx context.Context, id string) (client.OutcomeAnswer, error) {
+	return read[client.OutcomeAnswer](m.c.Hub.GetOutcome(ctx, &client.GetOutcomeParams{Market: id}))
+}

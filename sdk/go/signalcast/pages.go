@@ -1,0 +1,47 @@
+package signalcast
+
+import (
+	"errors"
+	"iter"
+)
+
+// ErrCursor ends a list whose cursor leads back to where it was: a service that cannot read a
+// cursor begins anew, and the list would never end.
+var ErrCursor = errors.New("signalcast: the cursor of the list leads back to a page that was read")
+
+// pages reads a list page by page, each when the one before is used up. The loop may be left
+// at any time; it ends with the first error.
+func pages[P, T any](page func(cursor *string) (P, error), rows func(P) ([]T, *string)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		seen := map[string]bool{}
+		for cursor := (*string)(nil); ; {
+			p, err := page(cursor)
+			list, next := rows(p)
+			for _, row := range list {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if err == nil && next != nil && *next != "" && seen[*next] {
+				err = ErrCursor
+			}
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			if next == nil || *next == "" {
+				return
+			}
+			seen[*next], cursor = true, next
+		}
+	}
+}
+
+// at is a copy of the parameters of a list, which may be nil.
+func at[P any](params *P) P {
+	if params == nil {
+		return *new(P)
+	}
+	return *params
+}

@@ -1,0 +1,196 @@
+package signalcast
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// maxAnswer is more than any JSON answer of the document has, in bytes.
+const maxAnswer = 16 << 20
+
+// errTooLarge: what answers is no Signalcast service, or not one of this age.
+var errTooLarge = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+
+// sender sends what the generated client makes to one service: with the credential where one
+// is taken, again where that is safe, and with answers of a bounded size.
+type sender struct {
+	*Client
+	name  string // of the service in Options
+	there bool   // it has an address
+	under string // path of that address
+}
+
+// Do implements the client's HttpRequestDoer.
+func (s *sender) Do(r *http.Request) (*http.Response, error) {
+	if !s.there {
+		return nil, fmt.Errorf("signalcast: Options.%s is empty", s.name)
+	}
+	body, err := bodyOf(r)
+	if err != nil {
+		return nil, err
+	}
+	if r.Header.Get("Accept") == "" {
+		r.Header.Set("Accept", "application/json")
+	}
+	r.Header.Set("User-Agent", s.options.UserAgent)
+	rt := s.atlas.find(r, s.under)
+	own, renewed := r.Header.Get("Authorization") != "", false
+	for n := 1; ; n++ {
+		token := ""
+		if !own {
+			if token, err = s.sign(r, rt); err != nil {
+				return nil, err
+			}
+		}
+		a, err := s.once(r, rt, body)
+		if renew, ok := s.options.Token.(renewer); ok && !renewed && token != "" && err == nil && a.StatusCode == http.StatusUnauthorized {
+			renewed = true // a refusal of the credential comes before anything is done
+			renew.Refused(token)
+			n--
+			continue
+		}
+		if err != nil || a.StatusCode >= http.StatusInternalServerError {
+			accountOf(r.Context()).lost = true
+		}
+		after, again := s.again(r, rt, n, a, err)
+		if !again {
+			return a, err
+		}
+		if sleep(r.Context(), after) != nil {
+			return a, err // what is known already says more than that the time is up
+		}
+	}
+}
+
+// again decides whether a request is sent once more, and when.
+func (s *sender) again(r *http.Request, rt *route, n int, a *http.Response, err error) (time.Duration, bool) {
+	if n >= s.options.Retry.Tries || !rt.twice(r) || r.Context().Err() != nil || errors.Is(err, errTooLarge) || err == nil && !passing(a) {
+		return 0, false
+	}
+	var wants time.Duration
+	if err == nil && !rt.stream {
+		wants = refusal("", a, peek(a)).RetryAfter
+	}
+	return s.options.Retry.pause(n, wants)
+}
+
+// once sends a request and reads the whole answer, so that one that is cut counts as none.
+func (s *sender) once(r *http.Request, rt *route, body []byte) (*http.Response, error) {
+	if body != nil {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if rt.stream {
+		a, err := s.http.Do(r)
+		return a, unanswered(rt, err)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.options.Retry.Each)
+	defer cancel()
+	a, err := s.http.Do(r.WithContext(ctx))
+	if err != nil {
+		return nil, unanswered(rt, err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(a.Body, maxAnswer+1))
+	_ = a.Body.Close()
+	if err == nil && len(raw) > maxAnswer {
+		err = errTooLarge
+	}
+	if err != nil {
+		return nil, unanswered(rt, err)
+	}
+	a.Body = io.NopCloser(bytes.NewReader(raw))
+	return a, nil
+}
+
+func unanswered(rt *route, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Unanswered{Operation: rt.pattern, Err: err}
+}
+
+// sign adds the credential that the route takes and gives the token. Who has signed in has
+// no key, so the session goes first.
+func (s *sender) sign(r *http.Request, rt *route) (string, error) {
+	if rt.session && s.signed(r) || !rt.bearer || s.options.Token == nil {
+		return "", nil
+	}
+	token, err := s.options.Token.Token(r.Context())
+	if err != nil {
+		return "", fmt.Errorf("signalcast: %s: the credential: %w", rt.pattern, err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	return token, nil
+}
+
+// bodyOf reads what a request carries; nil: nothing.
+func bodyOf(r *http.Request) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	defer func() { _ = r.Body.Close() }()
+	return io.ReadAll(r.Body)
+}
+
+// peek gives the body of an answer and leaves it to be read.
+func peek(a *http.Response) []byte {
+	raw, err := io.ReadAll(a.Body)
+	if err != nil {
+		return nil // it is in memory: a stream is not peeked into
+	}
+	a.Body = io.NopCloser(bytes.NewReader(raw))
+	return raw
+}
+
+// account is what came of the tries of one request, for who has to know.
+type account struct{ lost bool } // a try may have been heard without an answer
+
+type accountKey struct{}
+
+func withAccount(ctx context.Context) (context.Context, *account) {
+	a := &account{}
+	return context.WithValue(ctx, accountKey{}, a), a
+}
+
+func accountOf(ctx context.Context) *account {
+	if a, ok := ctx.Value(accountKey{}).(*account); ok {
+		return a
+	}
+	return &account{}
+}
+
+// read gives the JSON of an answer. With a Degraded error it gives what came.
+func read[T any](a *http.Response, err error) (T, error) {
+	var v T
+	if err != nil {
+		return v, err
+	}
+	defer func() { _ = a.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(a.Body, maxAnswer))
+	operation := operationOf(a)
+	if err != nil {
+		return v, &Unanswered{Operation: operation, Err: err}
+	}
+	if a.StatusCode < 200 || a.StatusCode >= 300 {
+		return v, refusal(operation, a, raw)
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return v, fmt.Errorf("signalcast: %s: the answer is not of this protocol: %w", operation, err)
+	}
+	if part := a.Header.Get("X-Degraded"); part != "" {
+		return v, &Degraded{Part: part, Operation: operation}
+	}
+	return v, nil
+}
+
+func operationOf(a *http.Response) string {
+	if a.Request == nil || a.Request.URL == nil {
+		return "request"
+	}
+	return a.Request.Method + " " + a.Request.URL.Path
+}

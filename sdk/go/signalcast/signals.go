@@ -1,0 +1,70 @@
+package signalcast
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"iter"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/sdk/go/client"
+)
+
+// Get reads a call.
+func (s Signals) Get(ctx context.Context, id uuid.UUID) (client.Signal, error) {
+	return read[client.Signal](s.c.Hub.GetSignal(ctx, id))
+}
+
+// Event is an entry in the history of a call: take, reaffirm, confidence, note or share.
+type Event struct {
+	Type    string         `json:"type"`
+	Payload map[string]any `json:"payload,omitempty"`
+}
+
+// AddEvent adds to the history of a call of one's own. That never changes the call.
+func (s Signals) AddEvent(ctx context.Context, id uuid.UUID, e Event) (client.AppendedEvent, error) {
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return client.AppendedEvent{}, err
+	}
+	key := rand.Text()
+	return read[client.AppendedEvent](s.c.Hub.AppendSignalEventWithBody(ctx, id,
+		&client.AppendSignalEventParams{IdempotencyKey: &key}, "application/json", bytes.NewReader(raw)))
+}
+
+// Events reads the history of a call, oldest first.
+func (s Signals) Events(ctx context.Context, id uuid.UUID) (client.SignalEvents, error) {
+	return read[client.SignalEvents](s.c.Hub.ListSignalEvents(ctx, id))
+}
+
+// Recent reads one of the three feeds of calls: recent, beat_crowd or open.
+func (s Signals) Recent(ctx context.Context, params *client.ListSignalFeedParams) (client.SignalFeed, error) {
+	return read[client.SignalFeed](s.c.Hub.ListSignalFeed(ctx, params))
+}
+
+// All lists the calls that fit, newest first.
+func (s Signals) All(ctx context.Context, params *client.ListSignalsParams) iter.Seq2[client.ListedSignal, error] {
+	p := at(params)
+	return pages(func(cursor *string) (client.SignalList, error) {
+		q := p
+		if cursor != nil {
+			q.Cursor = cursor
+		}
+		return read[client.SignalList](s.c.API.ListSignals(ctx, &q))
+	}, func(l client.SignalList) ([]client.ListedSignal, *string) { return l.Signals, l.NextCursor })
+}
+
+// Feed lists the numbered events that are kept, newest first; with After oldest first.
+// Package feed follows them as they come.
+func (s Signals) Feed(ctx context.Context, params *client.ListFeedParams) iter.Seq2[client.FeedItem, error] {
+	p := at(params)
+	return pages(func(cursor *string) (client.Feed, error) {
+		q := p
+		if cursor != nil {
+			q.Cursor = cursor
+		}
+		return read[client.Feed](s.c.API.ListFeed(ctx, &q))
+	}, func(f client.Feed) ([]client.FeedItem, *string) { return f.Items, f.NextCursor })
+}

@@ -1,0 +1,135 @@
+/** Every error of this library is one of these, but for the reason of an AbortSignal. */
+export class SignalcastError extends Error {
+    name = 'SignalcastError';
+}
+/** The no of a service. A write that ended with a status of 500 or more may have happened all the same. */
+export class ApiError extends SignalcastError {
+    name = 'ApiError';
+    /** Such as `POST /api/predictions`. */
+    operation;
+    status;
+    /** Stable; empty where what answered is no Signalcast service. Newer services may have others. */
+    code;
+    /** The other members of the answer. */
+    extra;
+    /** 0: nothing was said. */
+    retryAfterMs;
+    /** Finds the log line of the service. */
+    requestId;
+    constructor(r) {
+        super(`${r.operation}: ${r.status} ${r.code}${r.message && `: ${r.message}`}`);
+        this.operation = r.operation;
+        this.status = r.status;
+        this.code = r.code;
+        this.extra = r.extra;
+        this.retryAfterMs = r.retryAfterMs;
+        this.requestId = r.requestId;
+    }
+    /** The member or parameter that does not fit. */
+    get field() {
+        return text(this.extra['field']);
+    }
+}
+const text = (v) => (typeof v === 'string' ? v : '');
+/** 400, 413, 415: the request does not fit; `field` says where. */
+export class InvalidError extends ApiError {
+    name = 'InvalidError';
+}
+/** 401: the credential is missing, wrong, expired or revoked. */
+export class UnauthenticatedError extends ApiError {
+    name = 'UnauthenticatedError';
+}
+/** 403: the credential is good, and the answer is no. */
+export class ForbiddenError extends ApiError {
+    name = 'ForbiddenError';
+}
+/** 404 and 410. */
+export class NotFoundError extends ApiError {
+    name = 'NotFoundError';
+}
+/** 409: something stands in the way. */
+export class ConflictError extends ApiError {
+    name = 'ConflictError';
+}
+/** 409 `already_predicted`: the first call is locked; `id` is the call that stands. */
+export class AlreadyPredictedError extends ConflictError {
+    name = 'AlreadyPredictedError';
+    get id() {
+        return text(this.extra['id']);
+    }
+}
+/** 409 `market_closed`; `reason` is `settled` or `provisional`. */
+export class MarketClosedError extends ConflictError {
+    name = 'MarketClosedError';
+    get reason() {
+        return text(this.extra['reason']);
+    }
+}
+/** 429; `retryAfterMs` says when to come again. */
+export class RateLimitedError extends ApiError {
+    name = 'RateLimitedError';
+}
+/** 500 and above: a part of the service is away, or has made a mistake. */
+export class UnavailableError extends ApiError {
+    name = 'UnavailableError';
+}
+/** No whole answer came; `cause` says why. A write may have happened. */
+export class UnansweredError extends SignalcastError {
+    operation;
+    name = 'UnansweredError';
+    constructor(operation, cause) {
+        super(`${operation}: no answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+        this.operation = operation;
+    }
+}
+/** The answer is less than whole, after it was asked for again: `part` is away, `value` is what came. */
+export class DegradedError extends SignalcastError {
+    operation;
+    part;
+    value;
+    name = 'DegradedError';
+    constructor(operation, part, value) {
+        super(`${operation}: the answer is not whole, a part of the service is away: ${part}`);
+        this.operation = operation;
+        this.part = part;
+        this.value = value;
+    }
+}
+/** The cursor of a list leads back to a page that was read: it would never end. */
+export class CursorError extends SignalcastError {
+    name = 'CursorError';
+}
+const byCode = { already_predicted: AlreadyPredictedError, market_closed: MarketClosedError };
+const byStatus = {
+    400: InvalidError, 401: UnauthenticatedError, 403: ForbiddenError, 404: NotFoundError, 409: ConflictError, 410: NotFoundError,
+    413: InvalidError, 415: InvalidError, 429: RateLimitedError,
+};
+/** refusal makes the error of an answer. */
+export function refusal(operation, status, headers, body) {
+    let said = {};
+    try {
+        const parsed = JSON.parse(body);
+        if (parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed))
+            said = parsed;
+    }
+    catch {
+        // what answers there is no Signalcast service: the status alone is known
+    }
+    const { error, message, ...extra } = said;
+    const code = text(error);
+    const kind = (Object.hasOwn(byCode, code) ? byCode[code] : undefined) ?? byStatus[status] ?? (status >= 500 ? UnavailableError : ApiError);
+    return new kind({
+        operation, status, code, message: text(message), extra,
+        retryAfterMs: asked(headers, extra), requestId: headers.get('x-request-id') ?? '',
+    });
+}
+/** asked is how long an answer wants its reader to wait: the body is more exact than the header. */
+function asked(headers, extra) {
+    const ms = extra['retryAfterMs'];
+    if (typeof ms === 'number' && ms > 0)
+        return ms;
+    const header = headers.get('retry-after') ?? '';
+    if (/^\d{1,9}$/.test(header))
+        return Number(header) * 1000;
+    return Math.max(0, Date.parse(header) - Date.parse(headers.get('date') ?? '')) || 0;
+}

@@ -1,0 +1,17 @@
+// The client of the protocol: typed by the document, with repeats that are safe and lists that go on page by page.
+//
+//   const signalcast = new Signalcast({ hub: 'https://hub.example', api: 'https://api.example', token: key });
+//   const { id } = await signalcast.signals.file({ marketId: '701122', direction: 'YES', priceAtPrediction: 6850 });
+//
+// The live feed is `signalcast/feed`.
+export { Signalcast, type Options } from './client.js';
+export { type ErrorCode, errorCodes } from './codes.gen.js';
+export {
+  AlreadyPredictedError, ApiError, ConflictError, CursorError, DegradedError, type Extra, ForbiddenError, InvalidError, MarketClosedError,
+  NotFoundError, RateLimitedError, SignalcastError, UnansweredError, UnauthenticatedError, UnavailableError,
+} from './errors.js';
+export type { Retry } from './retry.js';
+export { type Draft, Signed, Signer } from './sign.js';
+export type { Ending, Filed, List } from './subjects.js';
+export { Refreshing, type Token, type TokenSource } from './token.js';
+export type { Answer, Ask, Method, PathOf, Query, Schemas } from './types.js';

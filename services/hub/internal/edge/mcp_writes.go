@@ -1,0 +1,81 @@
+package edge
+
+import (
+	"context"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
+)
+
+// toolFile is POST /api/predictions.
+func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) (any, error) {
+	draft := s.readDraft(o)
+	draft.Source = syntax.SourceAPI
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	id, err := s.signals.File(ctx, who.Actor(), draft)
+	if err != nil {
+		return nil, s.explain(err, draft)
+	}
+	return filedJSON{OK: true, ID: id}, nil
+}
+
+// toolEvent is POST /api/signals/{id}/events.
+func (s *server) toolEvent(ctx context.Context, who caller.Caller, o web.Object) (any, error) {
+	draft, err := readEvent(o, o.String("signalId", web.BodyLimit, true))
+	if err != nil {
+		return nil, err
+	}
+	event, err := s.signals.Append(ctx, who.Actor(), draft)
+	if err != nil {
+		return nil, err
+	}
+	return appendedJSON{Event: showEvent(event)}, nil
+}
+
+// toolOverlay is POST and DELETE /api/streamer/signal.
+func (s *server) toolOverlay(ctx context.Context, who caller.Caller, o web.Object) (any, error) {
+	handle, err := s.handleOf(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	if clear := o.OptBool("clear"); clear != nil && *clear {
+		return s.toolClear(ctx, handle, o)
+	}
+	wanted, err := s.readOverlay(ctx, o, handle)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := s.onair.SetOverlay(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return overlaidJSON{OK: true, Signal: overlaySignalOf(kept)}, nil
+}
+
+// toolClear takes the signal away. It takes nothing of what sets one.
+func (s *server) toolClear(ctx context.Context, handle syntax.Handle, o web.Object) (any, error) {
+	for _, name := range o.Names() {
+		if name != "clear" && o.Has(name) {
+			o.Invalid("clear", "stands alone")
+		}
+	}
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.onair.ClearOverlay(ctx, handle); err != nil {
+		return nil, err
+	}
+	return overlayClearedJSON{OK: true}, nil
+}
+
+// handleOf is under which name a caller is on the air.
+func (s *server) handleOf(ctx context.Context, who caller.Caller) (syntax.Handle, error) {
+	if who.Kind != caller.Token {
+		return who.Operator.Handle, nil
+	}
+	op, err := s.directory.OperatorByID(ctx, who.Delegate.UserID)
+	return op.Handle, err
+}
