@@ -55,6 +55,14 @@ func (e *Env) Shared(name string, made func() (any, error)) (any, error) {
 	return v, nil
 }
 
+// Replace puts something in the place of what Shared would make, for a fault.
+func (e *Env) Replace(name string, v any) {
+	if e.shared == nil {
+		e.shared = map[string]any{}
+	}
+	e.shared[name] = v
+}
+
 // Of picks a number by the size of the run.
 func (e *Env) Of(small, usual, full int) int {
 	return [...]int{small, usual, full}[e.Size]
