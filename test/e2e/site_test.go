@@ -140,5 +140,8 @@ func TestHeadersOfGuides(t *testing.T) {
 			t.Errorf("%s: %d", gone, a.status)
 		}
 	}
+	if to := get(t, strings.TrimSuffix(at, "/")).is(http.StatusFound).header.Get("Location"); to != "/docs/guide/" {
+		t.Errorf("it leads to %s", to)
+	}
 	get(t, at, bearer("dk_"+strings.Repeat("x", 43))).is(http.StatusUnauthorized)
 }
