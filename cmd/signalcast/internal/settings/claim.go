@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
+	"strings"
 )
 
 // Claimed is a new file for one secret, of mode 0600, that is there and still empty.
@@ -30,3 +32,18 @@ func (c *Claimed) Drop() error { return errors.Join(c.f.Close(), os.Remove(c.f.N
 
 // Private reads a file that nobody else may read, as it was claimed.
 func Private(path string) ([]byte, error) { return readPrivate(path) }
+
+var appToken = regexp.MustCompile(`^dat_[A-Za-z0-9_-]{16,256}$`)
+
+// AppToken reads the access token of an app from a file that nobody else may read.
+func AppToken(path string) (string, error) {
+	raw, err := readPrivate(path)
+	if err != nil {
+		return "", fmt.Errorf("--app-token: %w", err)
+	}
+	token := strings.TrimSpace(string(raw))
+	if !appToken.MatchString(token) {
+		return "", errors.New("--app-token: the file does not hold one access token, which begins with dat_")
+	}
+	return token, nil
+}

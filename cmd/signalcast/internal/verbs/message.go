@@ -139,6 +139,9 @@ func (s *session) submit(ctx context.Context, message []byte) error {
 }
 
 func adviseSigned(err error) error {
+	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Code == "insufficient_scope" {
+		r.Do = "The signer has not the scope of this type: register one that has, with `signalcast signer new` and `register --scope`"
+	}
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Reason != "" {
 		if do := signedAdvice(r.Reason); do != "" {
 			r.Do, r.Message = do, strings.TrimSpace(r.Reason+" "+r.Message)

@@ -21,8 +21,33 @@ type Signer struct {
 	Revoke   signerRevoke   `cmd:"" help:"Take that back, for ever. What it signed stays."`
 }
 
+// byApp lets an app act with what it was granted, in place of the operator key.
+type byApp struct {
+	AppToken string `name:"app-token" help:"File with the access token of an app (dat_…), mode 0600: the key is of its grant, and may have each scope of it. It is needed with new, register and revoke alike." placeholder:"FILE"`
+}
+
+// acting opens the hub with the app's token, or else with the operator key.
+func (b *byApp) acting(f *settings.Flags, s *Streams) (*session, error) {
+	if b.AppToken == "" {
+		return writing(f, s)
+	}
+	at, err := f.Address()
+	if err != nil {
+		return nil, err
+	}
+	token, err := settings.AppToken(b.AppToken)
+	if err == nil {
+		err = f.MaySend(at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return open(f, s, at, token)
+}
+
 type signerNew struct {
 	settings.Flags
+	byApp
 	File   string `arg:"" help:"The file, which must not be there yet." type:"path"`
 	Issuer string `help:"Under whose name messages are signed; without it the hub's address and /api/protocol/v1." placeholder:"URL"`
 }
@@ -37,7 +62,7 @@ type made struct {
 
 // Run makes a key for the passport of the operator key.
 func (n *signerNew) Run(ctx context.Context, s *Streams) error {
-	at, err := writing(&n.Flags, s)
+	at, err := n.acting(&n.Flags, s)
 	if err != nil {
 		return err
 	}
@@ -54,7 +79,12 @@ func (n *signerNew) Run(ctx context.Context, s *Streams) error {
 	if json.Unmarshal(raw, &me) != nil {
 		return errors.New("the hub's answer holds no passport: look at --hub")
 	}
-	key, err := signer.New(n.File, signer.Key{DenpaID: me.DenpaID.String(), Issuer: n.Issuer})
+	draft := signer.Key{DenpaID: me.DenpaID.String(), Issuer: n.Issuer}
+	if me.Grant != nil {
+		app := me.Grant.AppID.String()
+		draft.AppID = &app
+	}
+	key, err := signer.New(n.File, draft)
 	if err != nil {
 		return err
 	}
@@ -69,6 +99,7 @@ func (n *signerNew) Run(ctx context.Context, s *Streams) error {
 
 type signerRegister struct {
 	settings.Flags
+	byApp
 	File  string   `arg:"" help:"The file of the key." type:"path"`
 	Scope []string `required:"" help:"What it may sign, as signal:create; one for each type of message. An operator key can give those of its permissions."`
 	Label string   `help:"Name of the signer." default:"signalcast"`
@@ -80,7 +111,7 @@ func (r *signerRegister) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	at, err := writing(&r.Flags, s)
+	at, err := r.acting(&r.Flags, s)
 	if err != nil {
 		return err
 	}
@@ -118,6 +149,8 @@ func (r *signerRegister) advise(err error) error {
 		no.Do = "A key that was revoked never comes back: make a new one with `signalcast signer new`"
 	case "invalid_proof":
 		no.Do = "The key was made under another issuer or passport: make one for this hub with `signalcast signer new`, and --issuer if the hub has another name"
+	case "insufficient_scope":
+		no.Do = "An operator key gives no more than signal:create, prediction:create and those of broadcasts and stations; for others take an app's token with --app-token"
 	case "limit_reached":
 		no.Do = "Revoke a signer that you do not use: signalcast signer revoke FILE"
 	}
@@ -126,6 +159,7 @@ func (r *signerRegister) advise(err error) error {
 
 type signerRevoke struct {
 	settings.Flags
+	byApp
 	File string `arg:"" help:"The file of the key." type:"path"`
 }
 
@@ -135,7 +169,7 @@ func (r *signerRevoke) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	at, err := writing(&r.Flags, s)
+	at, err := r.acting(&r.Flags, s)
 	if err != nil {
 		return err
 	}
