@@ -134,8 +134,17 @@ func TestConformUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{}, {"hub.example"}, {s.URL, "--only", "nothing"}, {s.URL, "--venue", "../x"}, {s.URL, "--market", "a b"}, {s.URL, "--each", "1h"},
-		{s.URL, "--key", key}, {s.URL, "--key", "/nowhere"}, {s.URL, "--admin-secret", open}, {s.URL, "--admin-secret", "/nowhere"}, {s.URL, "--api", "x"},
+		{},
+		{"hub.example"},
+		{s.URL, "--only", "nothing"},
+		{s.URL, "--venue", "../x"},
+		{s.URL, "--market", "a b"},
+		{s.URL, "--each", "1h"},
+		{s.URL, "--key", key},
+		{s.URL, "--key", "/nowhere"},
+		{s.URL, "--admin-secret", open},
+		{s.URL, "--admin-secret", "/nowhere"},
+		{s.URL, "--api", "x"},
 	} {
 		d.run(usage, append([]string{"conform"}, args...)...)
 	}
@@ -181,7 +190,9 @@ func TestConformDocumented(t *testing.T) {
 	d := sit(t)
 	s := serve(t, says(404, ``))
 	out, _ := d.run(refused, "conform", "--json", s.URL)
-	var r struct{ Checks []struct{ ID, Title, Source string } }
+	var r struct {
+		Checks []struct{ ID, Title, Source string }
+	}
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -22,9 +22,12 @@ require (
 	github.com/oasdiff/yaml v0.1.1 // indirect
 	github.com/oasdiff/yaml3 v0.0.14 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
+	github.com/signalcast/signalcast/sdk/go v0.0.0
 	golang.org/x/text v0.42.0 // indirect
 )
 
 replace github.com/signalcast/signalcast/pkg => ../../pkg
+
+replace github.com/signalcast/signalcast/proto => ../../proto
 
 replace github.com/signalcast/signalcast/sdk/go => ../../sdk/go
