@@ -9,6 +9,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/gowebpki/jcs v1.0.2
 	github.com/signalcast/signalcast/pkg v0.0.0
+	github.com/signalcast/signalcast/proto v0.0.0-00010101000000-000000000000
 	github.com/signalcast/signalcast/sdk/go v0.0.0
 	golang.org/x/mod v0.42.0
 )
@@ -22,7 +23,6 @@ require (
 	github.com/oasdiff/yaml v0.1.1 // indirect
 	github.com/oasdiff/yaml3 v0.0.14 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
-	github.com/signalcast/signalcast/sdk/go v0.0.0
 	golang.org/x/text v0.42.0 // indirect
 )
 

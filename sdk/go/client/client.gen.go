@@ -2501,7 +2501,7 @@ type AgentAnswer_ID struct {
 type AgentAnswerJsonrpc string
 
 // AgentAnswerResult1 Of the other methods, as the protocol has it.
-type AgentAnswerResult1 = map[string]interface{}
+type AgentAnswerResult1 map[string]interface{}
 
 // AgentAnswer_Result defines model for AgentAnswer.Result.
 type AgentAnswer_Result struct {
@@ -2545,7 +2545,7 @@ type AgentMessage_ID struct {
 type AgentMessageJsonrpc string
 
 // AgentMessageParams10 defines model for AgentMessage.Params.10.
-type AgentMessageParams10 = map[string]interface{}
+type AgentMessageParams10 map[string]interface{}
 
 // AgentMessage_Params Of `tools/call` the name of a tool and its arguments; from 2026-07-28 on with `_meta` as that version has it.
 type AgentMessage_Params struct {

@@ -35,7 +35,10 @@ func TestSentAgain(t *testing.T) {
 		"an event":  {func(c *Client) error { _, err := c.Signals.AddEvent(t.Context(), id, Event{}); return err }, true},
 		"a message": {func(c *Client) error { _, err := c.Messages.Submit(t.Context(), Signed{}); return err }, true},
 		"a new key": {func(c *Client) error { _, err := c.Keys.Mint(t.Context(), client.KeyMint{}); return err }, false},
-		"a signer":  {func(c *Client) error { _, err := read[client.Signer](c.Hub.RegisterSigner(t.Context(), client.SignerDraft{})); return err }, false},
+		"a signer": {func(c *Client) error {
+			_, err := read[client.Signer](c.Hub.RegisterSigner(t.Context(), client.SignerDraft{}))
+			return err
+		}, false},
 		"to follow": {func(c *Client) error { _, err := c.People.Follow(t.Context(), "mara_k"); return err }, true},
 		"to unbind": {func(c *Client) error { _, err := c.Live.Unbind(t.Context(), "1"); return err }, false},
 	} {

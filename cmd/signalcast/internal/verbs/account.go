@@ -7,7 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
-	"github.com/signalcast/signalcast/proto/openapi/client"
+	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
 // Logout is `signalcast logout`.

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
-	"github.com/signalcast/signalcast/proto/openapi/client"
+	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
 // Admin are `signalcast admin …`, for the people who run a service.

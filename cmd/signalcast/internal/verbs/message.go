@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/signer"
-	"github.com/signalcast/signalcast/proto/openapi/client"
+	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
 // Message are `signalcast message …`.

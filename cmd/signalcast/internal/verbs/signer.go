@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/signer"
-	"github.com/signalcast/signalcast/proto/openapi/client"
+	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
 // Signer are `signalcast signer …`.
