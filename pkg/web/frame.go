@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 var nosniff = []string{"nosniff"}
@@ -158,6 +160,9 @@ func cut(s string, n int) string {
 func methodLabel(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return m
+	}
+	if teeth.Bites("M2") {
 		return m
 	}
 	return "OTHER"
