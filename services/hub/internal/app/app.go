@@ -164,7 +164,7 @@ func (a *App) faces() error {
 	secure := a.cfg.Env.SecureCookies()
 	a.edge = edge.New(edge.Config{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social, VenueA: a.cfg.VenueA,
-		OpenAPI: openapi.JSON, Trusted: a.cfg.Trusted, Videos: a.cfg.Videos,
+		OpenAPI: openapi.JSON, Source: openapi.YAML, Trusted: a.cfg.Trusted, Videos: a.cfg.Videos,
 	}, d)
 	err = pages.Mount(a.edge.Edge(), pages.Deps{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), APIURL: strings.TrimSuffix(a.cfg.APIURL, "/"), LoginURL: a.cfg.LoginURL, Secure: secure,
