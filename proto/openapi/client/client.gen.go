@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/oapi-codegen/runtime"
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
@@ -31101,15 +31099,8 @@ func (r GetDocsOpenapiResponse) ContentType() string {
 type GetDocsYamlResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
-	// YAML200 the response for an HTTP 200 `application/yaml` response
-	YAML200 *string
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Failed
-}
-
-// GetYAML200 returns the response for an HTTP 200 `application/yaml` response
-func (r GetDocsYamlResponse) GetYAML200() *string {
-	return r.YAML200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
@@ -40246,12 +40237,8 @@ func ParseGetDocsYamlResponse(rsp *http.Response) (*GetDocsYamlResponse, error) 
 	}
 
 	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "yaml") && rsp.StatusCode == 200:
-		var dest string
-		if err := yaml.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.YAML200 = &dest
+	case rsp.StatusCode == 200:
+		break // No content-type
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed
