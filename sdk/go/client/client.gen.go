@@ -7223,6 +7223,18 @@ type GetDocsOpenapiParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// GetDocsYamlParams defines parameters for GetDocsYaml.
+type GetDocsYamlParams struct {
+	// IfNoneMatch An `ETag` of before.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetOverviewParams defines parameters for GetOverview.
+type GetOverviewParams struct {
+	// IfNoneMatch An `ETag` of before.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // GetOpenapiParams defines parameters for GetOpenapi.
 type GetOpenapiParams struct {
 	// IfNoneMatch An `ETag` of before.
@@ -10569,12 +10581,26 @@ type ClientInterface interface {
 	// Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
 	GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetDocsYaml This document as it is written
+	//
+	// The source of `/openapi.json`, in YAML and with its comments.
+	//
+	// Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
+	GetDocsYaml(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetHealth The process runs
 	//
 	// Pages of any origin may read it on the api and clock hosts.
 	//
 	// Corresponds with GET /healthz (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOverview What there is, for programs that read
+	//
+	// A page of plain text, made of this document, that says where everything is described.
+	//
+	// Corresponds with GET /llms.txt (the `GetOverview` operationId).
+	GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOpenapi This document
 	//
@@ -14489,6 +14515,23 @@ func (c *Client) GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParam
 	return c.Client.Do(req)
 }
 
+// GetDocsYaml This document as it is written
+//
+// The source of `/openapi.json`, in YAML and with its comments.
+//
+// Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
+func (c *Client) GetDocsYaml(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDocsYamlRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetHealth The process runs
 //
 // Pages of any origin may read it on the api and clock hosts.
@@ -14496,6 +14539,23 @@ func (c *Client) GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParam
 // Corresponds with GET /healthz (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetHealthRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOverview What there is, for programs that read
+//
+// A page of plain text, made of this document, that says where everything is described.
+//
+// Corresponds with GET /llms.txt (the `GetOverview` operationId).
+func (c *Client) GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOverviewRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -22577,6 +22637,48 @@ func NewGetDocsOpenapiRequest(server string, params *GetDocsOpenapiParams) (*htt
 	return req, nil
 }
 
+// NewGetDocsYamlRequest constructs an http.Request for the GetDocsYaml method
+func NewGetDocsYamlRequest(server string, params *GetDocsYamlParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/docs/openapi.yaml")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetHealthRequest constructs an http.Request for the GetHealth method
 func NewGetHealthRequest(server string) (*http.Request, error) {
 	var err error
@@ -22599,6 +22701,48 @@ func NewGetHealthRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetOverviewRequest constructs an http.Request for the GetOverview method
+func NewGetOverviewRequest(server string, params *GetOverviewParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/llms.txt")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -25010,6 +25154,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
 	GetDocsOpenapiWithResponse(ctx context.Context, params *GetDocsOpenapiParams, reqEditors ...RequestEditorFn) (*GetDocsOpenapiResponse, error)
 
+	// GetDocsYamlWithResponse This document as it is written
+	//
+	// The source of `/openapi.json`, in YAML and with its comments.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
+	GetDocsYamlWithResponse(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*GetDocsYamlResponse, error)
+
 	// GetHealthWithResponse The process runs
 	//
 	// Pages of any origin may read it on the api and clock hosts.
@@ -25018,6 +25171,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /healthz (the `GetHealth` operationId).
 	GetHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetHealthResponse, error)
+
+	// GetOverviewWithResponse What there is, for programs that read
+	//
+	// A page of plain text, made of this document, that says where everything is described.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /llms.txt (the `GetOverview` operationId).
+	GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error)
 
 	// GetOpenapiWithResponse This document
 	//
@@ -32927,6 +33089,47 @@ func (r GetDocsOpenapiResponse) ContentType() string {
 	return ""
 }
 
+type GetDocsYamlResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetDocsYamlResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDocsYamlResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDocsYamlResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDocsYamlResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDocsYamlResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetHealthResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -32969,6 +33172,47 @@ func (r GetHealthResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetHealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetOverviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOverviewResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOverviewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOverviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOverviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOverviewResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -36558,6 +36802,21 @@ func (c *ClientWithResponses) GetDocsOpenapiWithResponse(ctx context.Context, pa
 	return ParseGetDocsOpenapiResponse(rsp)
 }
 
+// GetDocsYamlWithResponse This document as it is written
+//
+// The source of `/openapi.json`, in YAML and with its comments.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
+func (c *ClientWithResponses) GetDocsYamlWithResponse(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*GetDocsYamlResponse, error) {
+	rsp, err := c.GetDocsYaml(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDocsYamlResponse(rsp)
+}
+
 // GetHealthWithResponse The process runs
 //
 // Pages of any origin may read it on the api and clock hosts.
@@ -36571,6 +36830,21 @@ func (c *ClientWithResponses) GetHealthWithResponse(ctx context.Context, reqEdit
 		return nil, err
 	}
 	return ParseGetHealthResponse(rsp)
+}
+
+// GetOverviewWithResponse What there is, for programs that read
+//
+// A page of plain text, made of this document, that says where everything is described.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /llms.txt (the `GetOverview` operationId).
+func (c *ClientWithResponses) GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error) {
+	rsp, err := c.GetOverview(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOverviewResponse(rsp)
 }
 
 // GetOpenapiWithResponse This document
@@ -42080,6 +42354,35 @@ func ParseGetDocsOpenapiResponse(rsp *http.Response) (*GetDocsOpenapiResponse, e
 	return response, nil
 }
 
+// ParseGetDocsYamlResponse parses an HTTP response from a GetDocsYamlWithResponse call
+func ParseGetDocsYamlResponse(rsp *http.Response) (*GetDocsYamlResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDocsYamlResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetHealthResponse parses an HTTP response from a GetHealthWithResponse call
 func ParseGetHealthResponse(rsp *http.Response) (*GetHealthResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -42101,6 +42404,32 @@ func ParseGetHealthResponse(rsp *http.Response) (*GetHealthResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetOverviewResponse parses an HTTP response from a GetOverviewWithResponse call
+func ParseGetOverviewResponse(rsp *http.Response) (*GetOverviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOverviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -3359,6 +3359,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page of this document
+         * @description Every operation, to read. Its script reads `/docs/openapi.json` and asks nothing of any other host.
+         */
+        get: operations["getReferencePage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/guide": {
         parameters: {
             query?: never;
@@ -3439,6 +3459,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs/openapi.yaml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This document as it is written
+         * @description The source of `/openapi.json`, in YAML and with its comments.
+         */
+        get: operations["getDocsYaml"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/feed": {
         parameters: {
             query?: never;
@@ -3491,6 +3531,26 @@ export interface paths {
          * @description The picture, what is on the overlay, the calls of the broadcast and the clips of its market.
          */
         get: operations["getLivePage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/llms.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What there is, for programs that read
+         * @description A page of plain text, made of this document, that says where everything is described.
+         */
+        get: operations["getOverview"];
         put?: never;
         post?: never;
         delete?: never;
@@ -12346,6 +12406,19 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getReferencePage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getGuides: {
         parameters: {
             query?: never;
@@ -12419,6 +12492,28 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getDocsYaml: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of before. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
     getFeedPage: {
         parameters: {
             query?: {
@@ -12471,6 +12566,30 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of before. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The overview. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
             default: components["responses"]["Failed"];
         };
     };
