@@ -1,14 +1,10 @@
 package signalcast
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -161,60 +157,6 @@ func TestPagesEnd(t *testing.T) {
 	next["c"] = "a"
 	if rows, asked, err := walk(t, next, 100); rows != 8 || asked != 4 || !errors.Is(err, ErrCursor) {
 		t.Error(rows, asked, err)
-	}
-}
-
-// TestRefreshing: one fetch for all who wait, another after a refusal, and none for who asks
-// what is for everybody.
-func TestRefreshing(t *testing.T) {
-	t.Parallel()
-	var fetched atomic.Int64
-	source := Refreshing(func(context.Context) (Token, error) {
-		return Token{Value: []string{"", "old", "new"}[fetched.Add(1)], Lasts: time.Hour}, nil
-	})
-	var bare atomic.Int64
-	c, asked := served(t, Options{Token: source}, func(_ int, w http.ResponseWriter, r *http.Request) {
-		switch token := r.Header.Get("Authorization"); {
-		case r.URL.Path == "/api/m/7":
-			if token != "" {
-				bare.Add(1)
-			}
-			say(w, 200, `{}`)
-		case token == "Bearer new":
-			say(w, 200, `{}`)
-		default:
-			say(w, 401, `{"error":"unauthenticated"}`)
-		}
-	})
-	if _, err := c.Markets.Get(t.Context(), "7"); err != nil || fetched.Load() != 0 || bare.Load() != 0 {
-		t.Fatal(err, fetched.Load(), bare.Load())
-	}
-	var all sync.WaitGroup
-	for range 16 {
-		all.Go(func() {
-			if _, err := c.People.Me(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	if fetched.Load() != 2 || asked.Load() > 33 {
-		t.Errorf("%d tokens, %d requests", fetched.Load(), asked.Load())
-	}
-}
-
-func TestRefusedTwice(t *testing.T) {
-	t.Parallel()
-	source := Refreshing(func(context.Context) (Token, error) { return Token{Value: "bad"}, nil })
-	c, asked := served(t, Options{Token: source}, func(_ int, w http.ResponseWriter, r *http.Request) {
-		say(w, 401, `{"error":"unauthenticated"}`)
-	})
-	if _, err := c.Keys.Mint(t.Context(), client.KeyMint{}); !errors.Is(err, ErrUnauthenticated) || asked.Load() != 2 {
-		t.Error(err, asked.Load())
-	}
-	none := Refreshing(func(context.Context) (Token, error) { return Token{}, nil })
-	if token, err := none.Token(t.Context()); err == nil {
-		t.Errorf("%q", token)
 	}
 }
 

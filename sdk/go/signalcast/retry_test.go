@@ -32,6 +32,13 @@ func TestSentAgain(t *testing.T) {
 			_, err := read[client.Filed](c.Hub.FileSignal(t.Context(), nil, client.SignalDraft{}))
 			return err
 		}, false},
+		"a key where none is honoured": {func(c *Client) error {
+			_, err := read[client.MintedKey](c.Hub.MintKey(t.Context(), client.KeyMint{}, func(_ context.Context, r *http.Request) error {
+				r.Header.Set("Idempotency-Key", "mine")
+				return nil
+			}))
+			return err
+		}, false},
 		"an event":  {func(c *Client) error { _, err := c.Signals.AddEvent(t.Context(), id, Event{}); return err }, true},
 		"a message": {func(c *Client) error { _, err := c.Messages.Submit(t.Context(), Signed{}); return err }, true},
 		"a new key": {func(c *Client) error { _, err := c.Keys.Mint(t.Context(), client.KeyMint{}); return err }, false},
