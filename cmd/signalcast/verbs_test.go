@@ -174,8 +174,10 @@ func TestAdminSecret(t *testing.T) {
 		t.Error("the secret is told")
 	}
 	for _, args := range [][]string{
-		{"force", "701122", "maybe"}, {"market", "create", "Will it rain in Opava?", "--lane", "SCIENCE"},
-		{"market", "create", "Will it rain in Opava?", "--lane", "FISH", "--cutoff", "2027-06-01T00:00:00Z"}, {"scan", "--secret-file", "/nowhere"},
+		{"force", "701122", "maybe"},
+		{"market", "create", "Will it rain in Opava?", "--lane", "SCIENCE"},
+		{"market", "create", "Will it rain in Opava?", "--lane", "FISH", "--cutoff", "2027-06-01T00:00:00Z"},
+		{"scan", "--secret-file", "/nowhere"},
 	} {
 		d.run(usage, append([]string{"admin"}, args...)...)
 	}

@@ -23,14 +23,15 @@ func talks(t *testing.T, sees func(*http.Request, string), frames ...string) str
 		}
 		defer func() { _ = c.CloseNow() }()
 		say := func(frame string) { _ = c.Write(r.Context(), websocket.MessageText, []byte(frame)) }
-		say(`{"op":"hello","protocol":"signal.v1","heartbeatS":30,"head":90}`)
+		say(`{"op":"hello","protocol":"signal.v1","heartbeatS":30,"head":12}`)
 		_, asked, err := c.Read(r.Context())
 		if err != nil {
 			return
 		}
 		sees(r, string(asked))
 		id := strings.Split(strings.SplitAfter(string(asked), `"id":"`)[1], `"`)[0]
-		say(`{"op":"ack","id":"` + id + `","channels":["signals"]}`)
+		channels := strings.Split(strings.SplitAfter(string(asked), `"channels":[`)[1], `]`)[0]
+		say(`{"op":"ack","id":"` + id + `","channels":[` + channels + `]}`)
 		for _, f := range frames {
 			say(f)
 		}
