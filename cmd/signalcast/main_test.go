@@ -60,6 +60,8 @@ type desk struct {
 	typed  bool // the standard input is the terminal
 	pipe   bool // the output is read by a program
 	waited []time.Duration
+	ctx    context.Context // nil is that of the test
+	stop   func()          // presses Ctrl-C
 }
 
 func sit(t *testing.T) *desk {
@@ -79,7 +81,11 @@ func (d *desk) config() string { return filepath.Join(d.home, "signalcast", "con
 func (d *desk) run(want int, args ...string) (out, complaints string) {
 	d.t.Helper()
 	var to, bad bytes.Buffer
-	code := run(d.t.Context(), args, &bad, &verbs.Streams{
+	ctx := d.ctx
+	if ctx == nil {
+		ctx = d.t.Context()
+	}
+	code := run(ctx, args, &bad, &verbs.Streams{
 		In: strings.NewReader(d.in), InTerminal: d.typed, Out: &to, Terminal: !d.pipe,
 		Wait: func(_ context.Context, pause time.Duration) error { d.waited = append(d.waited, pause); return nil },
 	})

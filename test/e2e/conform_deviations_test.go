@@ -145,6 +145,14 @@ var deviations = []deviation{
 		answer: on("POST", "/api/signals/", refusal("invalid_type", obj{"event": obj{"type": "resolved"}})),
 	},
 	{
+		name: "anybody adds to anybody's history", caught: "call.owner",
+		answer: on("POST", "/api/signals/", refusal("forbidden", obj{"event": obj{"type": "reaffirm"}})),
+	},
+	{
+		name: "keys of small order are taken", caught: "key.weak",
+		answer: on("POST", "/api/protocol/v1/signers/challenge", refusal("weak_key", obj{"challenge": "x", "expiresAt": "2026-09-18T12:00:00.000Z"})),
+	},
+	{
 		name: "a market in dispute takes calls", caught: "resolve.dispute", also: []string{"resolve.closed"},
 		answer: on("POST", "/api/predictions", refusal("market_closed", obj{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
 	},

@@ -111,9 +111,21 @@ func TestConform(t *testing.T) {
 		t.Errorf("%d passed, %d failed, with %d requests: %q", c.Passed, c.Failed, c.Requests, c.failed())
 	}
 
+	mine := *p
+	key, _ := s.person(t).mint(t, "conform")
+	mine.secrets = []string{key}
+	market := s.native(t, 4000)
+	text, _ := mine.run(0, "", "conform", s.Hub, "--each", "30s", "--key", secretFile(t, key), "--market", market)
+	if !strings.Contains(text, "ok    call.filed") || !strings.Contains(text, "needs the admin secret") {
+		t.Error(text)
+	}
+	if got := get(t, s.Hub+"/api/m/"+market).is(http.StatusOK).at("resolved"); got != false {
+		t.Error("a market of somebody else was resolved")
+	}
+
 	wrote := &writes{}
 	hub := bend(t, s.Hub, deviation{answer: wrote.watch})
-	text, _ := p.run(0, "", "conform", hub, "--api", s.API, "--clock", s.Clock, "--each", "30s")
+	text, _ = p.run(0, "", "conform", hub, "--api", s.API, "--clock", s.Clock, "--each", "30s")
 	if !strings.Contains(text, " 0 failed") || !strings.Contains(text, "needs a key: --key") {
 		t.Error(text)
 	}

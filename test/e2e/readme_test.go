@@ -28,7 +28,9 @@ var promised = map[string][]string{
 	"docs/cli.md": {
 		`"permissions": \[`, `(?m)^Filed +NO on native-\S+ at 68\.5 cents$`, `already_predicted: .*/receipts/[0-9a-f-]{36}`, `(?m)owner +Rain has stopped\.$`,
 		`(?m)^Calls +1$`, `(?m)^Call +NO at 68\.5 cents$`, `(?m)^RANK +HANDLE`, `"leaderboard": \[`, `every number holds \(calls: \d+, events: \d+\)`,
+		`(?m)^Handle +tidewatch$`, `(?m) signal\.created `, `(?m)^Live +session `, `(?m)^May sign +signal:create$`, `(?m)^Valid +yes$`, `(?m)^exit code 1$`, `(?m)^Claimed +NO on native-`,
 	},
+	"docs/conformance.md": {`(?m)^3 passed, 0 failed, 0 skipped`, `"failed": 0`},
 }
 
 // TestReadme does what the pages say, from a copy of the tree: the quick start,

@@ -155,12 +155,17 @@ func socketFrames(ctx context.Context, r *run) {
 			return
 		}
 		var got any
-		err := s.until(ctx, func(f any) bool { got = f; return text(f, "id") == id })
+		err := s.until(ctx, func(f any) bool { got = f; return text(f, "id") == id && text(f, "op") != "ack" }) // that comes as well
 		ok := err == nil && text(got, "op") == op && text(got, "error") == code
 		r.due(ok, talk, strings.TrimSpace(op+" "+code)+" with id "+id, fmt.Sprintf("%v %s", err, say(got)))
 	}
 	answered(map[string]any{"op": "ping", "id": "p1"}, "p1", "pong", "")
 	answered(map[string]any{"op": "subscribe", "id": "u1", "channels": []string{"market:???"}}, "u1", "error", "unknown_channel")
+	_, seqs, _ := r.newest(ctx)
+	if len(seqs) > 0 {
+		ahead := map[string]int{"signals": seqs[len(seqs)-1] + 1_000_000}
+		answered(map[string]any{"op": "subscribe", "id": "f1", "channels": []string{"signals"}, "since": ahead}, "f1", "error", "future_cursor")
+	}
 	r.endsWith(ctx, s, talk, websocket.MessageBinary, []byte{1, 2, 3}, websocket.StatusUnsupportedData)
 	if s := r.dial(ctx, talk); s != nil {
 		defer s.close()

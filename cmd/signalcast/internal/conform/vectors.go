@@ -122,3 +122,28 @@ func reachesOut(v any) (away string) {
 	})
 	return away
 }
+
+// weakKeys brings the keys of golden signatures that nobody may have to the server: of
+// small or mixed order, or in a second encoding. With such a key one signature fits
+// many messages.
+func weakKeys(ctx context.Context, r *run) {
+	var file struct {
+		Cases []struct {
+			Source    string
+			ID        int
+			PublicKey string
+		}
+	}
+	if err := json.Unmarshal(testvectors.Ed25519, &file); err != nil {
+		r.skip(err.Error())
+		return
+	}
+	weak := []int{0, 2, 3, 10} // of speccheck; the others have one of their keys, or one that is sound
+	for _, c := range file.Cases {
+		if c.Source == "speccheck" && slices.Contains(weak, c.ID) {
+			a := r.send(ctx, request{method: http.MethodPost, host: hub, path: protocolBase + "/signers/challenge", key: true, body: object("publicKey", c.PublicKey)})
+			a.path += " (" + c.PublicKey[:8] + "…)"
+			r.refused(a, http.StatusBadRequest, "weak_key")
+		}
+	}
+}

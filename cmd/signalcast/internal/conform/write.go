@@ -20,6 +20,8 @@ func writing() []check {
 		{id: "call.locked", title: "the first call is locked", source: "specification, States; contract 4.5.1", key: true, run: callLocked},
 		{id: "call.repeated", title: "an Idempotency-Key gives the first result", source: "contract 4.5.1", key: true, run: callRepeated},
 		{id: "call.events", title: "events join the history and change nothing", source: "specification, Signal event; contract 4.5.2", key: true, run: callEvents},
+		{id: "call.owner", title: "nobody adds to the history of somebody else", source: "specification, Protocol writes; contract 4.5.2", key: true, run: callOwner},
+		{id: "key.weak", title: "a weak key cannot sign", source: "identity 2.6; proto/testvectors", key: true, run: weakKeys},
 		{id: "call.protocol", title: "a protocol call is repaired, filed and attested", source: "specification, Protocol V0, Write rules; contract 4.2.7, 4.13.5", key: true, admin: true, run: callProtocol},
 	}
 }
@@ -239,6 +241,23 @@ func callEvents(ctx context.Context, r *run) {
 	for _, member := range []string{"status", "score", "direction", "priceAtPrediction", "confidence", "textTake"} {
 		r.same(after, member, at(before.value, member))
 	}
+}
+
+// callOwner tries to join the history of somebody else's call.
+func callOwner(ctx context.Context, r *run) {
+	for _, h := range r.handles(ctx, 5) {
+		if h == r.own.handle || r.own.handle == "" {
+			continue
+		}
+		id := text(r.get(ctx, hub, "/api/operator/"+h).value, "recentCalls.0.signalId")
+		if !uuidForm.MatchString(id) {
+			continue
+		}
+		a := r.send(ctx, request{method: http.MethodPost, host: hub, path: "/api/signals/" + id + "/events", key: true, body: `{"type":"reaffirm"}`})
+		r.refused(a, http.StatusForbidden, "forbidden")
+		return
+	}
+	r.skip("nobody else has a call")
 }
 
 // callProtocol files a NO call that carries the price of YES, through the protocol

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/sdk/go/feed"
@@ -55,7 +56,7 @@ func (w *Watch) Run(ctx context.Context, s *Streams) error {
 		err = errors.Join(err, keepPlaces(w.State, c.Last()))
 	}
 	if errors.Is(err, feed.ErrUnauthenticated) {
-		return errors.New("the key is unknown or revoked: run `signalcast login` with a new one")
+		return &ask.Refused{Status: http.StatusUnauthorized, Code: "unauthenticated", Do: "The key is unknown or revoked: run `signalcast login` with a new one"}
 	}
 	return err
 }

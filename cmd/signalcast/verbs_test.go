@@ -1,0 +1,196 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const denpaID = "0199f0a2-1111-7000-8000-000000000001"
+
+// passport is what the hub says of the key's owner.
+const passport = `{"denpaId":"` + denpaID + `","uri":"denpa:x","operatorId":"op_c8eb353a8e49313f","username":"mara_k","displayName":null,"avatar":null,"bio":null,
+	"wallets":[],"identities":[],"operatorType":"human","isAi":false,"createdAt":"2026-09-18T12:00:00.000Z",
+	"stats":{"stations":0,"broadcasts":0,"signals":0,"predictions":0,"won":0,"score":0,"followers":0,"following":0},"urls":{"profile":"x"}}`
+
+func TestLogout(t *testing.T) {
+	d := sit(t)
+	hub := serve(t, says(200, passport))
+	d.in = key
+	d.run(done, "login", "--hub", hub.URL)
+	d.run(done, "whoami", "--hub", hub.URL)
+	_, bad := d.run(usage, "logout", "--hub", "https://other.example")
+	d.has(bad, "nothing to remove")
+	out, _ := d.run(done, "logout")
+	d.has(out, hub.URL, "keys revoke")
+	d.run(usage, "whoami", "--hub", hub.URL)
+	if raw, err := os.ReadFile(d.config()); err != nil || strings.Contains(string(raw), key) {
+		t.Errorf("%v: the key is there still", err)
+	}
+}
+
+// TestKeysWantATokenAlone: a key is not sent where only its owner may act, and nothing
+// is minted that cannot be kept.
+func TestKeysWantATokenAlone(t *testing.T) {
+	d := sit(t)
+	hub := serve(t, says(201, `{"key":"`+key+`","id":"`+signalID+`","label":"x","tier":"free","permissions":["read"]}`))
+	file := filepath.Join(d.home, "new")
+	d.in = key
+	for _, args := range [][]string{{"keys", "list"}, {"keys", "mint", "-o", file}, {"keys", "revoke", signalID}, {"follow", "mara_k"}} {
+		_, bad := d.run(usage, append(args, "--hub", hub.URL)...)
+		d.has(bad, "identity token")
+	}
+	d.in = token
+	d.run(usage, "keys", "mint", "-o", filepath.Join(d.home, "nowhere", "new"), "--hub", hub.URL)
+	d.run(usage, "keys", "list", "--hub", "http://hub.example")
+	d.run(usage, "keys", "list", "--key", file, "--hub", hub.URL)
+	if len(hub.asked) > 0 {
+		t.Fatalf("%d requests", len(hub.asked))
+	}
+	d.run(done, "keys", "mint", "-o", file, "--hub", hub.URL)
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	if raw, _ := os.ReadFile(file); string(raw) != key+"\n" {
+		t.Errorf("the file holds %d bytes", len(raw))
+	}
+	_, bad := d.run(usage, "keys", "mint", "-o", file, "--hub", hub.URL)
+	d.has(bad, "another name")
+	refuses := serve(t, says(409, `{"error":"key_limit_reached","limit":10}`))
+	other := filepath.Join(d.home, "other")
+	_, bad = d.run(refused, "keys", "mint", "-o", other, "--hub", refuses.URL)
+	d.has(bad, "Revoke a key")
+	if _, err := os.Stat(other); err == nil {
+		t.Error("an empty file was left")
+	}
+}
+
+// TestFollow: the session is begun with the token, and the write has its cookies, the
+// hub's origin and no token.
+func TestFollow(t *testing.T) {
+	d := sit(t)
+	d.in = token
+	hub := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "db_uid", Value: "u"})
+		http.SetCookie(w, &http.Cookie{Name: "db_sig", Value: "s"})
+		http.SetCookie(w, &http.Cookie{Name: "other", Value: "o"})
+		says(200, `{"ok":true}`)(w, nil)
+	}, says(200, `{"ok":true,"followers":12,"following":4,"isFollowing":true}`))
+	out, _ := d.run(done, "follow", "tidewatch", "--hub", hub.URL)
+	d.has(out, "Followed", "12", "4")
+	r := hub.asked[1]
+	if r.Header.Get("Cookie") != "db_uid=u; db_sig=s" || r.Header.Get("Origin") != hub.URL || r.Header.Get("Authorization") != "" {
+		t.Errorf("%v", r.Header)
+	}
+	none := serve(t, says(200, `{"ok":true}`))
+	_, bad := d.run(usage, "follow", "tidewatch", "--hub", none.URL)
+	d.has(bad, "no session")
+}
+
+// TestSigner: the key stays in its file, the issuer is the hub that was asked, and what
+// is signed is refused when it is no object with one reading.
+func TestSigner(t *testing.T) {
+	d := sit(t)
+	t.Setenv("SIGNALCAST_KEY", key)
+	hub := serve(t, says(200, passport))
+	file := filepath.Join(d.home, "signer")
+	out, _ := d.run(done, "signer", "new", file, "--hub", hub.URL, "--json")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept struct{ Seed, PublicKey, Issuer string }
+	if err := json.Unmarshal(raw, &kept); err != nil || strings.Contains(out, kept.Seed) || kept.Issuer != hub.URL+"/api/protocol/v1" {
+		t.Errorf("%v %s: %s", err, kept.Issuer, out)
+	}
+	d.run(usage, "signer", "new", file, "--hub", hub.URL)
+	d.in = `{"marketId":"701122","position":"NO","priceBps":1e3}`
+	out, _ = d.run(done, "message", "sign", "signal.create", "--signer", file)
+	d.has(out, `"priceBps":1000`, `"denpaId":"`+denpaID+`"`, `"appId":null`, kept.PublicKey)
+	for _, bad := range []string{``, `[]`, `7`, `{"a":1,"a":2}`, `{"a":1e400}`, `{"a":"\ud800"}`, `{} {}`, "{\"a\":\"\xff\"}", strings.Repeat(" ", 40<<10)} {
+		d.in = bad
+		d.run(usage, "message", "sign", "signal.create", "--signer", file)
+	}
+	d.in = `{}`
+	d.run(usage, "message", "sign", "signal.created", "--signer", file)
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, bad := d.run(usage, "message", "sign", "signal.create", "--signer", file)
+	d.has(bad, "chmod 600")
+	swapped := filepath.Join(d.home, "swapped")
+	text := strings.Replace(string(raw), kept.PublicKey, strings.Repeat("ab", 32), 1)
+	if err := os.WriteFile(swapped, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, bad = d.run(usage, "message", "sign", "signal.create", "--signer", swapped)
+	d.has(bad, "not that of the seed")
+	if strings.Contains(bad, kept.Seed) {
+		t.Error("the seed is told")
+	}
+}
+
+// TestMessageVerdicts: what is not valid is exit code 1 and says what to do.
+func TestMessageVerdicts(t *testing.T) {
+	d := sit(t)
+	d.in = `{}`
+	for reason, do := range map[string]string{
+		"timestamp_out_of_window": "sign it again", "unknown_signer": "signer register", "signer_revoked": "signer new", "bad_signature": "for another hub", "payload": "schemas",
+	} {
+		hub := serve(t, says(200, `{"valid":false,"id":"msg_x","reasons":["`+reason+`"]}`))
+		_, bad := d.run(refused, "message", "verify", "--hub", hub.URL)
+		d.has(bad, reason, do)
+		hub = serve(t, says(401, `{"error":"unauthenticated","reason":"`+reason+`"}`))
+		_, bad = d.run(refused, "message", "submit", "--hub", hub.URL)
+		d.has(bad, reason, do)
+	}
+	d.run(usage, "message", "submit", "/nowhere")
+}
+
+// TestAdminSecret: it comes from the environment or a private file, goes in its header
+// alone, and to nobody without encryption.
+func TestAdminSecret(t *testing.T) {
+	d := sit(t)
+	hub := serve(t, says(200, `{"ok":true,"mode":"scan","scanned":3,"resolved":1,"scored":2,"skipped":{},"errors":[],"tookMs":1}`))
+	_, bad := d.run(usage, "admin", "scan", "--hub", hub.URL)
+	d.has(bad, "SIGNALCAST_ADMIN_SECRET")
+	t.Setenv("SIGNALCAST_ADMIN_SECRET", "opensesame")
+	d.run(usage, "admin", "scan", "--hub", "http://hub.example")
+	out, _ := d.run(done, "admin", "scan", "--hub", hub.URL)
+	d.has(out, "Resolved  1")
+	r := hub.asked[0]
+	if r.Method != http.MethodPost || r.Header.Get("x-admin-secret") != "opensesame" || r.Header.Get("Authorization") != "" || r.ContentLength > 0 {
+		t.Errorf("%s %v", r.Method, r.Header)
+	}
+	no := serve(t, says(403, `{"error":"forbidden"}`))
+	_, bad = d.run(refused, "admin", "force", "701122", "yes", "--hub", no.URL)
+	d.has(bad, "not this hub's")
+	if strings.Contains(bad, "opensesame") {
+		t.Error("the secret is told")
+	}
+	for _, args := range [][]string{
+		{"force", "701122", "maybe"},
+		{"market", "create", "Will it rain in Opava?", "--lane", "SCIENCE"},
+		{"market", "create", "Will it rain in Opava?", "--lane", "FISH", "--cutoff", "2027-06-01T00:00:00Z"},
+		{"scan", "--secret-file", "/nowhere"},
+	} {
+		d.run(usage, append([]string{"admin"}, args...)...)
+	}
+}
+
+// TestLiveBeats: as often as the hub says, and not more often than each second.
+func TestLiveBeats(t *testing.T) {
+	d := sit(t)
+	t.Setenv("SIGNALCAST_KEY", key)
+	hub := serve(t, says(200, `{"ok":true,"showId":null,"intervalS":15,"expiresInS":45,"viewers":3}`), says(200, `{"ok":true,"showId":null,"intervalS":0,"expiresInS":45,"viewers":3}`))
+	out, _ := d.run(done, "live", "on", "--count", "3", "--hub", hub.URL)
+	if strings.Count(out, "Watching") != 3 || len(d.waited) != 2 || d.waited[0] != 15*time.Second || d.waited[1] != time.Second {
+		t.Errorf("%v\n%s", d.waited, out)
+	}
+	d.run(usage, "live", "set", "701122", "--yes", "101", "--hub", hub.URL)
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/coder/websocket"
+)
+
+// talks is a feed that says so many frames to whoever subscribes.
+func talks(t *testing.T, sees func(*http.Request, string), frames ...string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = c.CloseNow() }()
+		say := func(frame string) { _ = c.Write(r.Context(), websocket.MessageText, []byte(frame)) }
+		say(`{"op":"hello","protocol":"signal.v1","heartbeatS":30,"head":12}`)
+		_, asked, err := c.Read(r.Context())
+		if err != nil {
+			return
+		}
+		sees(r, string(asked))
+		id := strings.Split(strings.SplitAfter(string(asked), `"id":"`)[1], `"`)[0]
+		channels := strings.Split(strings.SplitAfter(string(asked), `"channels":[`)[1], `]`)[0]
+		say(`{"op":"ack","id":"` + id + `","channels":[` + channels + `]}`)
+		for _, f := range frames {
+			say(f)
+		}
+		_, _, _ = c.Read(r.Context()) // until it hangs up
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+const (
+	gap   = `{"op":"gap","channel":"signals","from":12,"oldest":60}`
+	first = `{"op":"event","channel":"signals","seq":60,"prev":null,"type":"signal.event","at":"2026-09-18T12:00:00.000Z","data":{"text":"\u001b[2J\u202eRain"}}`
+	next  = `{"op":"event","channel":"signals","seq":64,"prev":60,"type":"signal.created","at":"2026-09-18T12:00:00.000Z","data":{"id":"x"}}`
+)
+
+// TestWatch: what was read is kept, the next run goes on behind it, and gaps are told.
+// No key is sent for what everybody may read, and no text commands the terminal.
+func TestWatch(t *testing.T) {
+	d := sit(t)
+	t.Setenv("SIGNALCAST_KEY", key)
+	state := filepath.Join(d.home, "state")
+	if err := os.WriteFile(state, []byte(`{"signals":12}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Value
+	api := talks(t, func(r *http.Request, frame string) { asked.Store(r.Header.Get("Authorization") + frame) }, gap, first, next)
+	out, _ := d.run(done, "watch", "--api", api, "--count", "2", "--state", state)
+	d.has(out, "behind 12 and before 60 are gone", "signal.event", "[2JRain", "signal.created")
+	if strings.ContainsAny(out, "\x1b\u202e") || strings.Count(out, "\n") != 3 {
+		t.Errorf("%q", out)
+	}
+	if got := asked.Load().(string); strings.Contains(got, key) || !strings.Contains(got, `"since":{"signals":12}`) {
+		t.Errorf("it asked %s", got)
+	}
+	if raw, err := os.ReadFile(state); err != nil || strings.TrimSpace(string(raw)) != `{"signals":64}` {
+		t.Errorf("%v: it keeps %s", err, raw)
+	}
+	d.pipe = true
+	api = talks(t, func(*http.Request, string) {}, first, next)
+	out, _ = d.run(done, "watch", "--api", api, "--count", "1")
+	d.has(out, `{"kind":"event","channel":"signals","seq":60,"type":"signal.event"`, `\u001b[2J\u202eRain`)
+	api = talks(t, func(*http.Request, string) {}, `{"op":"error","error":"unknown_channel","channel":"signals"}`)
+	_, bad := d.run(usage, "watch", "--api", api)
+	d.has(bad, "no such channel")
+	if err := os.WriteFile(state, []byte(`[]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, bad = d.run(usage, "watch", "--api", api, "--state", state)
+	d.has(bad, "remove it")
+	_, bad = d.run(usage, "watch", "--hub", "https://hub.example")
+	d.has(bad, "--api")
+}
+
+// TestWatchMe: the key goes with the channel that needs it, and not without encryption.
+func TestWatchMe(t *testing.T) {
+	d := sit(t)
+	t.Setenv("SIGNALCAST_KEY", key)
+	var sent atomic.Value
+	api := talks(t, func(r *http.Request, _ string) { sent.Store(r.Header.Get("Authorization")) }, strings.ReplaceAll(first, `"signals"`, `"me"`))
+	d.run(done, "watch", "me", "--api", api, "--count", "1")
+	if sent.Load() != "Bearer "+key {
+		t.Errorf("it sent %v", sent.Load())
+	}
+	_, bad := d.run(usage, "watch", "me", "--api", "http://api.example", "--hub", "https://hub.example")
+	d.has(bad, "not encrypted")
+	refuses := serve(t, says(401, `{"error":"unauthenticated"}`))
+	_, bad = d.run(refused, "watch", "me", "--api", refuses.URL)
+	d.has(bad, "unknown or revoked")
+}
+
+// TestWatchEnds: Ctrl-C is no error, also where nobody answers.
+func TestWatchEnds(t *testing.T) {
+	d := sit(t)
+	d.ctx, d.stop = context.WithCancel(t.Context())
+	away := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		d.stop()
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	d.run(done, "watch", "--api", away.URL)
+}
