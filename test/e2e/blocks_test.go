@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -353,35 +352,4 @@ func checkStream(text string) error {
 		}
 	}
 	return nil
-}
-
-// TestBlocksThatDoNotFit: each check says no to what is wrong.
-func TestBlocksThatDoNotFit(t *testing.T) {
-	t.Parallel()
-	for _, b := range []block{
-		{kind: "json", text: `{}`},
-		{kind: "json", args: []string{"Nothing"}, text: `{}`},
-		{kind: "json", args: []string{"Error"}, text: `{ "message": "without a code" }`},
-		{kind: "json", args: []string{"Error"}, text: `{ "error": `},
-		{kind: "json", args: []string{"frames"}, text: `{ "op": "shout" }`},
-		{kind: "json", args: []string{"frames"}, text: `{ "op": "gap", "channel": "signals", "from": 1 }`},
-		{kind: "json", args: []string{"frames"}, text: `{ "op": "ping", "loud": true }`},
-		{kind: "http", text: "GET /api/nothing\n"},
-		{kind: "http", text: "GET {api}/api/predictions\n"},
-		{kind: "http", text: `POST /api/dev/keys` + "\n" + `{ "label": 7 }`},
-		{kind: "http", text: "GET /api/wire\n299 { }"},
-		{kind: "http", args: []string{"delivery"}, text: "POST /x\nX-Unheard-Of: 1\n\n" + `{ "events": [ { "op": "test", "at": "x" } ] }`},
-		{kind: "console", text: "make nothing\n"},
-		{kind: "console", text: "go run ./nothing\n"},
-		{kind: "console", text: "rm -r x\n"},
-		{kind: "text", text: "words\n"},
-		{kind: "text", args: []string{"stream"}, text: "data: {\n"},
-	} {
-		if checked[b.kind](b) == nil {
-			t.Errorf("%s %v takes %s", b.kind, b.args, b.text)
-		}
-	}
-	if doc, err := described(); err != nil || doc.route(http.MethodGet, "/api/signals/x/events?y=z", "hub") == nil {
-		t.Errorf("a route is not found: %v", err)
-	}
 }
