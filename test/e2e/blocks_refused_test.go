@@ -16,6 +16,8 @@ func TestBlocksThatDoNotFit(t *testing.T) {
 		{kind: "json", args: []string{"frames"}, text: `{ "op": "shout" }`},
 		{kind: "json", args: []string{"frames"}, text: `{ "op": "gap", "channel": "signals", "from": 1 }`},
 		{kind: "json", args: []string{"frames"}, text: `{ "op": "ping", "loud": true }`},
+		{kind: "json", args: []string{"settings"}, text: `{ "url": "https://hub.example/nothing" }`},
+		{kind: "json", args: []string{"settings"}, text: `{ "url": "https://elsewhere.example/openapi.json" }`},
 		{kind: "http", text: "GET /api/nothing\n"},
 		{kind: "http", text: "GET {api}/api/predictions\n"},
 		{kind: "http", text: `POST /api/dev/keys` + "\n" + `{ "label": 7 }`},
@@ -30,6 +32,9 @@ func TestBlocksThatDoNotFit(t *testing.T) {
 		if checked[b.kind](b) == nil {
 			t.Errorf("%s %v takes %s", b.kind, b.args, b.text)
 		}
+	}
+	if err := checkJSON(block{args: []string{"settings"}, text: `{ "url": "https://hub.example/openapi.json" }`}); err != nil {
+		t.Errorf("settings: %v", err)
 	}
 	if doc, err := described(); err != nil || doc.route(http.MethodGet, "/api/signals/x/events?y=z", "hub") == nil {
 		t.Errorf("a route is not found: %v", err)

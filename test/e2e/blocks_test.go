@@ -32,7 +32,7 @@ var ran = []string{"sh", "go", "js"}
 
 // checked are the kinds that are held to something else.
 var checked = map[string]func(block) error{
-	"json":    checkJSON,    // the schema of the description that is named, or `frames` of the websocket
+	"json":    checkJSON,    // the schema of the description that is named, `frames` of the websocket, or `settings` of another program
 	"http":    checkHTTP,    // a request to a route of the description, and its answer; or a `delivery` of a webhook
 	"console": checkConsole, // commands for people, which stay or take long: what they name is there
 	"text":    checkText,    // `output` of the block before (TestReadme compares), a `stream`, a `drawing`
@@ -113,12 +113,15 @@ func checkJSON(b block) error {
 	if err != nil || len(all) == 0 {
 		return fmt.Errorf("%d values: %v", len(all), err)
 	}
-	if b.args[0] == "frames" {
-		return checkFrames(all)
-	}
 	doc, err := described()
 	if err != nil {
 		return err
+	}
+	switch b.args[0] {
+	case "frames":
+		return checkFrames(all)
+	case "settings":
+		return doc.checkSettings(b.text)
 	}
 	schema := doc.spec.Components.Schemas[b.args[0]]
 	if schema == nil {
@@ -127,6 +130,23 @@ func checkJSON(b block) error {
 	for _, v := range all {
 		if err := schema.Value.VisitJSON(v, openapi3.MultiErrors()); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+var ourAddress = regexp.MustCompile(`https://(hub|api|clock)\.example(/[^"?#]*)`)
+
+// checkSettings takes what another program is given to find us: the addresses in it are
+// described.
+func (d *document) checkSettings(text string) error {
+	found := ourAddress.FindAllStringSubmatch(text, -1)
+	if len(found) == 0 {
+		return errors.New("it names no address of ours")
+	}
+	for _, m := range found {
+		if !slices.ContainsFunc(d.ops, func(o *operation) bool { return o.host == m[1] && o.path == m[2] }) {
+			return fmt.Errorf("nobody answers at %s", m[0])
 		}
 	}
 	return nil
