@@ -186,8 +186,8 @@ func TestTags(t *testing.T) {
 	two, _ := guide.New(folder(map[string]string{"a.md": "# A\n\nMore.\n"}), options)
 	first, _ := one.File("a.html")
 	second, _ := two.File("a.html")
-	css1, _ := one.File("guide.css")
-	css2, _ := two.File("guide.css")
+	css1, _ := one.File("app.css")
+	css2, _ := two.File("app.css")
 	if first.Tag == second.Tag || css1.Tag != css2.Tag || first.Type != "text/html; charset=utf-8" || css1.Type != "text/css; charset=utf-8" {
 		t.Errorf("%+v %+v", first.Tag, css1.Tag)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,7 +32,7 @@ var ran = []string{"sh", "go", "js"}
 
 // checked are the kinds that are held to something else.
 var checked = map[string]func(block) error{
-	"json":    checkJSON,    // the schema of the description that is named, or `frames` of the websocket
+	"json":    checkJSON,    // the schema of the description that is named, `frames` of the websocket, or `settings` of another program
 	"http":    checkHTTP,    // a request to a route of the description, and its answer; or a `delivery` of a webhook
 	"console": checkConsole, // commands for people, which stay or take long: what they name is there
 	"text":    checkText,    // `output` of the block before (TestReadme compares), a `stream`, a `drawing`
@@ -114,12 +113,15 @@ func checkJSON(b block) error {
 	if err != nil || len(all) == 0 {
 		return fmt.Errorf("%d values: %v", len(all), err)
 	}
-	if b.args[0] == "frames" {
-		return checkFrames(all)
-	}
 	doc, err := described()
 	if err != nil {
 		return err
+	}
+	switch b.args[0] {
+	case "frames":
+		return checkFrames(all)
+	case "settings":
+		return doc.checkSettings(b.text)
 	}
 	schema := doc.spec.Components.Schemas[b.args[0]]
 	if schema == nil {
@@ -128,6 +130,23 @@ func checkJSON(b block) error {
 	for _, v := range all {
 		if err := schema.Value.VisitJSON(v, openapi3.MultiErrors()); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+var ourAddress = regexp.MustCompile(`https://(hub|api|clock)\.example(/[^"?#]*)`)
+
+// checkSettings takes what another program is given to find us: the addresses in it are
+// described.
+func (d *document) checkSettings(text string) error {
+	found := ourAddress.FindAllStringSubmatch(text, -1)
+	if len(found) == 0 {
+		return errors.New("it names no address of ours")
+	}
+	for _, m := range found {
+		if !slices.ContainsFunc(d.ops, func(o *operation) bool { return o.host == m[1] && o.path == m[2] }) {
+			return fmt.Errorf("nobody answers at %s", m[0])
 		}
 	}
 	return nil
@@ -353,35 +372,4 @@ func checkStream(text string) error {
 		}
 	}
 	return nil
-}
-
-// TestBlocksThatDoNotFit: each check says no to what is wrong.
-func TestBlocksThatDoNotFit(t *testing.T) {
-	t.Parallel()
-	for _, b := range []block{
-		{kind: "json", text: `{}`},
-		{kind: "json", args: []string{"Nothing"}, text: `{}`},
-		{kind: "json", args: []string{"Error"}, text: `{ "message": "without a code" }`},
-		{kind: "json", args: []string{"Error"}, text: `{ "error": `},
-		{kind: "json", args: []string{"frames"}, text: `{ "op": "shout" }`},
-		{kind: "json", args: []string{"frames"}, text: `{ "op": "gap", "channel": "signals", "from": 1 }`},
-		{kind: "json", args: []string{"frames"}, text: `{ "op": "ping", "loud": true }`},
-		{kind: "http", text: "GET /api/nothing\n"},
-		{kind: "http", text: "GET {api}/api/predictions\n"},
-		{kind: "http", text: `POST /api/dev/keys` + "\n" + `{ "label": 7 }`},
-		{kind: "http", text: "GET /api/wire\n299 { }"},
-		{kind: "http", args: []string{"delivery"}, text: "POST /x\nX-Unheard-Of: 1\n\n" + `{ "events": [ { "op": "test", "at": "x" } ] }`},
-		{kind: "console", text: "make nothing\n"},
-		{kind: "console", text: "go run ./nothing\n"},
-		{kind: "console", text: "rm -r x\n"},
-		{kind: "text", text: "words\n"},
-		{kind: "text", args: []string{"stream"}, text: "data: {\n"},
-	} {
-		if checked[b.kind](b) == nil {
-			t.Errorf("%s %v takes %s", b.kind, b.args, b.text)
-		}
-	}
-	if doc, err := described(); err != nil || doc.route(http.MethodGet, "/api/signals/x/events?y=z", "hub") == nil {
-		t.Errorf("a route is not found: %v", err)
-	}
 }

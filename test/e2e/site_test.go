@@ -122,7 +122,7 @@ func TestHeadersOfGuides(t *testing.T) {
 	at := s.Hub + "/docs/guide/"
 	headersOfPages(t, s, "/docs/guide/", "/docs/guide/quickstart.html")
 	for file, kind := range map[string]string{
-		"": "text/html; charset=utf-8", "search.html": "text/html; charset=utf-8", "guide.css": "text/css; charset=utf-8",
+		"": "text/html; charset=utf-8", "search.html": "text/html; charset=utf-8", "app.css": "text/css; charset=utf-8",
 		"search.js": "text/javascript; charset=utf-8", "receipt.png": "image/png", "house.svg": "image/svg+xml",
 	} {
 		a := get(t, at+file).is(http.StatusOK)

@@ -140,7 +140,7 @@ func TestConditionalReads(t *testing.T) {
 			url = s.Hub + "/api/protocol/v1/apps/" + p.app(t, "http://127.0.0.1/cb", "profile:read").ClientID
 		case "/api/user/follow", "/api/streamer/profile", "/api/streamer/signal", "/api/streamer/stream/state", "/api/streamer/receipts", "/api/streamer/recap":
 			url += "?handle=" + p.user
-		case "/docs/guide/{page}":
+		case "/docs/guide/{file}":
 			url = s.Hub + "/docs/guide/concepts.html"
 		case "/api/c/{code}":
 			url = get(t, s.Hub+"/api/embed/operator/"+p.user).is(http.StatusOK).str("shortUrl")

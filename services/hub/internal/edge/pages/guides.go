@@ -20,13 +20,13 @@ func (s *site) firstGuide(c echo.Context) error {
 	return c.Redirect(http.StatusFound, guidesPath+"/")
 }
 
-// guides is GET /docs/guide/ and GET /docs/guide/{page}. The pages were made when the
+// guides is GET /docs/guide/ and GET /docs/guide/{file}. The pages were made when the
 // service started and are whole documents: they know nobody and ask nothing.
 func (s *site) guides(c echo.Context) error {
 	if s.Guides == nil {
 		return market.ErrUnknown
 	}
-	f, ok := s.Guides.File(c.Param("page"))
+	f, ok := s.Guides.File(c.Param("file"))
 	if !ok {
 		return market.ErrUnknown
 	}

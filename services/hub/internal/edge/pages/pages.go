@@ -194,7 +194,7 @@ func (s *site) routes() []web.Route {
 		page(http.MethodPost, personPath+":handle/unfollow", "session", "no-store", s.unfollow),
 		{Method: http.MethodGet, Path: guidesPath, Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.firstGuide))},
 		{Method: http.MethodGet, Path: guidesPath + "/", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},
-		{Method: http.MethodGet, Path: guidesPath + "/:page", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},
+		{Method: http.MethodGet, Path: guidesPath + "/:file", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},
 		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: web.Anonymous(s.static)},
 	}
 }

@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+)
+
+// TestBlocksThatDoNotFit: each check says no to what is wrong.
+func TestBlocksThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	for _, b := range []block{
+		{kind: "json", text: `{}`},
+		{kind: "json", args: []string{"Nothing"}, text: `{}`},
+		{kind: "json", args: []string{"Error"}, text: `{ "message": "without a code" }`},
+		{kind: "json", args: []string{"Error"}, text: `{ "error": `},
+		{kind: "json", args: []string{"frames"}, text: `{ "op": "shout" }`},
+		{kind: "json", args: []string{"frames"}, text: `{ "op": "gap", "channel": "signals", "from": 1 }`},
+		{kind: "json", args: []string{"frames"}, text: `{ "op": "ping", "loud": true }`},
+		{kind: "json", args: []string{"settings"}, text: `{ "url": "https://hub.example/nothing" }`},
+		{kind: "json", args: []string{"settings"}, text: `{ "url": "https://elsewhere.example/openapi.json" }`},
+		{kind: "http", text: "GET /api/nothing\n"},
+		{kind: "http", text: "GET {api}/api/predictions\n"},
+		{kind: "http", text: `POST /api/dev/keys` + "\n" + `{ "label": 7 }`},
+		{kind: "http", text: "GET /api/wire\n299 { }"},
+		{kind: "http", args: []string{"delivery"}, text: "POST /x\nX-Unheard-Of: 1\n\n" + `{ "events": [ { "op": "test", "at": "x" } ] }`},
+		{kind: "console", text: "make nothing\n"},
+		{kind: "console", text: "go run ./nothing\n"},
+		{kind: "console", text: "rm -r x\n"},
+		{kind: "text", text: "words\n"},
+		{kind: "text", args: []string{"stream"}, text: "data: {\n"},
+	} {
+		if checked[b.kind](b) == nil {
+			t.Errorf("%s %v takes %s", b.kind, b.args, b.text)
+		}
+	}
+	if err := checkJSON(block{args: []string{"settings"}, text: `{ "url": "https://hub.example/openapi.json" }`}); err != nil {
+		t.Errorf("settings: %v", err)
+	}
+	if doc, err := described(); err != nil || doc.route(http.MethodGet, "/api/signals/x/events?y=z", "hub") == nil {
+		t.Errorf("a route is not found: %v", err)
+	}
+}
+
+// TestLikeOutput: what a page shows is all that came, line by line.
+func TestLikeOutput(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		shown, came string
+		like        bool
+	}{
+		{"dk_\n", "dk_\n", true},
+		{"a\nb\n", "a\nb", true},
+		{"a\n", "a\nb\n", false},
+		{"a\nb\n", "a\n", false},
+		{"a.c\n", "abc\n", false},
+		{"a…d\n", "abcd\n", true},
+		{"a…d\n", "ab\ncd\n", false},
+		{"…\nlast\n", "one\ntwo\nlast\n", true},
+		{"…\nlast\n", "one\ntwo\n", false},
+		{"a\n", "", false},
+	} {
+		if likeOutput(c.shown, c.came) != c.like {
+			t.Errorf("%q for %q: like %v", c.shown, c.came, !c.like)
+		}
+	}
+}
