@@ -22,18 +22,6 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
 )
 
-type commands struct {
-	Login   verbs.Login     `cmd:"" help:"Store a key, or mint one with an identity token; either comes on the standard input."`
-	Call    verbs.Call      `cmd:"" help:"File a call. The first on a market is locked."`
-	Events  verbs.Events    `cmd:"" help:"The history of a call."`
-	Market  verbs.Market    `cmd:"" help:"Markets."`
-	Board   verbs.Board     `cmd:"" help:"Operators in order."`
-	Signal  verbs.Signal    `cmd:"" help:"Calls."`
-	Receipt verbs.Receipt   `cmd:"" help:"A call with its history and the outcome of its market."`
-	Record  record.Commands `cmd:"" help:"Records of operators."`
-	Conform conform.Command `cmd:"" help:"Ask any server whether it speaks the protocol; exit code 1 if a check fails."`
-}
-
 // Exit codes.
 const (
 	done    = 0
@@ -42,12 +30,9 @@ const (
 	away    = 3 // a service cannot be reached, or cannot answer now
 )
 
-// lanes are those that a list can be of; none is all.
-const lanes = "POLITICS,CRYPTO,SPORT,CULTURE,MUSIC,TECH,ECONOMY,SCIENCE,WORLD,ENTERTAINMENT,"
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stderr, &verbs.Streams{In: os.Stdin, InTerminal: terminal(os.Stdin), Out: os.Stdout, Terminal: terminal(os.Stdout)})
+	code := run(ctx, os.Args[1:], os.Stderr, &verbs.Streams{In: os.Stdin, InTerminal: terminal(os.Stdin), Out: os.Stdout, Err: os.Stderr, Terminal: terminal(os.Stdout)})
 	stop()
 	os.Exit(code)
 }
@@ -62,7 +47,7 @@ func terminal(f *os.File) bool {
 func run(ctx context.Context, args []string, complaints io.Writer, streams *verbs.Streams) int {
 	var cli commands
 	ended := -1
-	parser, err := kong.New(&cli, kong.Name("signalcast"), kong.Description("File calls, read the protocol, verify the records of operators."),
+	parser, err := kong.New(&cli, kong.Name("signalcast"), kong.Description("File calls, read the protocol, verify records and servers."),
 		kong.Writers(streams.Out, complaints), kong.Vars{"lanes": lanes}, kong.Bind(streams),
 		kong.Exit(func(code int) { ended = code }), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
@@ -73,7 +58,7 @@ func run(ctx context.Context, args []string, complaints io.Writer, streams *verb
 		return ended // help was shown
 	}
 	if err == nil {
-		err = to.Run()
+		err = to.Run(parser.Model)
 	} else {
 		err = fmt.Errorf("%w. See signalcast --help", err)
 	}

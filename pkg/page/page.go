@@ -24,6 +24,7 @@ type Page struct {
 	etag   []string
 	length []string
 	gzLen  []string
+	kind   []string
 	built  time.Time
 }
 
@@ -41,6 +42,7 @@ func Make(body []byte, built time.Time) *Page {
 		body:   body,
 		tag:    hex.EncodeToString(sum[:12]),
 		length: []string{strconv.Itoa(len(body))},
+		kind:   contentJSON,
 		built:  built,
 	}
 	// Weak, because the plain and the compressed form share it.
@@ -51,6 +53,13 @@ func Make(body []byte, built time.Time) *Page {
 		}
 	}
 	return p
+}
+
+// As is the same body under another media type than that of JSON.
+func (p *Page) As(kind string) *Page {
+	c := *p
+	c.kind = []string{kind}
+	return &c
 }
 
 // renew is the same answer, built again later.
@@ -99,7 +108,7 @@ func (p *Page) WriteTo(w http.ResponseWriter, r *http.Request) int {
 			h["Content-Encoding"] = encGzip
 		}
 	}
-	h["Content-Type"] = contentJSON
+	h["Content-Type"] = p.kind
 	h["Content-Length"] = length
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {

@@ -1,6 +1,6 @@
 // Command clients runs the clients of other people against a running stack: public
-// libraries of OAuth and of signatures, a conformance suite, and the library of the
-// identity provider whose form of tokens we take. Their versions are those of
+// libraries of OAuth, of signatures and of agents, conformance suites, and the library of
+// the identity provider whose form of tokens we take. Their versions are those of
 // package.json, to the last digit.
 //
 //	go run ./test/clients [name ...]

@@ -202,6 +202,12 @@ func (w *world) person(ctx context.Context, name string) ([]string, error) {
 		"PERSON=" + name, "COOKIE=db_uid=" + session.UID + "; db_sig=" + session.Sig, "OPERATOR_KEY=" + string(key),
 		"MARKETS=" + strings.Join(markets, ","),
 	}
+	var reads struct{ Key string }
+	err = w.send(ctx, w.Hub+"/api/dev/keys", login, map[string]any{"label": "reads", "permissions": []string{"read"}}, http.StatusCreated, &reads)
+	if err != nil {
+		return nil, err
+	}
+	env = append(env, "READ_KEY="+reads.Key)
 	for _, kind := range []string{"public", "confidential"} {
 		var app struct{ ClientID, ClientSecret string }
 		err := w.send(ctx, w.Hub+"/api/dev/apps", login, map[string]any{

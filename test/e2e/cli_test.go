@@ -37,10 +37,19 @@ func buildCommandLine(t *testing.T, s *stack) *commandLine {
 // run gives what is written, after it has looked at the exit code and for secrets.
 func (p *commandLine) run(want int, in string, args ...string) (out, complaints string) {
 	p.t.Helper()
+	out, complaints, code := p.try(in, args...)
+	if code != want {
+		p.t.Fatalf("signalcast %q: exit code %d, want %d\n%s%s", args, code, want, out, complaints)
+	}
+	return out, complaints
+}
+
+// try is run for any exit code.
+func (p *commandLine) try(in string, args ...string) (out, complaints string, code int) {
+	p.t.Helper()
 	cmd := exec.Command(p.path, args...)
 	var to, bad bytes.Buffer
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.env, strings.NewReader(in), &to, &bad
-	code := 0
 	if err := cmd.Run(); err != nil {
 		exit := (*exec.ExitError)(nil)
 		if !errors.As(err, &exit) {
@@ -48,15 +57,12 @@ func (p *commandLine) run(want int, in string, args ...string) (out, complaints 
 		}
 		code = exit.ExitCode()
 	}
-	if code != want {
-		p.t.Fatalf("signalcast %q: exit code %d, want %d\n%s%s", args, code, want, &to, &bad)
-	}
 	for _, secret := range p.secrets {
 		if strings.Contains(to.String()+bad.String(), secret) {
 			p.t.Errorf("signalcast %q shows a secret", args)
 		}
 	}
-	return to.String(), bad.String()
+	return to.String(), bad.String(), code
 }
 
 // read runs and decodes what it writes, since no terminal reads it.
@@ -129,8 +135,11 @@ func TestCommandLine(t *testing.T) {
 func (p *commandLine) lists(market string) {
 	p.t.Helper()
 	var found struct{ Markets []struct{ ID, Name string } }
-	p.read(&found, 0, "market", "search", "election", "--limit", "2")
-	if len(found.Markets) != 2 || !strings.Contains(strings.ToLower(found.Markets[0].Name), "election") {
+	testkit.Eventually(p.t, 60*time.Second, func() bool { // a stack that has just begun reads its venues still
+		p.read(&found, 0, "market", "search", "election", "--limit", "2")
+		return len(found.Markets) == 2
+	})
+	if !strings.Contains(strings.ToLower(found.Markets[0].Name), "election") {
 		p.t.Errorf("%+v", found)
 	}
 	var m struct{ Status string }

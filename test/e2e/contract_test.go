@@ -48,7 +48,7 @@ var described = sync.OnceValues(func() (*document, error) {
 	if err := spec.Validate(loader.Context); err != nil {
 		return nil, err
 	}
-	for _, kind := range []string{"text/html", "text/css", "image/svg+xml", "image/png", "application/jsonl"} {
+	for _, kind := range []string{"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "application/jsonl", "application/yaml"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
 	}
 	d := &document{spec: spec}

@@ -1,9 +1,9 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -78,11 +78,11 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// documents lists the pages, README.md first.
+// documents lists the pages whose blocks are run or checked, README.md first.
 func documents(t *testing.T) []string {
 	t.Helper()
 	pages := []string{"README.md"}
-	for _, root := range []string{"docs", "services"} {
+	for _, root := range []string{"docs", "services", "examples"} {
 		err := filepath.WalkDir(filepath.Join(repo, root), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && strings.HasSuffix(path, ".md") {
 				rel, relErr := filepath.Rel(repo, path)
@@ -97,34 +97,73 @@ func documents(t *testing.T) []string {
 	return pages
 }
 
-var block = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+// programs says how the blocks of a kind are run, where they are files.
+var programs = map[string]struct{ ending, command string }{
+	"go": {".go", "go run"},
+	"js": {".mjs", "node --no-warnings --experimental-websocket"}, // Node 20 has its WebSocket behind a flag
+}
 
-// runBlocks runs the commands of a page in one shell and gives what they print.
+// runBlocks runs the blocks of a page in one shell, in order, and gives what they print.
+// What a block sets is there for all that follow.
 func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, page))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var script strings.Builder
-	script.WriteString("set -eo pipefail\ntrap 'echo \"FAILED: $BASH_COMMAND\" >&2' ERR\n")
-	for _, m := range block.FindAllStringSubmatch(string(text), -1) {
+	script.WriteString("set -aeo pipefail\ntrap 'echo \"FAILED: $BASH_COMMAND\" >&2' ERR\n")
+	all := blocksOf(t, page)
+	for i, b := range all {
+		if !slices.Contains(ran, b.kind) {
+			continue
+		}
 		blocks++
-		fmt.Fprintf(&script, "echo; echo '# block %d'\n%s", blocks, m[1])
+		fmt.Fprintf(&script, "echo; echo '# block %d'\n", i)
+		if p, file := programs[b.kind]; file {
+			name := fmt.Sprintf("block-%d%s", i, p.ending)
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(b.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&script, "%s %s\n", p.command, name)
+			continue
+		}
+		script.WriteString(b.text)
 	}
 	if blocks == 0 {
 		return 0, ""
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash")
 	shell.Dir, shell.Env, shell.Stdin = dir, plainEnv(), strings.NewReader(script.String())
-	var both bytes.Buffer
-	shell.Stdout, shell.Stderr = &both, &both
+	var said, both lines // two writers at once
+	shell.Stdout, shell.Stderr = io.MultiWriter(&said, &both), &both
 	if err := shell.Run(); err != nil {
 		t.Errorf("%s: %v\n%s", page, err, both.String())
+		return blocks, both.String()
+	}
+	for i, b := range all {
+		if b.kind != "text" || !slices.Equal(b.args, []string{"output"}) {
+			continue
+		}
+		_, came, ok := strings.Cut(said.String(), fmt.Sprintf("\n# block %d\n", i-1))
+		came, _, _ = strings.Cut(came, "\n# block ")
+		if !ok || !likeOutput(b.text, came) {
+			t.Errorf("%s: it shows\n%s\nand this came\n%s", b, b.text, came)
+		}
 	}
 	return blocks, both.String()
+}
+
+// likeOutput tells whether output is what a page shows. Three dots stand for whatever
+// comes within a line, and alone for any lines.
+func likeOutput(shown, came string) bool {
+	var pattern strings.Builder
+	for line := range strings.Lines(shown) {
+		if strings.TrimSpace(line) == "…" {
+			pattern.WriteString(`(?:.*\n)*`)
+			continue
+		}
+		pattern.WriteString(strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(line)), "…", ".*") + `\s*\n`)
+	}
+	return regexp.MustCompile(`^\s*` + pattern.String() + `\s*$`).MatchString(came + "\n")
 }
 
 // copyTree copies what belongs to the project.

@@ -16,9 +16,9 @@ import (
 	"testing"
 )
 
-// between is a proxy in front of the hub that remembers the tokens that pass, and calls
+// wiretap is a proxy in front of the hub that remembers the tokens that pass, and calls
 // itself the issuer, so that an app takes it for the hub.
-type between struct {
+type wiretap struct {
 	url string
 
 	mu     sync.Mutex
@@ -27,9 +27,9 @@ type between struct {
 
 var aToken = regexp.MustCompile(`d[ar]t_[A-Za-z0-9_-]{20,}`)
 
-func standBetween(t *testing.T, hub string) *between {
+func standBetween(t *testing.T, hub string) *wiretap {
 	t.Helper()
-	b := &between{}
+	b := &wiretap{}
 	to, err := url.Parse(hub)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func standBetween(t *testing.T, hub string) *between {
 }
 
 // seen lists the tokens of that kind, oldest first.
-func (b *between) seen(kind string) []string {
+func (b *wiretap) seen(kind string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(b.tokens), func(token string) bool { return !strings.HasPrefix(token, kind) })

@@ -16,7 +16,7 @@ import (
 const (
 	repo  = "../.."
 	page  = "docs/security.md"
-	rules = 57
+	rules = 61
 )
 
 var (

@@ -898,6 +898,222 @@ func (x *AppendEventResponse) GetEvent() *Event {
 	return nil
 }
 
+type RehearseFileRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Caller        *v1.Caller             `protobuf:"bytes,1,opt,name=caller,proto3" json:"caller,omitempty"`
+	Draft         *Draft                 `protobuf:"bytes,2,opt,name=draft,proto3" json:"draft,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RehearseFileRequest) Reset() {
+	*x = RehearseFileRequest{}
+	mi := &file_signal_v1_signal_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RehearseFileRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RehearseFileRequest) ProtoMessage() {}
+
+func (x *RehearseFileRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RehearseFileRequest.ProtoReflect.Descriptor instead.
+func (*RehearseFileRequest) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RehearseFileRequest) GetCaller() *v1.Caller {
+	if x != nil {
+		return x.Caller
+	}
+	return nil
+}
+
+func (x *RehearseFileRequest) GetDraft() *Draft {
+	if x != nil {
+		return x.Draft
+	}
+	return nil
+}
+
+type RehearseFileResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Signal        *Signal                `protobuf:"bytes,1,opt,name=signal,proto3" json:"signal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RehearseFileResponse) Reset() {
+	*x = RehearseFileResponse{}
+	mi := &file_signal_v1_signal_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RehearseFileResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RehearseFileResponse) ProtoMessage() {}
+
+func (x *RehearseFileResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RehearseFileResponse.ProtoReflect.Descriptor instead.
+func (*RehearseFileResponse) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *RehearseFileResponse) GetSignal() *Signal {
+	if x != nil {
+		return x.Signal
+	}
+	return nil
+}
+
+type RehearseEventRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Caller        *v1.Caller             `protobuf:"bytes,1,opt,name=caller,proto3" json:"caller,omitempty"`
+	SignalId      string                 `protobuf:"bytes,2,opt,name=signal_id,json=signalId,proto3" json:"signal_id,omitempty"`
+	Type          string                 `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
+	Payload       string                 `protobuf:"bytes,4,opt,name=payload,proto3" json:"payload,omitempty"`                // JSON object
+	EventId       string                 `protobuf:"bytes,5,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"` // uuid v7 made by the edge
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RehearseEventRequest) Reset() {
+	*x = RehearseEventRequest{}
+	mi := &file_signal_v1_signal_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RehearseEventRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RehearseEventRequest) ProtoMessage() {}
+
+func (x *RehearseEventRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RehearseEventRequest.ProtoReflect.Descriptor instead.
+func (*RehearseEventRequest) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *RehearseEventRequest) GetCaller() *v1.Caller {
+	if x != nil {
+		return x.Caller
+	}
+	return nil
+}
+
+func (x *RehearseEventRequest) GetSignalId() string {
+	if x != nil {
+		return x.SignalId
+	}
+	return ""
+}
+
+func (x *RehearseEventRequest) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *RehearseEventRequest) GetPayload() string {
+	if x != nil {
+		return x.Payload
+	}
+	return ""
+}
+
+func (x *RehearseEventRequest) GetEventId() string {
+	if x != nil {
+		return x.EventId
+	}
+	return ""
+}
+
+type RehearseEventResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Event         *Event                 `protobuf:"bytes,1,opt,name=event,proto3" json:"event,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RehearseEventResponse) Reset() {
+	*x = RehearseEventResponse{}
+	mi := &file_signal_v1_signal_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RehearseEventResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RehearseEventResponse) ProtoMessage() {}
+
+func (x *RehearseEventResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RehearseEventResponse.ProtoReflect.Descriptor instead.
+func (*RehearseEventResponse) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *RehearseEventResponse) GetEvent() *Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
 type GetSignalRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -907,7 +1123,7 @@ type GetSignalRequest struct {
 
 func (x *GetSignalRequest) Reset() {
 	*x = GetSignalRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[10]
+	mi := &file_signal_v1_signal_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +1135,7 @@ func (x *GetSignalRequest) String() string {
 func (*GetSignalRequest) ProtoMessage() {}
 
 func (x *GetSignalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[10]
+	mi := &file_signal_v1_signal_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +1148,7 @@ func (x *GetSignalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSignalRequest.ProtoReflect.Descriptor instead.
 func (*GetSignalRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{10}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetSignalRequest) GetId() string {
@@ -951,7 +1167,7 @@ type GetSignalResponse struct {
 
 func (x *GetSignalResponse) Reset() {
 	*x = GetSignalResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[11]
+	mi := &file_signal_v1_signal_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -963,7 +1179,7 @@ func (x *GetSignalResponse) String() string {
 func (*GetSignalResponse) ProtoMessage() {}
 
 func (x *GetSignalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[11]
+	mi := &file_signal_v1_signal_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -976,7 +1192,7 @@ func (x *GetSignalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSignalResponse.ProtoReflect.Descriptor instead.
 func (*GetSignalResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{11}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetSignalResponse) GetSignal() *Signal {
@@ -995,7 +1211,7 @@ type ListEventsRequest struct {
 
 func (x *ListEventsRequest) Reset() {
 	*x = ListEventsRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[12]
+	mi := &file_signal_v1_signal_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1223,7 @@ func (x *ListEventsRequest) String() string {
 func (*ListEventsRequest) ProtoMessage() {}
 
 func (x *ListEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[12]
+	mi := &file_signal_v1_signal_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1236,7 @@ func (x *ListEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEventsRequest.ProtoReflect.Descriptor instead.
 func (*ListEventsRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{12}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListEventsRequest) GetSignalId() string {
@@ -1039,7 +1255,7 @@ type ListEventsResponse struct {
 
 func (x *ListEventsResponse) Reset() {
 	*x = ListEventsResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[13]
+	mi := &file_signal_v1_signal_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1051,7 +1267,7 @@ func (x *ListEventsResponse) String() string {
 func (*ListEventsResponse) ProtoMessage() {}
 
 func (x *ListEventsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[13]
+	mi := &file_signal_v1_signal_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1064,7 +1280,7 @@ func (x *ListEventsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEventsResponse.ProtoReflect.Descriptor instead.
 func (*ListEventsResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{13}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListEventsResponse) GetEvents() []*Event {
@@ -1085,7 +1301,7 @@ type ListFeedRequest struct {
 
 func (x *ListFeedRequest) Reset() {
 	*x = ListFeedRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[14]
+	mi := &file_signal_v1_signal_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1097,7 +1313,7 @@ func (x *ListFeedRequest) String() string {
 func (*ListFeedRequest) ProtoMessage() {}
 
 func (x *ListFeedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[14]
+	mi := &file_signal_v1_signal_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1110,7 +1326,7 @@ func (x *ListFeedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFeedRequest.ProtoReflect.Descriptor instead.
 func (*ListFeedRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{14}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListFeedRequest) GetType() string {
@@ -1143,7 +1359,7 @@ type ListFeedResponse struct {
 
 func (x *ListFeedResponse) Reset() {
 	*x = ListFeedResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[15]
+	mi := &file_signal_v1_signal_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1371,7 @@ func (x *ListFeedResponse) String() string {
 func (*ListFeedResponse) ProtoMessage() {}
 
 func (x *ListFeedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[15]
+	mi := &file_signal_v1_signal_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1384,7 @@ func (x *ListFeedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFeedResponse.ProtoReflect.Descriptor instead.
 func (*ListFeedResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{15}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListFeedResponse) GetSignals() []*Signal {
@@ -1189,7 +1405,7 @@ type ListLedgerRequest struct {
 
 func (x *ListLedgerRequest) Reset() {
 	*x = ListLedgerRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[16]
+	mi := &file_signal_v1_signal_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1417,7 @@ func (x *ListLedgerRequest) String() string {
 func (*ListLedgerRequest) ProtoMessage() {}
 
 func (x *ListLedgerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[16]
+	mi := &file_signal_v1_signal_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1430,7 @@ func (x *ListLedgerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLedgerRequest.ProtoReflect.Descriptor instead.
 func (*ListLedgerRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{16}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListLedgerRequest) GetMarketId() string {
@@ -1250,7 +1466,7 @@ type ListLedgerResponse struct {
 
 func (x *ListLedgerResponse) Reset() {
 	*x = ListLedgerResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[17]
+	mi := &file_signal_v1_signal_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1262,7 +1478,7 @@ func (x *ListLedgerResponse) String() string {
 func (*ListLedgerResponse) ProtoMessage() {}
 
 func (x *ListLedgerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[17]
+	mi := &file_signal_v1_signal_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1275,7 +1491,7 @@ func (x *ListLedgerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLedgerResponse.ProtoReflect.Descriptor instead.
 func (*ListLedgerResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{17}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListLedgerResponse) GetYes() int64 {
@@ -1316,7 +1532,7 @@ type GetCrowdRequest struct {
 
 func (x *GetCrowdRequest) Reset() {
 	*x = GetCrowdRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[18]
+	mi := &file_signal_v1_signal_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1328,7 +1544,7 @@ func (x *GetCrowdRequest) String() string {
 func (*GetCrowdRequest) ProtoMessage() {}
 
 func (x *GetCrowdRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[18]
+	mi := &file_signal_v1_signal_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1341,7 +1557,7 @@ func (x *GetCrowdRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCrowdRequest.ProtoReflect.Descriptor instead.
 func (*GetCrowdRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{18}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetCrowdRequest) GetMarketId() string {
@@ -1372,7 +1588,7 @@ type GetCrowdResponse struct {
 
 func (x *GetCrowdResponse) Reset() {
 	*x = GetCrowdResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[19]
+	mi := &file_signal_v1_signal_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1384,7 +1600,7 @@ func (x *GetCrowdResponse) String() string {
 func (*GetCrowdResponse) ProtoMessage() {}
 
 func (x *GetCrowdResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[19]
+	mi := &file_signal_v1_signal_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1397,7 +1613,7 @@ func (x *GetCrowdResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCrowdResponse.ProtoReflect.Descriptor instead.
 func (*GetCrowdResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{19}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetCrowdResponse) GetYes() int64 {
@@ -1564,6 +1780,19 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\apayload\x18\x04 \x01(\tR\apayload\x12\x19\n" +
 	"\bevent_id\x18\x05 \x01(\tR\aeventId\"H\n" +
 	"\x13AppendEventResponse\x121\n" +
+	"\x05event\x18\x01 \x01(\v2\x1b.signalcast.signal.v1.EventR\x05event\"\x80\x01\n" +
+	"\x13RehearseFileRequest\x126\n" +
+	"\x06caller\x18\x01 \x01(\v2\x1e.signalcast.operator.v1.CallerR\x06caller\x121\n" +
+	"\x05draft\x18\x02 \x01(\v2\x1b.signalcast.signal.v1.DraftR\x05draft\"L\n" +
+	"\x14RehearseFileResponse\x124\n" +
+	"\x06signal\x18\x01 \x01(\v2\x1c.signalcast.signal.v1.SignalR\x06signal\"\xb4\x01\n" +
+	"\x14RehearseEventRequest\x126\n" +
+	"\x06caller\x18\x01 \x01(\v2\x1e.signalcast.operator.v1.CallerR\x06caller\x12\x1b\n" +
+	"\tsignal_id\x18\x02 \x01(\tR\bsignalId\x12\x12\n" +
+	"\x04type\x18\x03 \x01(\tR\x04type\x12\x18\n" +
+	"\apayload\x18\x04 \x01(\tR\apayload\x12\x19\n" +
+	"\bevent_id\x18\x05 \x01(\tR\aeventId\"J\n" +
+	"\x15RehearseEventResponse\x121\n" +
 	"\x05event\x18\x01 \x01(\v2\x1b.signalcast.signal.v1.EventR\x05event\"\"\n" +
 	"\x10GetSignalRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"I\n" +
@@ -1602,11 +1831,13 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x03own\x18\x05 \x01(\v2\x1c.signalcast.signal.v1.SignalR\x03own\x129\n" +
 	"\n" +
 	"updated_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAtB\x12\n" +
-	"\x10_top_yes_percent2\x9d\x02\n" +
+	"\x10_top_yes_percent2\xee\x03\n" +
 	"\rSignalService\x12M\n" +
 	"\x04File\x12!.signalcast.signal.v1.FileRequest\x1a\".signalcast.signal.v1.FileResponse\x12Y\n" +
 	"\bFileMany\x12%.signalcast.signal.v1.FileManyRequest\x1a&.signalcast.signal.v1.FileManyResponse\x12b\n" +
-	"\vAppendEvent\x12(.signalcast.signal.v1.AppendEventRequest\x1a).signalcast.signal.v1.AppendEventResponse2\xe9\x03\n" +
+	"\vAppendEvent\x12(.signalcast.signal.v1.AppendEventRequest\x1a).signalcast.signal.v1.AppendEventResponse\x12e\n" +
+	"\fRehearseFile\x12).signalcast.signal.v1.RehearseFileRequest\x1a*.signalcast.signal.v1.RehearseFileResponse\x12h\n" +
+	"\rRehearseEvent\x12*.signalcast.signal.v1.RehearseEventRequest\x1a+.signalcast.signal.v1.RehearseEventResponse2\xe9\x03\n" +
 	"\x11SignalReadService\x12\\\n" +
 	"\tGetSignal\x12&.signalcast.signal.v1.GetSignalRequest\x1a'.signalcast.signal.v1.GetSignalResponse\x12_\n" +
 	"\n" +
@@ -1628,7 +1859,7 @@ func file_signal_v1_signal_proto_rawDescGZIP() []byte {
 	return file_signal_v1_signal_proto_rawDescData
 }
 
-var file_signal_v1_signal_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_signal_v1_signal_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_signal_v1_signal_proto_goTypes = []any{
 	(*Draft)(nil),                 // 0: signalcast.signal.v1.Draft
 	(*Signal)(nil),                // 1: signalcast.signal.v1.Signal
@@ -1640,56 +1871,69 @@ var file_signal_v1_signal_proto_goTypes = []any{
 	(*FileResponse)(nil),          // 7: signalcast.signal.v1.FileResponse
 	(*AppendEventRequest)(nil),    // 8: signalcast.signal.v1.AppendEventRequest
 	(*AppendEventResponse)(nil),   // 9: signalcast.signal.v1.AppendEventResponse
-	(*GetSignalRequest)(nil),      // 10: signalcast.signal.v1.GetSignalRequest
-	(*GetSignalResponse)(nil),     // 11: signalcast.signal.v1.GetSignalResponse
-	(*ListEventsRequest)(nil),     // 12: signalcast.signal.v1.ListEventsRequest
-	(*ListEventsResponse)(nil),    // 13: signalcast.signal.v1.ListEventsResponse
-	(*ListFeedRequest)(nil),       // 14: signalcast.signal.v1.ListFeedRequest
-	(*ListFeedResponse)(nil),      // 15: signalcast.signal.v1.ListFeedResponse
-	(*ListLedgerRequest)(nil),     // 16: signalcast.signal.v1.ListLedgerRequest
-	(*ListLedgerResponse)(nil),    // 17: signalcast.signal.v1.ListLedgerResponse
-	(*GetCrowdRequest)(nil),       // 18: signalcast.signal.v1.GetCrowdRequest
-	(*GetCrowdResponse)(nil),      // 19: signalcast.signal.v1.GetCrowdResponse
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
-	(*v1.Caller)(nil),             // 21: signalcast.operator.v1.Caller
+	(*RehearseFileRequest)(nil),   // 10: signalcast.signal.v1.RehearseFileRequest
+	(*RehearseFileResponse)(nil),  // 11: signalcast.signal.v1.RehearseFileResponse
+	(*RehearseEventRequest)(nil),  // 12: signalcast.signal.v1.RehearseEventRequest
+	(*RehearseEventResponse)(nil), // 13: signalcast.signal.v1.RehearseEventResponse
+	(*GetSignalRequest)(nil),      // 14: signalcast.signal.v1.GetSignalRequest
+	(*GetSignalResponse)(nil),     // 15: signalcast.signal.v1.GetSignalResponse
+	(*ListEventsRequest)(nil),     // 16: signalcast.signal.v1.ListEventsRequest
+	(*ListEventsResponse)(nil),    // 17: signalcast.signal.v1.ListEventsResponse
+	(*ListFeedRequest)(nil),       // 18: signalcast.signal.v1.ListFeedRequest
+	(*ListFeedResponse)(nil),      // 19: signalcast.signal.v1.ListFeedResponse
+	(*ListLedgerRequest)(nil),     // 20: signalcast.signal.v1.ListLedgerRequest
+	(*ListLedgerResponse)(nil),    // 21: signalcast.signal.v1.ListLedgerResponse
+	(*GetCrowdRequest)(nil),       // 22: signalcast.signal.v1.GetCrowdRequest
+	(*GetCrowdResponse)(nil),      // 23: signalcast.signal.v1.GetCrowdResponse
+	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
+	(*v1.Caller)(nil),             // 25: signalcast.operator.v1.Caller
 }
 var file_signal_v1_signal_proto_depIdxs = []int32{
-	20, // 0: signalcast.signal.v1.Signal.created_at:type_name -> google.protobuf.Timestamp
-	20, // 1: signalcast.signal.v1.Signal.resolved_at:type_name -> google.protobuf.Timestamp
-	20, // 2: signalcast.signal.v1.Event.created_at:type_name -> google.protobuf.Timestamp
-	21, // 3: signalcast.signal.v1.FileRequest.caller:type_name -> signalcast.operator.v1.Caller
+	24, // 0: signalcast.signal.v1.Signal.created_at:type_name -> google.protobuf.Timestamp
+	24, // 1: signalcast.signal.v1.Signal.resolved_at:type_name -> google.protobuf.Timestamp
+	24, // 2: signalcast.signal.v1.Event.created_at:type_name -> google.protobuf.Timestamp
+	25, // 3: signalcast.signal.v1.FileRequest.caller:type_name -> signalcast.operator.v1.Caller
 	0,  // 4: signalcast.signal.v1.FileRequest.draft:type_name -> signalcast.signal.v1.Draft
 	3,  // 5: signalcast.signal.v1.FileManyRequest.calls:type_name -> signalcast.signal.v1.FileRequest
 	6,  // 6: signalcast.signal.v1.FileManyResponse.answers:type_name -> signalcast.signal.v1.FileAnswer
-	21, // 7: signalcast.signal.v1.AppendEventRequest.caller:type_name -> signalcast.operator.v1.Caller
+	25, // 7: signalcast.signal.v1.AppendEventRequest.caller:type_name -> signalcast.operator.v1.Caller
 	2,  // 8: signalcast.signal.v1.AppendEventResponse.event:type_name -> signalcast.signal.v1.Event
-	1,  // 9: signalcast.signal.v1.GetSignalResponse.signal:type_name -> signalcast.signal.v1.Signal
-	2,  // 10: signalcast.signal.v1.ListEventsResponse.events:type_name -> signalcast.signal.v1.Event
-	1,  // 11: signalcast.signal.v1.ListFeedResponse.signals:type_name -> signalcast.signal.v1.Signal
-	1,  // 12: signalcast.signal.v1.ListLedgerResponse.signals:type_name -> signalcast.signal.v1.Signal
-	1,  // 13: signalcast.signal.v1.GetCrowdResponse.own:type_name -> signalcast.signal.v1.Signal
-	20, // 14: signalcast.signal.v1.GetCrowdResponse.updated_at:type_name -> google.protobuf.Timestamp
-	3,  // 15: signalcast.signal.v1.SignalService.File:input_type -> signalcast.signal.v1.FileRequest
-	4,  // 16: signalcast.signal.v1.SignalService.FileMany:input_type -> signalcast.signal.v1.FileManyRequest
-	8,  // 17: signalcast.signal.v1.SignalService.AppendEvent:input_type -> signalcast.signal.v1.AppendEventRequest
-	10, // 18: signalcast.signal.v1.SignalReadService.GetSignal:input_type -> signalcast.signal.v1.GetSignalRequest
-	12, // 19: signalcast.signal.v1.SignalReadService.ListEvents:input_type -> signalcast.signal.v1.ListEventsRequest
-	14, // 20: signalcast.signal.v1.SignalReadService.ListFeed:input_type -> signalcast.signal.v1.ListFeedRequest
-	16, // 21: signalcast.signal.v1.SignalReadService.ListLedger:input_type -> signalcast.signal.v1.ListLedgerRequest
-	18, // 22: signalcast.signal.v1.SignalReadService.GetCrowd:input_type -> signalcast.signal.v1.GetCrowdRequest
-	7,  // 23: signalcast.signal.v1.SignalService.File:output_type -> signalcast.signal.v1.FileResponse
-	5,  // 24: signalcast.signal.v1.SignalService.FileMany:output_type -> signalcast.signal.v1.FileManyResponse
-	9,  // 25: signalcast.signal.v1.SignalService.AppendEvent:output_type -> signalcast.signal.v1.AppendEventResponse
-	11, // 26: signalcast.signal.v1.SignalReadService.GetSignal:output_type -> signalcast.signal.v1.GetSignalResponse
-	13, // 27: signalcast.signal.v1.SignalReadService.ListEvents:output_type -> signalcast.signal.v1.ListEventsResponse
-	15, // 28: signalcast.signal.v1.SignalReadService.ListFeed:output_type -> signalcast.signal.v1.ListFeedResponse
-	17, // 29: signalcast.signal.v1.SignalReadService.ListLedger:output_type -> signalcast.signal.v1.ListLedgerResponse
-	19, // 30: signalcast.signal.v1.SignalReadService.GetCrowd:output_type -> signalcast.signal.v1.GetCrowdResponse
-	23, // [23:31] is the sub-list for method output_type
-	15, // [15:23] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	25, // 9: signalcast.signal.v1.RehearseFileRequest.caller:type_name -> signalcast.operator.v1.Caller
+	0,  // 10: signalcast.signal.v1.RehearseFileRequest.draft:type_name -> signalcast.signal.v1.Draft
+	1,  // 11: signalcast.signal.v1.RehearseFileResponse.signal:type_name -> signalcast.signal.v1.Signal
+	25, // 12: signalcast.signal.v1.RehearseEventRequest.caller:type_name -> signalcast.operator.v1.Caller
+	2,  // 13: signalcast.signal.v1.RehearseEventResponse.event:type_name -> signalcast.signal.v1.Event
+	1,  // 14: signalcast.signal.v1.GetSignalResponse.signal:type_name -> signalcast.signal.v1.Signal
+	2,  // 15: signalcast.signal.v1.ListEventsResponse.events:type_name -> signalcast.signal.v1.Event
+	1,  // 16: signalcast.signal.v1.ListFeedResponse.signals:type_name -> signalcast.signal.v1.Signal
+	1,  // 17: signalcast.signal.v1.ListLedgerResponse.signals:type_name -> signalcast.signal.v1.Signal
+	1,  // 18: signalcast.signal.v1.GetCrowdResponse.own:type_name -> signalcast.signal.v1.Signal
+	24, // 19: signalcast.signal.v1.GetCrowdResponse.updated_at:type_name -> google.protobuf.Timestamp
+	3,  // 20: signalcast.signal.v1.SignalService.File:input_type -> signalcast.signal.v1.FileRequest
+	4,  // 21: signalcast.signal.v1.SignalService.FileMany:input_type -> signalcast.signal.v1.FileManyRequest
+	8,  // 22: signalcast.signal.v1.SignalService.AppendEvent:input_type -> signalcast.signal.v1.AppendEventRequest
+	10, // 23: signalcast.signal.v1.SignalService.RehearseFile:input_type -> signalcast.signal.v1.RehearseFileRequest
+	12, // 24: signalcast.signal.v1.SignalService.RehearseEvent:input_type -> signalcast.signal.v1.RehearseEventRequest
+	14, // 25: signalcast.signal.v1.SignalReadService.GetSignal:input_type -> signalcast.signal.v1.GetSignalRequest
+	16, // 26: signalcast.signal.v1.SignalReadService.ListEvents:input_type -> signalcast.signal.v1.ListEventsRequest
+	18, // 27: signalcast.signal.v1.SignalReadService.ListFeed:input_type -> signalcast.signal.v1.ListFeedRequest
+	20, // 28: signalcast.signal.v1.SignalReadService.ListLedger:input_type -> signalcast.signal.v1.ListLedgerRequest
+	22, // 29: signalcast.signal.v1.SignalReadService.GetCrowd:input_type -> signalcast.signal.v1.GetCrowdRequest
+	7,  // 30: signalcast.signal.v1.SignalService.File:output_type -> signalcast.signal.v1.FileResponse
+	5,  // 31: signalcast.signal.v1.SignalService.FileMany:output_type -> signalcast.signal.v1.FileManyResponse
+	9,  // 32: signalcast.signal.v1.SignalService.AppendEvent:output_type -> signalcast.signal.v1.AppendEventResponse
+	11, // 33: signalcast.signal.v1.SignalService.RehearseFile:output_type -> signalcast.signal.v1.RehearseFileResponse
+	13, // 34: signalcast.signal.v1.SignalService.RehearseEvent:output_type -> signalcast.signal.v1.RehearseEventResponse
+	15, // 35: signalcast.signal.v1.SignalReadService.GetSignal:output_type -> signalcast.signal.v1.GetSignalResponse
+	17, // 36: signalcast.signal.v1.SignalReadService.ListEvents:output_type -> signalcast.signal.v1.ListEventsResponse
+	19, // 37: signalcast.signal.v1.SignalReadService.ListFeed:output_type -> signalcast.signal.v1.ListFeedResponse
+	21, // 38: signalcast.signal.v1.SignalReadService.ListLedger:output_type -> signalcast.signal.v1.ListLedgerResponse
+	23, // 39: signalcast.signal.v1.SignalReadService.GetCrowd:output_type -> signalcast.signal.v1.GetCrowdResponse
+	30, // [30:40] is the sub-list for method output_type
+	20, // [20:30] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_signal_v1_signal_proto_init() }
@@ -1700,14 +1944,14 @@ func file_signal_v1_signal_proto_init() {
 	file_signal_v1_signal_proto_msgTypes[0].OneofWrappers = []any{}
 	file_signal_v1_signal_proto_msgTypes[1].OneofWrappers = []any{}
 	file_signal_v1_signal_proto_msgTypes[2].OneofWrappers = []any{}
-	file_signal_v1_signal_proto_msgTypes[19].OneofWrappers = []any{}
+	file_signal_v1_signal_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signal_v1_signal_proto_rawDesc), len(file_signal_v1_signal_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

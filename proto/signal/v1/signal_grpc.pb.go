@@ -21,9 +21,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	SignalService_File_FullMethodName        = "/signalcast.signal.v1.SignalService/File"
-	SignalService_FileMany_FullMethodName    = "/signalcast.signal.v1.SignalService/FileMany"
-	SignalService_AppendEvent_FullMethodName = "/signalcast.signal.v1.SignalService/AppendEvent"
+	SignalService_File_FullMethodName          = "/signalcast.signal.v1.SignalService/File"
+	SignalService_FileMany_FullMethodName      = "/signalcast.signal.v1.SignalService/FileMany"
+	SignalService_AppendEvent_FullMethodName   = "/signalcast.signal.v1.SignalService/AppendEvent"
+	SignalService_RehearseFile_FullMethodName  = "/signalcast.signal.v1.SignalService/RehearseFile"
+	SignalService_RehearseEvent_FullMethodName = "/signalcast.signal.v1.SignalService/RehearseEvent"
 )
 
 // SignalServiceClient is the client API for SignalService service.
@@ -39,6 +41,10 @@ type SignalServiceClient interface {
 	FileMany(ctx context.Context, in *FileManyRequest, opts ...grpc.CallOption) (*FileManyResponse, error)
 	// Faults: unauthenticated, not_found, forbidden, event_limit_reached, db_unavailable.
 	AppendEvent(ctx context.Context, in *AppendEventRequest, opts ...grpc.CallOption) (*AppendEventResponse, error)
+	// File and AppendEvent, taken back before they are done: every check is made, and
+	// the answer is what would stand. Nothing is kept, nobody hears of it.
+	RehearseFile(ctx context.Context, in *RehearseFileRequest, opts ...grpc.CallOption) (*RehearseFileResponse, error)
+	RehearseEvent(ctx context.Context, in *RehearseEventRequest, opts ...grpc.CallOption) (*RehearseEventResponse, error)
 }
 
 type signalServiceClient struct {
@@ -79,6 +85,26 @@ func (c *signalServiceClient) AppendEvent(ctx context.Context, in *AppendEventRe
 	return out, nil
 }
 
+func (c *signalServiceClient) RehearseFile(ctx context.Context, in *RehearseFileRequest, opts ...grpc.CallOption) (*RehearseFileResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RehearseFileResponse)
+	err := c.cc.Invoke(ctx, SignalService_RehearseFile_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *signalServiceClient) RehearseEvent(ctx context.Context, in *RehearseEventRequest, opts ...grpc.CallOption) (*RehearseEventResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RehearseEventResponse)
+	err := c.cc.Invoke(ctx, SignalService_RehearseEvent_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SignalServiceServer is the server API for SignalService service.
 // All implementations must embed UnimplementedSignalServiceServer
 // for forward compatibility.
@@ -92,6 +118,10 @@ type SignalServiceServer interface {
 	FileMany(context.Context, *FileManyRequest) (*FileManyResponse, error)
 	// Faults: unauthenticated, not_found, forbidden, event_limit_reached, db_unavailable.
 	AppendEvent(context.Context, *AppendEventRequest) (*AppendEventResponse, error)
+	// File and AppendEvent, taken back before they are done: every check is made, and
+	// the answer is what would stand. Nothing is kept, nobody hears of it.
+	RehearseFile(context.Context, *RehearseFileRequest) (*RehearseFileResponse, error)
+	RehearseEvent(context.Context, *RehearseEventRequest) (*RehearseEventResponse, error)
 	mustEmbedUnimplementedSignalServiceServer()
 }
 
@@ -110,6 +140,12 @@ func (UnimplementedSignalServiceServer) FileMany(context.Context, *FileManyReque
 }
 func (UnimplementedSignalServiceServer) AppendEvent(context.Context, *AppendEventRequest) (*AppendEventResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AppendEvent not implemented")
+}
+func (UnimplementedSignalServiceServer) RehearseFile(context.Context, *RehearseFileRequest) (*RehearseFileResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RehearseFile not implemented")
+}
+func (UnimplementedSignalServiceServer) RehearseEvent(context.Context, *RehearseEventRequest) (*RehearseEventResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RehearseEvent not implemented")
 }
 func (UnimplementedSignalServiceServer) mustEmbedUnimplementedSignalServiceServer() {}
 func (UnimplementedSignalServiceServer) testEmbeddedByValue()                       {}
@@ -186,6 +222,42 @@ func _SignalService_AppendEvent_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SignalService_RehearseFile_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RehearseFileRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SignalServiceServer).RehearseFile(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SignalService_RehearseFile_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SignalServiceServer).RehearseFile(ctx, req.(*RehearseFileRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SignalService_RehearseEvent_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RehearseEventRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SignalServiceServer).RehearseEvent(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SignalService_RehearseEvent_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SignalServiceServer).RehearseEvent(ctx, req.(*RehearseEventRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SignalService_ServiceDesc is the grpc.ServiceDesc for SignalService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -204,6 +276,14 @@ var SignalService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "AppendEvent",
 			Handler:    _SignalService_AppendEvent_Handler,
+		},
+		{
+			MethodName: "RehearseFile",
+			Handler:    _SignalService_RehearseFile_Handler,
+		},
+		{
+			MethodName: "RehearseEvent",
+			Handler:    _SignalService_RehearseEvent_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -18,6 +18,36 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AgentAnswerJsonrpc.
+const (
+	AgentAnswerJsonrpcN20 AgentAnswerJsonrpc = "2.0"
+)
+
+// Valid indicates whether the value is a known member of the AgentAnswerJsonrpc enum.
+func (e AgentAnswerJsonrpc) Valid() bool {
+	switch e {
+	case AgentAnswerJsonrpcN20:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AgentMessageJsonrpc.
+const (
+	AgentMessageJsonrpcN20 AgentMessageJsonrpc = "2.0"
+)
+
+// Valid indicates whether the value is a known member of the AgentMessageJsonrpc enum.
+func (e AgentMessageJsonrpc) Valid() bool {
+	switch e {
+	case AgentMessageJsonrpcN20:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AppType.
 const (
 	AppTypeConfidential AppType = "confidential"
@@ -294,6 +324,21 @@ func (e CreationDraftSignal) Valid() bool {
 	}
 }
 
+// Defines values for DryRunDryRun.
+const (
+	DryRunDryRunTrue DryRunDryRun = true
+)
+
+// Valid indicates whether the value is a known member of the DryRunDryRun enum.
+func (e DryRunDryRun) Valid() bool {
+	switch e {
+	case DryRunDryRunTrue:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EmbedMarketType.
 const (
 	EmbedMarketTypeMarket EmbedMarketType = "market"
@@ -411,6 +456,87 @@ func (e ForcedMode) Valid() bool {
 	}
 }
 
+// Defines values for GetMarketCallName.
+const (
+	GetMarket GetMarketCallName = "get_market"
+)
+
+// Valid indicates whether the value is a known member of the GetMarketCallName enum.
+func (e GetMarketCallName) Valid() bool {
+	switch e {
+	case GetMarket:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetOperatorCallName.
+const (
+	GetOperator GetOperatorCallName = "get_operator"
+)
+
+// Valid indicates whether the value is a known member of the GetOperatorCallName enum.
+func (e GetOperatorCallName) Valid() bool {
+	switch e {
+	case GetOperator:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetProgramCallArgumentsPreset.
+const (
+	GetProgramCallArgumentsPresetClose     GetProgramCallArgumentsPreset = "close"
+	GetProgramCallArgumentsPresetHot       GetProgramCallArgumentsPreset = "hot"
+	GetProgramCallArgumentsPresetResolving GetProgramCallArgumentsPreset = "resolving"
+)
+
+// Valid indicates whether the value is a known member of the GetProgramCallArgumentsPreset enum.
+func (e GetProgramCallArgumentsPreset) Valid() bool {
+	switch e {
+	case GetProgramCallArgumentsPresetClose:
+		return true
+	case GetProgramCallArgumentsPresetHot:
+		return true
+	case GetProgramCallArgumentsPresetResolving:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetProgramCallName.
+const (
+	GetProgram GetProgramCallName = "get_program"
+)
+
+// Valid indicates whether the value is a known member of the GetProgramCallName enum.
+func (e GetProgramCallName) Valid() bool {
+	switch e {
+	case GetProgram:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetSignalCallName.
+const (
+	GetSignal GetSignalCallName = "get_signal"
+)
+
+// Valid indicates whether the value is a known member of the GetSignalCallName enum.
+func (e GetSignalCallName) Valid() bool {
+	switch e {
+	case GetSignal:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HeartbeatSendState.
 const (
 	HeartbeatSendStateLive    HeartbeatSendState = "live"
@@ -518,43 +644,43 @@ func (e KeyTier) Valid() bool {
 
 // Defines values for Lane.
 const (
-	CRYPTO        Lane = "CRYPTO"
-	CULTURE       Lane = "CULTURE"
-	ECONOMY       Lane = "ECONOMY"
-	ENTERTAINMENT Lane = "ENTERTAINMENT"
-	MUSIC         Lane = "MUSIC"
-	OTHER         Lane = "OTHER"
-	POLITICS      Lane = "POLITICS"
-	SCIENCE       Lane = "SCIENCE"
-	SPORT         Lane = "SPORT"
-	TECH          Lane = "TECH"
-	WORLD         Lane = "WORLD"
+	LaneCRYPTO        Lane = "CRYPTO"
+	LaneCULTURE       Lane = "CULTURE"
+	LaneECONOMY       Lane = "ECONOMY"
+	LaneENTERTAINMENT Lane = "ENTERTAINMENT"
+	LaneMUSIC         Lane = "MUSIC"
+	LaneOTHER         Lane = "OTHER"
+	LanePOLITICS      Lane = "POLITICS"
+	LaneSCIENCE       Lane = "SCIENCE"
+	LaneSPORT         Lane = "SPORT"
+	LaneTECH          Lane = "TECH"
+	LaneWORLD         Lane = "WORLD"
 )
 
 // Valid indicates whether the value is a known member of the Lane enum.
 func (e Lane) Valid() bool {
 	switch e {
-	case CRYPTO:
+	case LaneCRYPTO:
 		return true
-	case CULTURE:
+	case LaneCULTURE:
 		return true
-	case ECONOMY:
+	case LaneECONOMY:
 		return true
-	case ENTERTAINMENT:
+	case LaneENTERTAINMENT:
 		return true
-	case MUSIC:
+	case LaneMUSIC:
 		return true
-	case OTHER:
+	case LaneOTHER:
 		return true
-	case POLITICS:
+	case LanePOLITICS:
 		return true
-	case SCIENCE:
+	case LaneSCIENCE:
 		return true
-	case SPORT:
+	case LaneSPORT:
 		return true
-	case TECH:
+	case LaneTECH:
 		return true
-	case WORLD:
+	case LaneWORLD:
 		return true
 	default:
 		return false
@@ -606,6 +732,42 @@ func (e LaneCategory) Valid() bool {
 	case LaneCategoryTech:
 		return true
 	case LaneCategoryTv:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListSignalsCallArgumentsType.
+const (
+	ListSignalsCallArgumentsTypeBeatCrowd ListSignalsCallArgumentsType = "beat_crowd"
+	ListSignalsCallArgumentsTypeOpen      ListSignalsCallArgumentsType = "open"
+	ListSignalsCallArgumentsTypeRecent    ListSignalsCallArgumentsType = "recent"
+)
+
+// Valid indicates whether the value is a known member of the ListSignalsCallArgumentsType enum.
+func (e ListSignalsCallArgumentsType) Valid() bool {
+	switch e {
+	case ListSignalsCallArgumentsTypeBeatCrowd:
+		return true
+	case ListSignalsCallArgumentsTypeOpen:
+		return true
+	case ListSignalsCallArgumentsTypeRecent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListSignalsCallName.
+const (
+	ListSignals ListSignalsCallName = "list_signals"
+)
+
+// Valid indicates whether the value is a known member of the ListSignalsCallName enum.
+func (e ListSignalsCallName) Valid() bool {
+	switch e {
+	case ListSignals:
 		return true
 	default:
 		return false
@@ -753,6 +915,21 @@ func (e MoveDirection) Valid() bool {
 	case Down:
 		return true
 	case Up:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MyRecordCallName.
+const (
+	MyRecord MyRecordCallName = "my_record"
+)
+
+// Valid indicates whether the value is a known member of the MyRecordCallName enum.
+func (e MyRecordCallName) Valid() bool {
+	switch e {
+	case MyRecord:
 		return true
 	default:
 		return false
@@ -1317,6 +1494,63 @@ func (e Scope) Valid() bool {
 	}
 }
 
+// Defines values for SearchMarketsCallArgumentsLane.
+const (
+	SearchMarketsCallArgumentsLaneCRYPTO        SearchMarketsCallArgumentsLane = "CRYPTO"
+	SearchMarketsCallArgumentsLaneCULTURE       SearchMarketsCallArgumentsLane = "CULTURE"
+	SearchMarketsCallArgumentsLaneECONOMY       SearchMarketsCallArgumentsLane = "ECONOMY"
+	SearchMarketsCallArgumentsLaneENTERTAINMENT SearchMarketsCallArgumentsLane = "ENTERTAINMENT"
+	SearchMarketsCallArgumentsLaneMUSIC         SearchMarketsCallArgumentsLane = "MUSIC"
+	SearchMarketsCallArgumentsLanePOLITICS      SearchMarketsCallArgumentsLane = "POLITICS"
+	SearchMarketsCallArgumentsLaneSCIENCE       SearchMarketsCallArgumentsLane = "SCIENCE"
+	SearchMarketsCallArgumentsLaneSPORT         SearchMarketsCallArgumentsLane = "SPORT"
+	SearchMarketsCallArgumentsLaneTECH          SearchMarketsCallArgumentsLane = "TECH"
+	SearchMarketsCallArgumentsLaneWORLD         SearchMarketsCallArgumentsLane = "WORLD"
+)
+
+// Valid indicates whether the value is a known member of the SearchMarketsCallArgumentsLane enum.
+func (e SearchMarketsCallArgumentsLane) Valid() bool {
+	switch e {
+	case SearchMarketsCallArgumentsLaneCRYPTO:
+		return true
+	case SearchMarketsCallArgumentsLaneCULTURE:
+		return true
+	case SearchMarketsCallArgumentsLaneECONOMY:
+		return true
+	case SearchMarketsCallArgumentsLaneENTERTAINMENT:
+		return true
+	case SearchMarketsCallArgumentsLaneMUSIC:
+		return true
+	case SearchMarketsCallArgumentsLanePOLITICS:
+		return true
+	case SearchMarketsCallArgumentsLaneSCIENCE:
+		return true
+	case SearchMarketsCallArgumentsLaneSPORT:
+		return true
+	case SearchMarketsCallArgumentsLaneTECH:
+		return true
+	case SearchMarketsCallArgumentsLaneWORLD:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SearchMarketsCallName.
+const (
+	SearchMarkets SearchMarketsCallName = "search_markets"
+)
+
+// Valid indicates whether the value is a known member of the SearchMarketsCallName enum.
+func (e SearchMarketsCallName) Valid() bool {
+	switch e {
+	case SearchMarkets:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SegmentBucket.
 const (
 	SegmentBucketONAIR    SegmentBucket = "ON AIR"
@@ -1437,6 +1671,21 @@ func (e SessionReceiptStatus) Valid() bool {
 	case SessionReceiptStatusVoid:
 		return true
 	case SessionReceiptStatusWon:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SetLiveSignalCallName.
+const (
+	SetLiveSignal SetLiveSignalCallName = "set_live_signal"
+)
+
+// Valid indicates whether the value is a known member of the SetLiveSignalCallName enum.
+func (e SetLiveSignalCallName) Valid() bool {
+	switch e {
+	case SetLiveSignal:
 		return true
 	default:
 		return false
@@ -1971,6 +2220,81 @@ func (e StreamerStatus) Valid() bool {
 	}
 }
 
+// Defines values for SubmitSignalCallArgumentsDirection.
+const (
+	SubmitSignalCallArgumentsDirectionNO  SubmitSignalCallArgumentsDirection = "NO"
+	SubmitSignalCallArgumentsDirectionYES SubmitSignalCallArgumentsDirection = "YES"
+)
+
+// Valid indicates whether the value is a known member of the SubmitSignalCallArgumentsDirection enum.
+func (e SubmitSignalCallArgumentsDirection) Valid() bool {
+	switch e {
+	case SubmitSignalCallArgumentsDirectionNO:
+		return true
+	case SubmitSignalCallArgumentsDirectionYES:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SubmitSignalCallName.
+const (
+	SubmitSignal SubmitSignalCallName = "submit_signal"
+)
+
+// Valid indicates whether the value is a known member of the SubmitSignalCallName enum.
+func (e SubmitSignalCallName) Valid() bool {
+	switch e {
+	case SubmitSignal:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SubmitSignalEventCallArgumentsType.
+const (
+	SubmitSignalEventCallArgumentsTypeConfidence SubmitSignalEventCallArgumentsType = "confidence"
+	SubmitSignalEventCallArgumentsTypeNote       SubmitSignalEventCallArgumentsType = "note"
+	SubmitSignalEventCallArgumentsTypeReaffirm   SubmitSignalEventCallArgumentsType = "reaffirm"
+	SubmitSignalEventCallArgumentsTypeShare      SubmitSignalEventCallArgumentsType = "share"
+	SubmitSignalEventCallArgumentsTypeTake       SubmitSignalEventCallArgumentsType = "take"
+)
+
+// Valid indicates whether the value is a known member of the SubmitSignalEventCallArgumentsType enum.
+func (e SubmitSignalEventCallArgumentsType) Valid() bool {
+	switch e {
+	case SubmitSignalEventCallArgumentsTypeConfidence:
+		return true
+	case SubmitSignalEventCallArgumentsTypeNote:
+		return true
+	case SubmitSignalEventCallArgumentsTypeReaffirm:
+		return true
+	case SubmitSignalEventCallArgumentsTypeShare:
+		return true
+	case SubmitSignalEventCallArgumentsTypeTake:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SubmitSignalEventCallName.
+const (
+	SubmitSignalEvent SubmitSignalEventCallName = "submit_signal_event"
+)
+
+// Valid indicates whether the value is a known member of the SubmitSignalEventCallName enum.
+func (e SubmitSignalEventCallName) Valid() bool {
+	switch e {
+	case SubmitSignalEvent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TapeStance.
 const (
 	TapeStanceLessThanNil TapeStance = "<nil>"
@@ -2019,6 +2343,21 @@ func (e TokenRequestGrantType) Valid() bool {
 	case AuthorizationCode:
 		return true
 	case RefreshToken:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ToolResultContentType.
+const (
+	Text ToolResultContentType = "text"
+)
+
+// Valid indicates whether the value is a known member of the ToolResultContentType enum.
+func (e ToolResultContentType) Valid() bool {
+	switch e {
+	case Text:
 		return true
 	default:
 		return false
@@ -2137,6 +2476,80 @@ func (e GetStreamerAnalyticsParamsWindow) Valid() bool {
 	default:
 		return false
 	}
+}
+
+// AgentAnswer The result of a request, or an error of the protocol: -32601 no such method, -32602 no such tool.
+type AgentAnswer struct {
+	Error   *AgentFault         `json:"error,omitempty"`
+	ID      *AgentAnswer_ID     `json:"id,omitempty"`
+	Jsonrpc AgentAnswerJsonrpc  `json:"jsonrpc"`
+	Result  *AgentAnswer_Result `json:"result,omitempty"`
+}
+
+// AgentAnswerID0 defines model for AgentAnswer.ID.0.
+type AgentAnswerID0 = int
+
+// AgentAnswerID1 defines model for AgentAnswer.ID.1.
+type AgentAnswerID1 = string
+
+// AgentAnswer_ID defines model for AgentAnswer.ID.
+type AgentAnswer_ID struct {
+	union json.RawMessage
+}
+
+// AgentAnswerJsonrpc defines model for AgentAnswer.Jsonrpc.
+type AgentAnswerJsonrpc string
+
+// AgentAnswerResult1 Of the other methods, as the protocol has it.
+type AgentAnswerResult1 map[string]interface{}
+
+// AgentAnswer_Result defines model for AgentAnswer.Result.
+type AgentAnswer_Result struct {
+	union json.RawMessage
+}
+
+// AgentFault defines model for AgentFault.
+type AgentFault struct {
+	Code int `json:"code"`
+
+	// Data -32022: `supported` lists the versions.
+	Data    *map[string]interface{} `json:"data,omitempty"`
+	Message string                  `json:"message"`
+}
+
+// AgentMessage One message of JSON-RPC 2.0: a request, or without `id` a notification.
+type AgentMessage struct {
+	// ID A number or a text; of a notification left out.
+	ID      *AgentMessage_ID    `json:"id,omitempty"`
+	Jsonrpc AgentMessageJsonrpc `json:"jsonrpc"`
+
+	// Method Examples: initialize, ping, server/discover, tools/list, tools/call
+	Method string `json:"method"`
+
+	// Params Of `tools/call` the name of a tool and its arguments; from 2026-07-28 on with `_meta` as that version has it.
+	Params *AgentMessage_Params `json:"params,omitempty"`
+}
+
+// AgentMessageID0 defines model for AgentMessage.ID.0.
+type AgentMessageID0 = int
+
+// AgentMessageID1 defines model for AgentMessage.ID.1.
+type AgentMessageID1 = string
+
+// AgentMessage_ID A number or a text; of a notification left out.
+type AgentMessage_ID struct {
+	union json.RawMessage
+}
+
+// AgentMessageJsonrpc defines model for AgentMessage.Jsonrpc.
+type AgentMessageJsonrpc string
+
+// AgentMessageParams10 defines model for AgentMessage.Params.10.
+type AgentMessageParams10 map[string]interface{}
+
+// AgentMessage_Params Of `tools/call` the name of a tool and its arguments; from 2026-07-28 on with `_meta` as that version has it.
+type AgentMessage_Params struct {
+	union json.RawMessage
 }
 
 // Airable defines model for Airable.
@@ -2749,6 +3162,14 @@ type Disputed struct {
 	Scored int `json:"scored"`
 }
 
+// DryRun What a tool that writes would have stored: a call, an event or a signal over the picture, with a null where it would have its id.
+type DryRun struct {
+	DryRun DryRunDryRun `json:"dryRun"`
+}
+
+// DryRunDryRun defines model for DryRun.DryRun.
+type DryRunDryRun bool
+
 // Edge How much better than the prices somebody has called: the mean of won less price. The true number lies between low and high, as far as the calls can tell and are independent of each other (docs/method.md).
 type Edge struct {
 	// Calls Won and lost.
@@ -3069,6 +3490,63 @@ type Forced struct {
 // ForcedMode defines model for Forced.Mode.
 type ForcedMode string
 
+// GetMarketCall defines model for GetMarketCall.
+type GetMarketCall struct {
+	Arguments *struct {
+		// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
+		MarketID string `json:"marketId"`
+	} `json:"arguments,omitempty"`
+	Name GetMarketCallName `json:"name"`
+}
+
+// GetMarketCallName defines model for GetMarketCall.Name.
+type GetMarketCallName string
+
+// GetOperatorCall defines model for GetOperatorCall.
+type GetOperatorCall struct {
+	Arguments *struct {
+		// Handle Whose record; left out: the leaderboard.
+		Handle *string `json:"handle,omitempty"`
+
+		// Limit Rows of the leaderboard.
+		Limit *int `json:"limit,omitempty"`
+	} `json:"arguments,omitempty"`
+	Name GetOperatorCallName `json:"name"`
+}
+
+// GetOperatorCallName defines model for GetOperatorCall.Name.
+type GetOperatorCallName string
+
+// GetProgramCall defines model for GetProgramCall.
+type GetProgramCall struct {
+	Arguments *struct {
+		// Limit Segments.
+		Limit *int `json:"limit,omitempty"`
+
+		// Preset Which markets: the talked of, those that resolve soon, or the close ones. Left out: a mixture.
+		Preset *GetProgramCallArgumentsPreset `json:"preset,omitempty"`
+	} `json:"arguments,omitempty"`
+	Name GetProgramCallName `json:"name"`
+}
+
+// GetProgramCallArgumentsPreset Which markets: the talked of, those that resolve soon, or the close ones. Left out: a mixture.
+type GetProgramCallArgumentsPreset string
+
+// GetProgramCallName defines model for GetProgramCall.Name.
+type GetProgramCallName string
+
+// GetSignalCall defines model for GetSignalCall.
+type GetSignalCall struct {
+	Arguments *struct {
+		// ID The id of the call, a uuid.
+		ID string `json:"id"`
+	} `json:"arguments,omitempty"`
+	Name GetSignalCallName `json:"name"`
+}
+
+// GetSignalCallName defines model for GetSignalCall.Name.
+type GetSignalCallName string
+
 // Grant defines model for Grant.
 type Grant struct {
 	App struct {
@@ -3358,6 +3836,24 @@ type LedgerSignal struct {
 	TextTake *string      `json:"textTake"`
 }
 
+// ListSignalsCall defines model for ListSignalsCall.
+type ListSignalsCall struct {
+	Arguments *struct {
+		// Limit Calls.
+		Limit *int `json:"limit,omitempty"`
+
+		// Type recent: the newest; beat_crowd: won against the crowd; open: pending, with their live mark.
+		Type *ListSignalsCallArgumentsType `json:"type,omitempty"`
+	} `json:"arguments,omitempty"`
+	Name ListSignalsCallName `json:"name"`
+}
+
+// ListSignalsCallArgumentsType recent: the newest; beat_crowd: won against the crowd; open: pending, with their live mark.
+type ListSignalsCallArgumentsType string
+
+// ListSignalsCallName defines model for ListSignalsCall.Name.
+type ListSignalsCallName string
+
 // ListedSignal defines model for ListedSignal.
 type ListedSignal struct {
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
@@ -3599,6 +4095,15 @@ type Move struct {
 
 // MoveDirection defines model for Move.Direction.
 type MoveDirection string
+
+// MyRecordCall defines model for MyRecordCall.
+type MyRecordCall struct {
+	Arguments *map[string]interface{} `json:"arguments,omitempty"`
+	Name      MyRecordCallName        `json:"name"`
+}
+
+// MyRecordCallName defines model for MyRecordCall.Name.
+type MyRecordCallName string
 
 // NativeMarket defines model for NativeMarket.
 type NativeMarket struct {
@@ -4596,6 +5101,30 @@ type ScoreRow struct {
 	Won   int          `json:"won"`
 }
 
+// SearchMarketsCall defines model for SearchMarketsCall.
+type SearchMarketsCall struct {
+	Arguments *struct {
+		// Cursor next_cursor of the page before.
+		Cursor *string `json:"cursor,omitempty"`
+
+		// Lane Only this lane.
+		Lane *SearchMarketsCallArgumentsLane `json:"lane,omitempty"`
+
+		// Limit Markets in a page.
+		Limit *int `json:"limit,omitempty"`
+
+		// Query Words of the title.
+		Query *string `json:"query,omitempty"`
+	} `json:"arguments,omitempty"`
+	Name SearchMarketsCallName `json:"name"`
+}
+
+// SearchMarketsCallArgumentsLane Only this lane.
+type SearchMarketsCallArgumentsLane string
+
+// SearchMarketsCallName defines model for SearchMarketsCall.Name.
+type SearchMarketsCallName string
+
 // Segment defines model for Segment.
 type Segment struct {
 	Bucket SegmentBucket `json:"bucket"`
@@ -4733,6 +5262,39 @@ type SessionReceipts struct {
 	ShowID    *openapi_types.UUID `json:"showId"`
 	StartedAt *time.Time          `json:"startedAt"`
 }
+
+// SetLiveSignalCall defines model for SetLiveSignalCall.
+type SetLiveSignalCall struct {
+	Arguments *struct {
+		// Annotation A line below.
+		Annotation *string `json:"annotation,omitempty"`
+
+		// Clear true takes the signal away; nothing but dryRun stands beside it.
+		Clear *bool `json:"clear,omitempty"`
+
+		// ClosesAt RFC 3339 time.
+		ClosesAt *string `json:"closesAt,omitempty"`
+
+		// DryRun Check everything, store nothing, and give what would be stored.
+		DryRun *bool `json:"dryRun,omitempty"`
+
+		// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
+		MarketID *string `json:"marketId,omitempty"`
+
+		// Name What stands over the picture.
+		Name *string `json:"name,omitempty"`
+
+		// Slug Left out: the market's.
+		Slug *string `json:"slug,omitempty"`
+
+		// YesPct Left out: the market's price.
+		YesPct *float32 `json:"yesPct,omitempty"`
+	} `json:"arguments,omitempty"`
+	Name SetLiveSignalCallName `json:"name"`
+}
+
+// SetLiveSignalCallName defines model for SetLiveSignalCall.Name.
+type SetLiveSignalCallName string
 
 // ShortLink defines model for ShortLink.
 type ShortLink struct {
@@ -4927,6 +5489,44 @@ type SignalList struct {
 
 // SignalStatus defines model for SignalStatus.
 type SignalStatus string
+
+// SignalWithEvents defines model for SignalWithEvents.
+type SignalWithEvents struct {
+	Callsign *string `json:"callsign"`
+
+	// ClosePrice YES price at the close.
+	ClosePrice *int `json:"closePrice"`
+
+	// ClvBps Closing line against the price paid; positive when the line moved toward the call.
+	ClvBps     *int `json:"clvBps"`
+	Confidence *int `json:"confidence"`
+
+	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+	CreatedAt        Time               `json:"createdAt"`
+	CrowdYesAtSignal *int               `json:"crowdYesAtSignal"`
+	Direction        Side               `json:"direction"`
+	Events           []SignalEvent      `json:"events"`
+	ID               openapi_types.UUID `json:"id"`
+	MarketID         string             `json:"marketId"`
+	MarketTitle      string             `json:"marketTitle"`
+
+	// Outcome null while pending and for a void call.
+	Outcome           *Side `json:"outcome"`
+	PriceAtPrediction Bps   `json:"priceAtPrediction"`
+
+	// PrivyID Masked operator id.
+	PrivyID    PublicID   `json:"privyId"`
+	ResolvedAt *time.Time `json:"resolvedAt"`
+
+	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
+	Score    *Score       `json:"score"`
+	Source   *string      `json:"source"`
+	Status   SignalStatus `json:"status"`
+	TextTake *string      `json:"textTake"`
+
+	// TimeToResolution Seconds.
+	TimeToResolution *int `json:"timeToResolution"`
+}
 
 // SignedIn defines model for SignedIn.
 type SignedIn struct {
@@ -5445,6 +6045,78 @@ type StreamerRegistered struct {
 // StreamerStatus defines model for StreamerStatus.
 type StreamerStatus string
 
+// SubmitSignalCall defines model for SubmitSignalCall.
+type SubmitSignalCall struct {
+	Arguments *struct {
+		// Confidence How sure, in percent.
+		Confidence *int `json:"confidence,omitempty"`
+
+		// Direction The side called.
+		Direction SubmitSignalCallArgumentsDirection `json:"direction"`
+
+		// DryRun Check everything, store nothing, and give what would be stored.
+		DryRun *bool `json:"dryRun,omitempty"`
+
+		// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
+		MarketID string `json:"marketId"`
+
+		// MarketTitle Title to keep with the call.
+		MarketTitle *string `json:"marketTitle,omitempty"`
+
+		// PriceAtPrediction Price of the side called, in basis points.
+		PriceAtPrediction int `json:"priceAtPrediction"`
+
+		// TextTake The reason, in public.
+		TextTake *string `json:"textTake,omitempty"`
+	} `json:"arguments,omitempty"`
+	Name SubmitSignalCallName `json:"name"`
+}
+
+// SubmitSignalCallArgumentsDirection The side called.
+type SubmitSignalCallArgumentsDirection string
+
+// SubmitSignalCallName defines model for SubmitSignalCall.Name.
+type SubmitSignalCallName string
+
+// SubmitSignalEventCall defines model for SubmitSignalEventCall.
+type SubmitSignalEventCall struct {
+	Arguments *struct {
+		// DryRun Check everything, store nothing, and give what would be stored.
+		DryRun *bool `json:"dryRun,omitempty"`
+
+		// Payload take: mediaAssetId, url or text; confidence: confidence 1-100; note: text; share: channel; reaffirm: nothing.
+		Payload *struct {
+			// Channel Where it was shared.
+			Channel *string `json:"channel,omitempty"`
+
+			// Confidence In percent.
+			Confidence *int `json:"confidence,omitempty"`
+
+			// MediaAssetID A stored asset.
+			MediaAssetID *string `json:"mediaAssetId,omitempty"`
+
+			// Text At most 500 characters.
+			Text *string `json:"text,omitempty"`
+
+			// URL http or https.
+			URL *string `json:"url,omitempty"`
+		} `json:"payload,omitempty"`
+
+		// SignalID The id of the own call, a uuid.
+		SignalID string `json:"signalId"`
+
+		// Type What it adds.
+		Type SubmitSignalEventCallArgumentsType `json:"type"`
+	} `json:"arguments,omitempty"`
+	Name SubmitSignalEventCallName `json:"name"`
+}
+
+// SubmitSignalEventCallArgumentsType What it adds.
+type SubmitSignalEventCallArgumentsType string
+
+// SubmitSignalEventCallName defines model for SubmitSignalEventCall.Name.
+type SubmitSignalEventCallName string
+
 // SubmittedMessage defines model for SubmittedMessage.
 type SubmittedMessage struct {
 	ID       string        `json:"id"`
@@ -5578,6 +6250,25 @@ type TokenRequest struct {
 
 // TokenRequestGrantType defines model for TokenRequest.GrantType.
 type TokenRequestGrantType string
+
+// ToolResult defines model for ToolResult.
+type ToolResult struct {
+	// Content One text: the JSON of `structuredContent`, or with `isError` the error.
+	Content []struct {
+		Text string                `json:"text"`
+		Type ToolResultContentType `json:"type"`
+	} `json:"content"`
+	IsError           *bool                         `json:"isError,omitempty"`
+	StructuredContent *ToolResult_StructuredContent `json:"structuredContent,omitempty"`
+}
+
+// ToolResultContentType defines model for ToolResult.Content.Type.
+type ToolResultContentType string
+
+// ToolResult_StructuredContent defines model for ToolResult.StructuredContent.
+type ToolResult_StructuredContent struct {
+	union json.RawMessage
+}
 
 // True defines model for True.
 type True bool
@@ -6041,6 +6732,18 @@ type ListAirableParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// CallAgentEndpointParams defines parameters for CallAgentEndpoint.
+type CallAgentEndpointParams struct {
+	// MCPProtocolVersion The version that the client speaks. From 2026-07-28 on it says the same as the message.
+	MCPProtocolVersion *string `json:"MCP-Protocol-Version,omitempty"`
+
+	// McpMethod From 2026-07-28 on: the method of the message.
+	McpMethod *string `json:"Mcp-Method,omitempty"`
+
+	// McpName From 2026-07-28 on: the name of the tool.
+	McpName *string `json:"Mcp-Name,omitempty"`
+}
+
 // ListCrowdGapsParams defines parameters for ListCrowdGaps.
 type ListCrowdGapsParams struct {
 	// Market Only this market.
@@ -6221,6 +6924,18 @@ type ListResolvedMarketsParams struct {
 type FileSignalParams struct {
 	// IdempotencyKey The same key with the same body within 24 hours answers the first result.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// CallAgentEndpointAsAppParams defines parameters for CallAgentEndpointAsApp.
+type CallAgentEndpointAsAppParams struct {
+	// MCPProtocolVersion The version that the client speaks. From 2026-07-28 on it says the same as the message.
+	MCPProtocolVersion *string `json:"MCP-Protocol-Version,omitempty"`
+
+	// McpMethod From 2026-07-28 on: the method of the message.
+	McpMethod *string `json:"Mcp-Method,omitempty"`
+
+	// McpName From 2026-07-28 on: the name of the tool.
+	McpName *string `json:"Mcp-Name,omitempty"`
 }
 
 // ListMessagesParams defines parameters for ListMessages.
@@ -6508,6 +7223,18 @@ type GetDocsOpenapiParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// GetDocsYamlParams defines parameters for GetDocsYaml.
+type GetDocsYamlParams struct {
+	// IfNoneMatch An `ETag` of before.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetOverviewParams defines parameters for GetOverview.
+type GetOverviewParams struct {
+	// IfNoneMatch An `ETag` of before.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // GetOpenapiParams defines parameters for GetOpenapi.
 type GetOpenapiParams struct {
 	// IfNoneMatch An `ETag` of before.
@@ -6604,8 +7331,14 @@ type ViewStreamJSONRequestBody = View
 // BindStreamJSONRequestBody defines body for BindStream for application/json ContentType.
 type BindStreamJSONRequestBody = StreamBind
 
+// CallAgentEndpointJSONRequestBody defines body for CallAgentEndpoint for application/json ContentType.
+type CallAgentEndpointJSONRequestBody = AgentMessage
+
 // FileSignalJSONRequestBody defines body for FileSignal for application/json ContentType.
 type FileSignalJSONRequestBody = SignalDraft
+
+// CallAgentEndpointAsAppJSONRequestBody defines body for CallAgentEndpointAsApp for application/json ContentType.
+type CallAgentEndpointAsAppJSONRequestBody = AgentMessage
 
 // SubmitMessageJSONRequestBody defines body for SubmitMessage for application/json ContentType.
 type SubmitMessageJSONRequestBody = SignedMessage
@@ -6775,6 +7508,488 @@ func (a Error) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return json.Marshal(object)
+}
+
+// AsAgentAnswerID0 returns the union data inside the AgentAnswer_ID as a AgentAnswerID0
+func (t AgentAnswer_ID) AsAgentAnswerID0() (AgentAnswerID0, error) {
+	var body AgentAnswerID0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAgentAnswerID0 overwrites any union data inside the AgentAnswer_ID as the provided AgentAnswerID0
+func (t *AgentAnswer_ID) FromAgentAnswerID0(v AgentAnswerID0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAgentAnswerID0 performs a merge with any union data inside the AgentAnswer_ID, using the provided AgentAnswerID0
+func (t *AgentAnswer_ID) MergeAgentAnswerID0(v AgentAnswerID0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsAgentAnswerID1 returns the union data inside the AgentAnswer_ID as a AgentAnswerID1
+func (t AgentAnswer_ID) AsAgentAnswerID1() (AgentAnswerID1, error) {
+	var body AgentAnswerID1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAgentAnswerID1 overwrites any union data inside the AgentAnswer_ID as the provided AgentAnswerID1
+func (t *AgentAnswer_ID) FromAgentAnswerID1(v AgentAnswerID1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAgentAnswerID1 performs a merge with any union data inside the AgentAnswer_ID, using the provided AgentAnswerID1
+func (t *AgentAnswer_ID) MergeAgentAnswerID1(v AgentAnswerID1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t AgentAnswer_ID) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *AgentAnswer_ID) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsToolResult returns the union data inside the AgentAnswer_Result as a ToolResult
+func (t AgentAnswer_Result) AsToolResult() (ToolResult, error) {
+	var body ToolResult
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromToolResult overwrites any union data inside the AgentAnswer_Result as the provided ToolResult
+func (t *AgentAnswer_Result) FromToolResult(v ToolResult) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeToolResult performs a merge with any union data inside the AgentAnswer_Result, using the provided ToolResult
+func (t *AgentAnswer_Result) MergeToolResult(v ToolResult) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsAgentAnswerResult1 returns the union data inside the AgentAnswer_Result as a AgentAnswerResult1
+func (t AgentAnswer_Result) AsAgentAnswerResult1() (AgentAnswerResult1, error) {
+	var body AgentAnswerResult1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAgentAnswerResult1 overwrites any union data inside the AgentAnswer_Result as the provided AgentAnswerResult1
+func (t *AgentAnswer_Result) FromAgentAnswerResult1(v AgentAnswerResult1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAgentAnswerResult1 performs a merge with any union data inside the AgentAnswer_Result, using the provided AgentAnswerResult1
+func (t *AgentAnswer_Result) MergeAgentAnswerResult1(v AgentAnswerResult1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t AgentAnswer_Result) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *AgentAnswer_Result) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsAgentMessageID0 returns the union data inside the AgentMessage_ID as a AgentMessageID0
+func (t AgentMessage_ID) AsAgentMessageID0() (AgentMessageID0, error) {
+	var body AgentMessageID0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAgentMessageID0 overwrites any union data inside the AgentMessage_ID as the provided AgentMessageID0
+func (t *AgentMessage_ID) FromAgentMessageID0(v AgentMessageID0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAgentMessageID0 performs a merge with any union data inside the AgentMessage_ID, using the provided AgentMessageID0
+func (t *AgentMessage_ID) MergeAgentMessageID0(v AgentMessageID0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsAgentMessageID1 returns the union data inside the AgentMessage_ID as a AgentMessageID1
+func (t AgentMessage_ID) AsAgentMessageID1() (AgentMessageID1, error) {
+	var body AgentMessageID1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAgentMessageID1 overwrites any union data inside the AgentMessage_ID as the provided AgentMessageID1
+func (t *AgentMessage_ID) FromAgentMessageID1(v AgentMessageID1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAgentMessageID1 performs a merge with any union data inside the AgentMessage_ID, using the provided AgentMessageID1
+func (t *AgentMessage_ID) MergeAgentMessageID1(v AgentMessageID1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t AgentMessage_ID) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *AgentMessage_ID) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsGetMarketCall returns the union data inside the AgentMessage_Params as a GetMarketCall
+func (t AgentMessage_Params) AsGetMarketCall() (GetMarketCall, error) {
+	var body GetMarketCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromGetMarketCall overwrites any union data inside the AgentMessage_Params as the provided GetMarketCall
+func (t *AgentMessage_Params) FromGetMarketCall(v GetMarketCall) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeGetMarketCall performs a merge with any union data inside the AgentMessage_Params, using the provided GetMarketCall
+func (t *AgentMessage_Params) MergeGetMarketCall(v GetMarketCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsGetOperatorCall returns the union data inside the AgentMessage_Params as a GetOperatorCall
+func (t AgentMessage_Params) AsGetOperatorCall() (GetOperatorCall, error) {
+	var body GetOperatorCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromGetOperatorCall overwrites any union data inside the AgentMessage_Params as the provided GetOperatorCall
+func (t *AgentMessage_Params) FromGetOperatorCall(v GetOperatorCall) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeGetOperatorCall performs a merge with any union data inside the AgentMessage_Params, using the provided GetOperatorCall
+func (t *AgentMessage_Params) MergeGetOperatorCall(v GetOperatorCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsGetProgramCall returns the union data inside the AgentMessage_Params as a GetProgramCall
+func (t AgentMessage_Params) AsGetProgramCall() (GetProgramCall, error) {
+	var body GetProgramCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromGetProgramCall overwrites any union data inside the AgentMessage_Params as the provided GetProgramCall
+func (t *AgentMessage_Params) FromGetProgramCall(v GetProgramCall) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeGetProgramCall performs a merge with any union data inside the AgentMessage_Params, using the provided GetProgramCall
+func (t *AgentMessage_Params) MergeGetProgramCall(v GetProgramCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsGetSignalCall returns the union data inside the AgentMessage_Params as a GetSignalCall
+func (t AgentMessage_Params) AsGetSignalCall() (GetSignalCall, error) {
+	var body GetSignalCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromGetSignalCall overwrites any union data inside the AgentMessage_Params as the provided GetSignalCall
+func (t *AgentMessage_Params) FromGetSignalCall(v GetSignalCall) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeGetSignalCall performs a merge with any union data inside the AgentMessage_Params, using the provided GetSignalCall
+func (t *AgentMessage_Params) MergeGetSignalCall(v GetSignalCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsListSignalsCall returns the union data inside the AgentMessage_Params as a ListSignalsCall
+func (t AgentMessage_Params) AsListSignalsCall() (ListSignalsCall, error) {
+	var body ListSignalsCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromListSignalsCall overwrites any union data inside the AgentMessage_Params as the provided ListSignalsCall
+func (t *AgentMessage_Params) FromListSignalsCall(v ListSignalsCall) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeListSignalsCall performs a merge with any union data inside the AgentMessage_Params, using the provided ListSignalsCall
+func (t *AgentMessage_Params) MergeListSignalsCall(v ListSignalsCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsMyRecordCall returns the union data inside the AgentMessage_Params as a MyRecordCall
+func (t AgentMessage_Params) AsMyRecordCall() (MyRecordCall, error) {
+	var body MyRecordCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromMyRecordCall overwrites any union data inside the AgentMessage_Params as the provided MyRecordCall
+func (t *AgentMessage_Params) FromMyRecordCall(v MyRecordCall) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeMyRecordCall performs a merge with any union data inside the AgentMessage_Params, using the provided MyRecordCall
+func (t *AgentMessage_Params) MergeMyRecordCall(v MyRecordCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSearchMarketsCall returns the union data inside the AgentMessage_Params as a SearchMarketsCall
+func (t AgentMessage_Params) AsSearchMarketsCall() (SearchMarketsCall, error) {
+	var body SearchMarketsCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSearchMarketsCall overwrites any union data inside the AgentMessage_Params as the provided SearchMarketsCall
+func (t *AgentMessage_Params) FromSearchMarketsCall(v SearchMarketsCall) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSearchMarketsCall performs a merge with any union data inside the AgentMessage_Params, using the provided SearchMarketsCall
+func (t *AgentMessage_Params) MergeSearchMarketsCall(v SearchMarketsCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSetLiveSignalCall returns the union data inside the AgentMessage_Params as a SetLiveSignalCall
+func (t AgentMessage_Params) AsSetLiveSignalCall() (SetLiveSignalCall, error) {
+	var body SetLiveSignalCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSetLiveSignalCall overwrites any union data inside the AgentMessage_Params as the provided SetLiveSignalCall
+func (t *AgentMessage_Params) FromSetLiveSignalCall(v SetLiveSignalCall) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSetLiveSignalCall performs a merge with any union data inside the AgentMessage_Params, using the provided SetLiveSignalCall
+func (t *AgentMessage_Params) MergeSetLiveSignalCall(v SetLiveSignalCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSubmitSignalCall returns the union data inside the AgentMessage_Params as a SubmitSignalCall
+func (t AgentMessage_Params) AsSubmitSignalCall() (SubmitSignalCall, error) {
+	var body SubmitSignalCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSubmitSignalCall overwrites any union data inside the AgentMessage_Params as the provided SubmitSignalCall
+func (t *AgentMessage_Params) FromSubmitSignalCall(v SubmitSignalCall) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSubmitSignalCall performs a merge with any union data inside the AgentMessage_Params, using the provided SubmitSignalCall
+func (t *AgentMessage_Params) MergeSubmitSignalCall(v SubmitSignalCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSubmitSignalEventCall returns the union data inside the AgentMessage_Params as a SubmitSignalEventCall
+func (t AgentMessage_Params) AsSubmitSignalEventCall() (SubmitSignalEventCall, error) {
+	var body SubmitSignalEventCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSubmitSignalEventCall overwrites any union data inside the AgentMessage_Params as the provided SubmitSignalEventCall
+func (t *AgentMessage_Params) FromSubmitSignalEventCall(v SubmitSignalEventCall) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSubmitSignalEventCall performs a merge with any union data inside the AgentMessage_Params, using the provided SubmitSignalEventCall
+func (t *AgentMessage_Params) MergeSubmitSignalEventCall(v SubmitSignalEventCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsAgentMessageParams10 returns the union data inside the AgentMessage_Params as a AgentMessageParams10
+func (t AgentMessage_Params) AsAgentMessageParams10() (AgentMessageParams10, error) {
+	var body AgentMessageParams10
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAgentMessageParams10 overwrites any union data inside the AgentMessage_Params as the provided AgentMessageParams10
+func (t *AgentMessage_Params) FromAgentMessageParams10(v AgentMessageParams10) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAgentMessageParams10 performs a merge with any union data inside the AgentMessage_Params, using the provided AgentMessageParams10
+func (t *AgentMessage_Params) MergeAgentMessageParams10(v AgentMessageParams10) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t AgentMessage_Params) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *AgentMessage_Params) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
 }
 
 // AsOverlaySignal returns the union data inside the OverlayRead as a OverlaySignal
@@ -6975,6 +8190,380 @@ func (t SignalEventWrite) MarshalJSON() ([]byte, error) {
 }
 
 func (t *SignalEventWrite) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsNetworkMarketAnswer returns the union data inside the ToolResult_StructuredContent as a NetworkMarketAnswer
+func (t ToolResult_StructuredContent) AsNetworkMarketAnswer() (NetworkMarketAnswer, error) {
+	var body NetworkMarketAnswer
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromNetworkMarketAnswer overwrites any union data inside the ToolResult_StructuredContent as the provided NetworkMarketAnswer
+func (t *ToolResult_StructuredContent) FromNetworkMarketAnswer(v NetworkMarketAnswer) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeNetworkMarketAnswer performs a merge with any union data inside the ToolResult_StructuredContent, using the provided NetworkMarketAnswer
+func (t *ToolResult_StructuredContent) MergeNetworkMarketAnswer(v NetworkMarketAnswer) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOperatorAtom returns the union data inside the ToolResult_StructuredContent as a OperatorAtom
+func (t ToolResult_StructuredContent) AsOperatorAtom() (OperatorAtom, error) {
+	var body OperatorAtom
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOperatorAtom overwrites any union data inside the ToolResult_StructuredContent as the provided OperatorAtom
+func (t *ToolResult_StructuredContent) FromOperatorAtom(v OperatorAtom) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOperatorAtom performs a merge with any union data inside the ToolResult_StructuredContent, using the provided OperatorAtom
+func (t *ToolResult_StructuredContent) MergeOperatorAtom(v OperatorAtom) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBroadcastBoard returns the union data inside the ToolResult_StructuredContent as a BroadcastBoard
+func (t ToolResult_StructuredContent) AsBroadcastBoard() (BroadcastBoard, error) {
+	var body BroadcastBoard
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBroadcastBoard overwrites any union data inside the ToolResult_StructuredContent as the provided BroadcastBoard
+func (t *ToolResult_StructuredContent) FromBroadcastBoard(v BroadcastBoard) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBroadcastBoard performs a merge with any union data inside the ToolResult_StructuredContent, using the provided BroadcastBoard
+func (t *ToolResult_StructuredContent) MergeBroadcastBoard(v BroadcastBoard) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsProgram returns the union data inside the ToolResult_StructuredContent as a Program
+func (t ToolResult_StructuredContent) AsProgram() (Program, error) {
+	var body Program
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromProgram overwrites any union data inside the ToolResult_StructuredContent as the provided Program
+func (t *ToolResult_StructuredContent) FromProgram(v Program) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeProgram performs a merge with any union data inside the ToolResult_StructuredContent, using the provided Program
+func (t *ToolResult_StructuredContent) MergeProgram(v Program) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsProgramOff returns the union data inside the ToolResult_StructuredContent as a ProgramOff
+func (t ToolResult_StructuredContent) AsProgramOff() (ProgramOff, error) {
+	var body ProgramOff
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromProgramOff overwrites any union data inside the ToolResult_StructuredContent as the provided ProgramOff
+func (t *ToolResult_StructuredContent) FromProgramOff(v ProgramOff) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeProgramOff performs a merge with any union data inside the ToolResult_StructuredContent, using the provided ProgramOff
+func (t *ToolResult_StructuredContent) MergeProgramOff(v ProgramOff) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSignalWithEvents returns the union data inside the ToolResult_StructuredContent as a SignalWithEvents
+func (t ToolResult_StructuredContent) AsSignalWithEvents() (SignalWithEvents, error) {
+	var body SignalWithEvents
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSignalWithEvents overwrites any union data inside the ToolResult_StructuredContent as the provided SignalWithEvents
+func (t *ToolResult_StructuredContent) FromSignalWithEvents(v SignalWithEvents) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSignalWithEvents performs a merge with any union data inside the ToolResult_StructuredContent, using the provided SignalWithEvents
+func (t *ToolResult_StructuredContent) MergeSignalWithEvents(v SignalWithEvents) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSignalFeed returns the union data inside the ToolResult_StructuredContent as a SignalFeed
+func (t ToolResult_StructuredContent) AsSignalFeed() (SignalFeed, error) {
+	var body SignalFeed
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSignalFeed overwrites any union data inside the ToolResult_StructuredContent as the provided SignalFeed
+func (t *ToolResult_StructuredContent) FromSignalFeed(v SignalFeed) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSignalFeed performs a merge with any union data inside the ToolResult_StructuredContent, using the provided SignalFeed
+func (t *ToolResult_StructuredContent) MergeSignalFeed(v SignalFeed) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsFieldRecord returns the union data inside the ToolResult_StructuredContent as a FieldRecord
+func (t ToolResult_StructuredContent) AsFieldRecord() (FieldRecord, error) {
+	var body FieldRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromFieldRecord overwrites any union data inside the ToolResult_StructuredContent as the provided FieldRecord
+func (t *ToolResult_StructuredContent) FromFieldRecord(v FieldRecord) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeFieldRecord performs a merge with any union data inside the ToolResult_StructuredContent, using the provided FieldRecord
+func (t *ToolResult_StructuredContent) MergeFieldRecord(v FieldRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsMarketRows returns the union data inside the ToolResult_StructuredContent as a MarketRows
+func (t ToolResult_StructuredContent) AsMarketRows() (MarketRows, error) {
+	var body MarketRows
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromMarketRows overwrites any union data inside the ToolResult_StructuredContent as the provided MarketRows
+func (t *ToolResult_StructuredContent) FromMarketRows(v MarketRows) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeMarketRows performs a merge with any union data inside the ToolResult_StructuredContent, using the provided MarketRows
+func (t *ToolResult_StructuredContent) MergeMarketRows(v MarketRows) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOverlaySet returns the union data inside the ToolResult_StructuredContent as a OverlaySet
+func (t ToolResult_StructuredContent) AsOverlaySet() (OverlaySet, error) {
+	var body OverlaySet
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOverlaySet overwrites any union data inside the ToolResult_StructuredContent as the provided OverlaySet
+func (t *ToolResult_StructuredContent) FromOverlaySet(v OverlaySet) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOverlaySet performs a merge with any union data inside the ToolResult_StructuredContent, using the provided OverlaySet
+func (t *ToolResult_StructuredContent) MergeOverlaySet(v OverlaySet) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOverlayCleared returns the union data inside the ToolResult_StructuredContent as a OverlayCleared
+func (t ToolResult_StructuredContent) AsOverlayCleared() (OverlayCleared, error) {
+	var body OverlayCleared
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOverlayCleared overwrites any union data inside the ToolResult_StructuredContent as the provided OverlayCleared
+func (t *ToolResult_StructuredContent) FromOverlayCleared(v OverlayCleared) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOverlayCleared performs a merge with any union data inside the ToolResult_StructuredContent, using the provided OverlayCleared
+func (t *ToolResult_StructuredContent) MergeOverlayCleared(v OverlayCleared) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsFiled returns the union data inside the ToolResult_StructuredContent as a Filed
+func (t ToolResult_StructuredContent) AsFiled() (Filed, error) {
+	var body Filed
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromFiled overwrites any union data inside the ToolResult_StructuredContent as the provided Filed
+func (t *ToolResult_StructuredContent) FromFiled(v Filed) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeFiled performs a merge with any union data inside the ToolResult_StructuredContent, using the provided Filed
+func (t *ToolResult_StructuredContent) MergeFiled(v Filed) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsAppendedEvent returns the union data inside the ToolResult_StructuredContent as a AppendedEvent
+func (t ToolResult_StructuredContent) AsAppendedEvent() (AppendedEvent, error) {
+	var body AppendedEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAppendedEvent overwrites any union data inside the ToolResult_StructuredContent as the provided AppendedEvent
+func (t *ToolResult_StructuredContent) FromAppendedEvent(v AppendedEvent) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAppendedEvent performs a merge with any union data inside the ToolResult_StructuredContent, using the provided AppendedEvent
+func (t *ToolResult_StructuredContent) MergeAppendedEvent(v AppendedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsDryRun returns the union data inside the ToolResult_StructuredContent as a DryRun
+func (t ToolResult_StructuredContent) AsDryRun() (DryRun, error) {
+	var body DryRun
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromDryRun overwrites any union data inside the ToolResult_StructuredContent as the provided DryRun
+func (t *ToolResult_StructuredContent) FromDryRun(v DryRun) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeDryRun performs a merge with any union data inside the ToolResult_StructuredContent, using the provided DryRun
+func (t *ToolResult_StructuredContent) MergeDryRun(v DryRun) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ToolResult_StructuredContent) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ToolResult_StructuredContent) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -7834,6 +9423,28 @@ type ClientInterface interface {
 	// Corresponds with GET /api/markets/airable (the `ListAirable` operationId).
 	ListAirable(ctx context.Context, params *ListAirableParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CallAgentEndpointWithBody Send one message of an agent
+	//
+	// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
+	// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
+	// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
+	CallAgentEndpointWithBody(ctx context.Context, params *CallAgentEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CallAgentEndpoint Send one message of an agent
+	//
+	// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
+	// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
+	// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
+	CallAgentEndpoint(ctx context.Context, params *CallAgentEndpointParams, body CallAgentEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListCrowdGaps Where the crowd and the market differ
 	//
 	// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
@@ -8063,6 +9674,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
 	ListHubKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CallAgentEndpointAsAppWithBody Send one message of an agent with an app token
+	//
+	// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
+	// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
+	CallAgentEndpointAsAppWithBody(ctx context.Context, params *CallAgentEndpointAsAppParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CallAgentEndpointAsApp Send one message of an agent with an app token
+	//
+	// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
+	// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
+	CallAgentEndpointAsApp(ctx context.Context, params *CallAgentEndpointAsAppParams, body CallAgentEndpointAsAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMe Who the bearer speaks for
 	//
@@ -8950,12 +10581,26 @@ type ClientInterface interface {
 	// Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
 	GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetDocsYaml This document as it is written
+	//
+	// The source of `/openapi.json`, in YAML and with its comments.
+	//
+	// Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
+	GetDocsYaml(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetHealth The process runs
 	//
 	// Pages of any origin may read it on the api and clock hosts.
 	//
 	// Corresponds with GET /healthz (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOverview What there is, for programs that read
+	//
+	// A page of plain text, made of this document, that says where everything is described.
+	//
+	// Corresponds with GET /llms.txt (the `GetOverview` operationId).
+	GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOpenapi This document
 	//
@@ -10324,6 +11969,48 @@ func (c *Client) ListAirable(ctx context.Context, params *ListAirableParams, req
 	return c.Client.Do(req)
 }
 
+// CallAgentEndpointWithBody Send one message of an agent
+//
+// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
+// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
+// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
+func (c *Client) CallAgentEndpointWithBody(ctx context.Context, params *CallAgentEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallAgentEndpointRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CallAgentEndpoint Send one message of an agent
+//
+// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
+// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
+// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
+func (c *Client) CallAgentEndpoint(ctx context.Context, params *CallAgentEndpointParams, body CallAgentEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallAgentEndpointRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListCrowdGaps Where the crowd and the market differ
 //
 // Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
@@ -10834,6 +12521,46 @@ func (c *Client) RevokeGrant(ctx context.Context, grantID openapi_types.UUID, re
 // Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
 func (c *Client) ListHubKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListHubKeysRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CallAgentEndpointAsAppWithBody Send one message of an agent with an app token
+//
+// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
+// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
+func (c *Client) CallAgentEndpointAsAppWithBody(ctx context.Context, params *CallAgentEndpointAsAppParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallAgentEndpointAsAppRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CallAgentEndpointAsApp Send one message of an agent with an app token
+//
+// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
+// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
+func (c *Client) CallAgentEndpointAsApp(ctx context.Context, params *CallAgentEndpointAsAppParams, body CallAgentEndpointAsAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallAgentEndpointAsAppRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -12788,6 +14515,23 @@ func (c *Client) GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParam
 	return c.Client.Do(req)
 }
 
+// GetDocsYaml This document as it is written
+//
+// The source of `/openapi.json`, in YAML and with its comments.
+//
+// Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
+func (c *Client) GetDocsYaml(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDocsYamlRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetHealth The process runs
 //
 // Pages of any origin may read it on the api and clock hosts.
@@ -12795,6 +14539,23 @@ func (c *Client) GetDocsOpenapi(ctx context.Context, params *GetDocsOpenapiParam
 // Corresponds with GET /healthz (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetHealthRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOverview What there is, for programs that read
+//
+// A page of plain text, made of this document, that says where everything is described.
+//
+// Corresponds with GET /llms.txt (the `GetOverview` operationId).
+func (c *Client) GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOverviewRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -15399,6 +17160,83 @@ func NewListAirableRequest(server string, params *ListAirableParams) (*http.Requ
 	return req, nil
 }
 
+// NewCallAgentEndpointRequest calls the generic CallAgentEndpoint builder with application/json body
+func NewCallAgentEndpointRequest(server string, params *CallAgentEndpointParams, body CallAgentEndpointJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCallAgentEndpointRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCallAgentEndpointRequestWithBody constructs an http.Request for the CallAgentEndpoint method, with any body, and a specified content type
+func NewCallAgentEndpointRequestWithBody(server string, params *CallAgentEndpointParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mcp")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.MCPProtocolVersion != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "MCP-Protocol-Version", *params.MCPProtocolVersion, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("MCP-Protocol-Version", headerParam0)
+		}
+
+		if params.McpMethod != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Mcp-Method", *params.McpMethod, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Mcp-Method", headerParam1)
+		}
+
+		if params.McpName != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Mcp-Name", *params.McpName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Mcp-Name", headerParam2)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListCrowdGapsRequest constructs an http.Request for the ListCrowdGaps method
 func NewListCrowdGapsRequest(server string, params *ListCrowdGapsParams) (*http.Request, error) {
 	var err error
@@ -16966,6 +18804,83 @@ func NewListHubKeysRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCallAgentEndpointAsAppRequest calls the generic CallAgentEndpointAsApp builder with application/json body
+func NewCallAgentEndpointAsAppRequest(server string, params *CallAgentEndpointAsAppParams, body CallAgentEndpointAsAppJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCallAgentEndpointAsAppRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCallAgentEndpointAsAppRequestWithBody constructs an http.Request for the CallAgentEndpointAsApp method, with any body, and a specified content type
+func NewCallAgentEndpointAsAppRequestWithBody(server string, params *CallAgentEndpointAsAppParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/protocol/v1/mcp")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.MCPProtocolVersion != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "MCP-Protocol-Version", *params.MCPProtocolVersion, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("MCP-Protocol-Version", headerParam0)
+		}
+
+		if params.McpMethod != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Mcp-Method", *params.McpMethod, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Mcp-Method", headerParam1)
+		}
+
+		if params.McpName != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Mcp-Name", *params.McpName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Mcp-Name", headerParam2)
+		}
+
 	}
 
 	return req, nil
@@ -20722,6 +22637,48 @@ func NewGetDocsOpenapiRequest(server string, params *GetDocsOpenapiParams) (*htt
 	return req, nil
 }
 
+// NewGetDocsYamlRequest constructs an http.Request for the GetDocsYaml method
+func NewGetDocsYamlRequest(server string, params *GetDocsYamlParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/docs/openapi.yaml")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetHealthRequest constructs an http.Request for the GetHealth method
 func NewGetHealthRequest(server string) (*http.Request, error) {
 	var err error
@@ -20744,6 +22701,48 @@ func NewGetHealthRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetOverviewRequest constructs an http.Request for the GetOverview method
+func NewGetOverviewRequest(server string, params *GetOverviewParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/llms.txt")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -21841,6 +23840,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/markets/airable (the `ListAirable` operationId).
 	ListAirableWithResponse(ctx context.Context, params *ListAirableParams, reqEditors ...RequestEditorFn) (*ListAirableResponse, error)
 
+	// CallAgentEndpointWithBodyWithResponse Send one message of an agent
+	//
+	// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
+	// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
+	// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
+	CallAgentEndpointWithBodyWithResponse(ctx context.Context, params *CallAgentEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CallAgentEndpointResponse, error)
+
+	// CallAgentEndpointWithResponse Send one message of an agent
+	//
+	// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
+	// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
+	// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
+	CallAgentEndpointWithResponse(ctx context.Context, params *CallAgentEndpointParams, body CallAgentEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*CallAgentEndpointResponse, error)
+
 	// ListCrowdGapsWithResponse Where the crowd and the market differ
 	//
 	// Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
@@ -22124,6 +24145,26 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/protocol/v1/keys (the `ListHubKeys` operationId).
 	ListHubKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListHubKeysResponse, error)
+
+	// CallAgentEndpointAsAppWithBodyWithResponse Send one message of an agent with an app token
+	//
+	// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
+	// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
+	CallAgentEndpointAsAppWithBodyWithResponse(ctx context.Context, params *CallAgentEndpointAsAppParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CallAgentEndpointAsAppResponse, error)
+
+	// CallAgentEndpointAsAppWithResponse Send one message of an agent with an app token
+	//
+	// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
+	// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
+	CallAgentEndpointAsAppWithResponse(ctx context.Context, params *CallAgentEndpointAsAppParams, body CallAgentEndpointAsAppJSONRequestBody, reqEditors ...RequestEditorFn) (*CallAgentEndpointAsAppResponse, error)
 
 	// GetMeWithResponse Who the bearer speaks for
 	//
@@ -23113,6 +25154,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /docs/openapi.json (the `GetDocsOpenapi` operationId).
 	GetDocsOpenapiWithResponse(ctx context.Context, params *GetDocsOpenapiParams, reqEditors ...RequestEditorFn) (*GetDocsOpenapiResponse, error)
 
+	// GetDocsYamlWithResponse This document as it is written
+	//
+	// The source of `/openapi.json`, in YAML and with its comments.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
+	GetDocsYamlWithResponse(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*GetDocsYamlResponse, error)
+
 	// GetHealthWithResponse The process runs
 	//
 	// Pages of any origin may read it on the api and clock hosts.
@@ -23121,6 +25171,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /healthz (the `GetHealth` operationId).
 	GetHealthWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetHealthResponse, error)
+
+	// GetOverviewWithResponse What there is, for programs that read
+	//
+	// A page of plain text, made of this document, that says where everything is described.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /llms.txt (the `GetOverview` operationId).
+	GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error)
 
 	// GetOpenapiWithResponse This document
 	//
@@ -25887,6 +27946,54 @@ func (r ListAirableResponse) ContentType() string {
 	return ""
 }
 
+type CallAgentEndpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AgentAnswer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CallAgentEndpointResponse) GetJSON200() *AgentAnswer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CallAgentEndpointResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CallAgentEndpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CallAgentEndpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CallAgentEndpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CallAgentEndpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListCrowdGapsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -27224,6 +29331,54 @@ func (r ListHubKeysResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListHubKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CallAgentEndpointAsAppResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AgentAnswer
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CallAgentEndpointAsAppResponse) GetJSON200() *AgentAnswer {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CallAgentEndpointAsAppResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CallAgentEndpointAsAppResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CallAgentEndpointAsAppResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CallAgentEndpointAsAppResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CallAgentEndpointAsAppResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -30934,6 +33089,47 @@ func (r GetDocsOpenapiResponse) ContentType() string {
 	return ""
 }
 
+type GetDocsYamlResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetDocsYamlResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDocsYamlResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDocsYamlResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDocsYamlResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDocsYamlResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetHealthResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -30976,6 +33172,47 @@ func (r GetHealthResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetHealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetOverviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetOverviewResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOverviewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOverviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOverviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOverviewResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -32418,6 +34655,40 @@ func (c *ClientWithResponses) ListAirableWithResponse(ctx context.Context, param
 	return ParseListAirableResponse(rsp)
 }
 
+// CallAgentEndpointWithBodyWithResponse Send one message of an agent
+//
+// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
+// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
+// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
+func (c *ClientWithResponses) CallAgentEndpointWithBodyWithResponse(ctx context.Context, params *CallAgentEndpointParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CallAgentEndpointResponse, error) {
+	rsp, err := c.CallAgentEndpointWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCallAgentEndpointResponse(rsp)
+}
+
+// CallAgentEndpointWithResponse Send one message of an agent
+//
+// Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
+// JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
+// tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/mcp (the `CallAgentEndpoint` operationId).
+func (c *ClientWithResponses) CallAgentEndpointWithResponse(ctx context.Context, params *CallAgentEndpointParams, body CallAgentEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*CallAgentEndpointResponse, error) {
+	rsp, err := c.CallAgentEndpoint(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCallAgentEndpointResponse(rsp)
+}
+
 // ListCrowdGapsWithResponse Where the crowd and the market differ
 //
 // Open markets with a price and three calls or more of operators that count as crowd, the widest gap first.
@@ -32874,6 +35145,38 @@ func (c *ClientWithResponses) ListHubKeysWithResponse(ctx context.Context, reqEd
 		return nil, err
 	}
 	return ParseListHubKeysResponse(rsp)
+}
+
+// CallAgentEndpointAsAppWithBodyWithResponse Send one message of an agent with an app token
+//
+// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
+// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
+func (c *ClientWithResponses) CallAgentEndpointAsAppWithBodyWithResponse(ctx context.Context, params *CallAgentEndpointAsAppParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CallAgentEndpointAsAppResponse, error) {
+	rsp, err := c.CallAgentEndpointAsAppWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCallAgentEndpointAsAppResponse(rsp)
+}
+
+// CallAgentEndpointAsAppWithResponse Send one message of an agent with an app token
+//
+// The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
+// `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/protocol/v1/mcp (the `CallAgentEndpointAsApp` operationId).
+func (c *ClientWithResponses) CallAgentEndpointAsAppWithResponse(ctx context.Context, params *CallAgentEndpointAsAppParams, body CallAgentEndpointAsAppJSONRequestBody, reqEditors ...RequestEditorFn) (*CallAgentEndpointAsAppResponse, error) {
+	rsp, err := c.CallAgentEndpointAsApp(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCallAgentEndpointAsAppResponse(rsp)
 }
 
 // GetMeWithResponse Who the bearer speaks for
@@ -34499,6 +36802,21 @@ func (c *ClientWithResponses) GetDocsOpenapiWithResponse(ctx context.Context, pa
 	return ParseGetDocsOpenapiResponse(rsp)
 }
 
+// GetDocsYamlWithResponse This document as it is written
+//
+// The source of `/openapi.json`, in YAML and with its comments.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /docs/openapi.yaml (the `GetDocsYaml` operationId).
+func (c *ClientWithResponses) GetDocsYamlWithResponse(ctx context.Context, params *GetDocsYamlParams, reqEditors ...RequestEditorFn) (*GetDocsYamlResponse, error) {
+	rsp, err := c.GetDocsYaml(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDocsYamlResponse(rsp)
+}
+
 // GetHealthWithResponse The process runs
 //
 // Pages of any origin may read it on the api and clock hosts.
@@ -34512,6 +36830,21 @@ func (c *ClientWithResponses) GetHealthWithResponse(ctx context.Context, reqEdit
 		return nil, err
 	}
 	return ParseGetHealthResponse(rsp)
+}
+
+// GetOverviewWithResponse What there is, for programs that read
+//
+// A page of plain text, made of this document, that says where everything is described.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /llms.txt (the `GetOverview` operationId).
+func (c *ClientWithResponses) GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error) {
+	rsp, err := c.GetOverview(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOverviewResponse(rsp)
 }
 
 // GetOpenapiWithResponse This document
@@ -36481,6 +38814,42 @@ func ParseListAirableResponse(rsp *http.Response) (*ListAirableResponse, error) 
 	return response, nil
 }
 
+// ParseCallAgentEndpointResponse parses an HTTP response from a CallAgentEndpointWithResponse call
+func ParseCallAgentEndpointResponse(rsp *http.Response) (*CallAgentEndpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CallAgentEndpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AgentAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 202:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListCrowdGapsResponse parses an HTTP response from a ListCrowdGapsWithResponse call
 func ParseListCrowdGapsResponse(rsp *http.Response) (*ListCrowdGapsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -37388,6 +39757,42 @@ func ParseListHubKeysResponse(rsp *http.Response) (*ListHubKeysResponse, error) 
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCallAgentEndpointAsAppResponse parses an HTTP response from a CallAgentEndpointAsAppWithResponse call
+func ParseCallAgentEndpointAsAppResponse(rsp *http.Response) (*CallAgentEndpointAsAppResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CallAgentEndpointAsAppResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AgentAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 202:
+		break // No content-type
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed
@@ -39949,6 +42354,35 @@ func ParseGetDocsOpenapiResponse(rsp *http.Response) (*GetDocsOpenapiResponse, e
 	return response, nil
 }
 
+// ParseGetDocsYamlResponse parses an HTTP response from a GetDocsYamlWithResponse call
+func ParseGetDocsYamlResponse(rsp *http.Response) (*GetDocsYamlResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDocsYamlResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetHealthResponse parses an HTTP response from a GetHealthWithResponse call
 func ParseGetHealthResponse(rsp *http.Response) (*GetHealthResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -39970,6 +42404,32 @@ func ParseGetHealthResponse(rsp *http.Response) (*GetHealthResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetOverviewResponse parses an HTTP response from a GetOverviewWithResponse call
+func ParseGetOverviewResponse(rsp *http.Response) (*GetOverviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOverviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -4,7 +4,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	filed, err := c.Signals.File(ctx, client.SignalDraft{MarketID: "701122", Direction: client.YES, PriceAtPrediction: 6850})
+//	filed, err := c.Signals.File(ctx, client.SignalDraft{MarketID: "701122", Direction: client.SideYES, PriceAtPrediction: 6850})
 //	if errors.Is(err, signalcast.ErrMarketClosed) {
 //		return nil
 //	}

@@ -83,7 +83,9 @@ func (s *sender) again(r *http.Request, rt *route, n int, a *http.Response, err 
 // once sends a request and reads the whole answer, so that one that is cut counts as none.
 func (s *sender) once(r *http.Request, rt *route, body []byte) (*http.Response, error) {
 	if body != nil {
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		// Without GetBody the transport sends nothing again by itself, which it would do
+		// with an Idempotency-Key: a lost answer must be known here.
+		r.Body, r.GetBody = io.NopCloser(bytes.NewReader(body)), nil
 	}
 	if rt.stream {
 		a, err := s.http.Do(r)

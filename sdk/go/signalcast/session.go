@@ -30,7 +30,7 @@ func (c *Client) signed(r *http.Request) bool {
 // SignIn opens a session with the identity token of Options.Token; the client keeps it. It
 // lasts 30 days.
 func (p People) SignIn(ctx context.Context) (client.SignedIn, error) {
-	a, err := p.c.Hub.SignIn(ctx, nil, nil)
+	a, err := p.c.Hub.SignIn(ctx, nil, client.SignInJSONRequestBody{})
 	in, err := read[client.SignedIn](a, err)
 	if err != nil {
 		return in, err

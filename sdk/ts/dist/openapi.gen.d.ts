@@ -1083,6 +1083,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send one message of an agent
+         * @description Ten tools over streamable HTTP, without sessions: every message stands alone, any hub answers it, and the answer is
+         *     JSON. Versions 2024-11-05 to 2026-07-28 are spoken. `initialize`, `ping`, `server/discover`, `tools/list` and the
+         *     tools for everybody need no key. A page of another origin is refused. `docs/agents.md` is the guide.
+         */
+        post: operations["callAgentEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/network/crowd": {
         parameters: {
             query?: never;
@@ -1658,6 +1680,27 @@ export interface paths {
         get: operations["listHubKeys"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/protocol/v1/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send one message of an agent with an app token
+         * @description The tools of `/api/mcp` for tokens whose `resource` is exactly this address. `my_record` needs `profile:read`,
+         *     `submit_signal` and `submit_signal_event` need `signal:create`, `set_live_signal` needs `broadcast:goLive`.
+         */
+        post: operations["callAgentEndpointAsApp"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3316,6 +3359,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page of this document
+         * @description Every operation, to read. Its script reads `/docs/openapi.json` and asks nothing of any other host.
+         */
+        get: operations["getReferencePage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/guide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Leads to the guides
+         * @description Leads to `/docs/guide/`, the guides in reading order.
+         */
+        get: operations["getGuides"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/guide/": {
         parameters: {
             query?: never;
@@ -3325,9 +3408,9 @@ export interface paths {
         };
         /**
          * The guides, in reading order
-         * @description The first page of the guides as HTML, with all others in the order to read them. It needs no script.
+         * @description Every page of the folder docs, in groups, each with its first words.
          */
-        get: operations["getGuides"];
+        get: operations["getGuideIndex"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3345,7 +3428,7 @@ export interface paths {
         };
         /**
          * One guide
-         * @description Or the search of the guides (`search.html`), their style, script and pictures. The pages are those of the folder docs.
+         * @description Or their search (`search.html`), style, script and pictures. The pages are those of the folder docs.
          */
         get: operations["getGuide"];
         put?: never;
@@ -3368,6 +3451,26 @@ export interface paths {
          * @description The same bytes as `/openapi.json`.
          */
         get: operations["getDocsOpenapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/openapi.yaml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This document as it is written
+         * @description The source of `/openapi.json`, in YAML and with its comments.
+         */
+        get: operations["getDocsYaml"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3428,6 +3531,26 @@ export interface paths {
          * @description The picture, what is on the overlay, the calls of the broadcast and the clips of its market.
          */
         get: operations["getLivePage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/llms.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What there is, for programs that read
+         * @description A page of plain text, made of this document, that says where everything is described.
+         */
+        get: operations["getOverview"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3995,6 +4118,48 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The result of a request, or an error of the protocol: -32601 no such method, -32602 no such tool. */
+        AgentAnswer: {
+            error?: components["schemas"]["AgentFault"];
+            id?: number | string;
+            /** @enum {string} */
+            jsonrpc: "2.0";
+            result?: components["schemas"]["ToolResult"] | {
+                [key: string]: unknown;
+            };
+        };
+        AgentError: {
+            error: components["schemas"]["AgentFault"];
+            /** @enum {string} */
+            jsonrpc: "2.0";
+        };
+        AgentFault: {
+            code: number;
+            /** @description -32022: `supported` lists the versions. */
+            data?: {
+                [key: string]: unknown;
+            };
+            message: string;
+        };
+        /** @description One message of JSON-RPC 2.0: a request, or without `id` a notification. */
+        AgentMessage: {
+            /** @description A number or a text; of a notification left out. */
+            id?: number | string;
+            /** @enum {string} */
+            jsonrpc: "2.0";
+            /**
+             * @example initialize
+             * @example ping
+             * @example server/discover
+             * @example tools/list
+             * @example tools/call
+             */
+            method: string;
+            /** @description Of `tools/call` the name of a tool and its arguments; from 2026-07-28 on with `_meta` as that version has it. */
+            params?: components["schemas"]["GetMarketCall"] | components["schemas"]["GetOperatorCall"] | components["schemas"]["GetProgramCall"] | components["schemas"]["GetSignalCall"] | components["schemas"]["ListSignalsCall"] | components["schemas"]["MyRecordCall"] | components["schemas"]["SearchMarketsCall"] | components["schemas"]["SetLiveSignalCall"] | components["schemas"]["SubmitSignalCall"] | components["schemas"]["SubmitSignalEventCall"] | {
+                [key: string]: unknown;
+            };
+        };
         Airable: {
             count: number;
             markets: components["schemas"]["AirableMarket"][];
@@ -4428,7 +4593,7 @@ export interface components {
         };
         Dispute: {
             /** @default true */
-            disputed: boolean;
+            disputed?: boolean;
             marketId: components["schemas"]["MarketId"];
             reason?: string | null;
         };
@@ -4438,6 +4603,11 @@ export interface components {
             outcome: components["schemas"]["Outcome"] | null;
             /** @description Calls that clearing the flag scored. */
             scored: number;
+        };
+        /** @description What a tool that writes would have stored: a call, an event or a signal over the picture, with a null where it would have its id. */
+        DryRun: {
+            /** @enum {boolean} */
+            dryRun: true;
         };
         /** @description How much better than the prices somebody has called: the mean of won less price. The true number lies between low and high, as far as the calls can tell and are independent of each other (docs/method.md). */
         Edge: {
@@ -4666,7 +4836,7 @@ export interface components {
             /** @description `manual` when left out. */
             resolver?: components["schemas"]["Resolver"];
             /** @default native */
-            source: string;
+            source?: string;
             verdict: components["schemas"]["Verdict"];
         };
         FollowAsk: {
@@ -4699,6 +4869,45 @@ export interface components {
             scored: number;
             void: number;
             won: number;
+        };
+        GetMarketCall: {
+            arguments?: {
+                /** @description Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-. */
+                marketId: string;
+            };
+            /** @enum {string} */
+            name: "get_market";
+        };
+        GetOperatorCall: {
+            arguments?: {
+                /** @description Whose record; left out: the leaderboard. */
+                handle?: string;
+                /** @description Rows of the leaderboard. */
+                limit?: number;
+            };
+            /** @enum {string} */
+            name: "get_operator";
+        };
+        GetProgramCall: {
+            arguments?: {
+                /** @description Segments. */
+                limit?: number;
+                /**
+                 * @description Which markets: the talked of, those that resolve soon, or the close ones. Left out: a mixture.
+                 * @enum {string}
+                 */
+                preset?: "hot" | "resolving" | "close";
+            };
+            /** @enum {string} */
+            name: "get_program";
+        };
+        GetSignalCall: {
+            arguments?: {
+                /** @description The id of the call, a uuid. */
+                id: string;
+            };
+            /** @enum {string} */
+            name: "get_signal";
         };
         Grant: {
             app: {
@@ -4925,6 +5134,19 @@ export interface components {
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
         };
+        ListSignalsCall: {
+            arguments?: {
+                /** @description Calls. */
+                limit?: number;
+                /**
+                 * @description recent: the newest; beat_crowd: won against the crowd; open: pending, with their live mark.
+                 * @enum {string}
+                 */
+                type?: "recent" | "beat_crowd" | "open";
+            };
+            /** @enum {string} */
+            name: "list_signals";
+        };
         ListedSignal: {
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
@@ -5105,6 +5327,11 @@ export interface components {
             /** @description USD. */
             volume24h: number | null;
         };
+        MyRecordCall: {
+            arguments?: Record<string, never>;
+            /** @enum {string} */
+            name: "my_record";
+        };
         NativeMarket: {
             createdAt: components["schemas"]["Time"];
             cutoffAt: components["schemas"]["Time"];
@@ -5140,7 +5367,7 @@ export interface components {
             cutoffAt: string;
             description?: string;
             /** @default 5000 */
-            initialYesBps: number;
+            initialYesBps?: number;
             lane: components["schemas"]["Lane"];
             question: string;
             /** Format: uri */
@@ -5568,7 +5795,7 @@ export interface components {
              * @description The lowest first; within one position the oldest.
              * @default 100
              */
-            position: number | null;
+            position?: number | null;
             tagline?: string | null;
         };
         Pins: {
@@ -5606,7 +5833,7 @@ export interface components {
             /** @description Shown to directors alone. Empty, or one line as a name is: no control characters, breaks of lines or turned directions of writing, and something that can be seen. */
             reason?: string | null;
             /** @default 1 */
-            slots: number | null;
+            slots?: number | null;
             /**
              * Format: date-time
              * @description At most seven days ahead; without it, or past, the next slot.
@@ -5908,6 +6135,23 @@ export interface components {
             total: number;
             won: number;
         };
+        SearchMarketsCall: {
+            arguments?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /**
+                 * @description Only this lane.
+                 * @enum {string}
+                 */
+                lane?: "POLITICS" | "CRYPTO" | "SPORT" | "CULTURE" | "MUSIC" | "TECH" | "ECONOMY" | "SCIENCE" | "WORLD" | "ENTERTAINMENT";
+                /** @description Markets in a page. */
+                limit?: number;
+                /** @description Words of the title. */
+                query?: string;
+            };
+            /** @enum {string} */
+            name: "search_markets";
+        };
         Segment: {
             /** @enum {string} */
             bucket: "ON AIR" | "TODAY" | "TOMORROW" | "THIS WEEK";
@@ -6018,6 +6262,28 @@ export interface components {
             /** Format: date-time */
             startedAt: string | null;
         };
+        SetLiveSignalCall: {
+            arguments?: {
+                /** @description A line below. */
+                annotation?: string;
+                /** @description true takes the signal away; nothing but dryRun stands beside it. */
+                clear?: boolean;
+                /** @description RFC 3339 time. */
+                closesAt?: string;
+                /** @description Check everything, store nothing, and give what would be stored. */
+                dryRun?: boolean;
+                /** @description Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-. */
+                marketId?: string;
+                /** @description What stands over the picture. */
+                name?: string;
+                /** @description Left out: the market's. */
+                slug?: string;
+                /** @description Left out: the market's price. */
+                yesPct?: number;
+            };
+            /** @enum {string} */
+            name: "set_live_signal";
+        };
         ShortLink: {
             code: string;
             id: string;
@@ -6080,7 +6346,7 @@ export interface components {
              * @example embed
              * @example farcaster
              */
-            source: string;
+            source?: string;
             textTake?: string | null;
             /** @description Seconds; captured here when left out. */
             timeToResolution?: number | null;
@@ -6150,6 +6416,9 @@ export interface components {
         };
         /** @enum {string} */
         SignalStatus: "pending" | "won" | "lost" | "void";
+        SignalWithEvents: components["schemas"]["Signal"] & {
+            events: components["schemas"]["SignalEvent"][];
+        };
         SignedIn: {
             ok: components["schemas"]["True"];
             user: {
@@ -6456,7 +6725,7 @@ export interface components {
              * @default standard
              * @enum {string}
              */
-            latency: "standard" | "low";
+            latency?: "standard" | "low";
         };
         StreamerAnalytics: {
             clipViews: number;
@@ -6533,6 +6802,57 @@ export interface components {
         };
         /** @enum {string} */
         StreamerStatus: "none" | "pending" | "approved" | "suspended";
+        SubmitSignalCall: {
+            arguments?: {
+                /** @description How sure, in percent. */
+                confidence?: number;
+                /**
+                 * @description The side called.
+                 * @enum {string}
+                 */
+                direction: "YES" | "NO";
+                /** @description Check everything, store nothing, and give what would be stored. */
+                dryRun?: boolean;
+                /** @description Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-. */
+                marketId: string;
+                /** @description Title to keep with the call. */
+                marketTitle?: string;
+                /** @description Price of the side called, in basis points. */
+                priceAtPrediction: number;
+                /** @description The reason, in public. */
+                textTake?: string;
+            };
+            /** @enum {string} */
+            name: "submit_signal";
+        };
+        SubmitSignalEventCall: {
+            arguments?: {
+                /** @description Check everything, store nothing, and give what would be stored. */
+                dryRun?: boolean;
+                /** @description take: mediaAssetId, url or text; confidence: confidence 1-100; note: text; share: channel; reaffirm: nothing. */
+                payload?: {
+                    /** @description Where it was shared. */
+                    channel?: string;
+                    /** @description In percent. */
+                    confidence?: number;
+                    /** @description A stored asset. */
+                    mediaAssetId?: string;
+                    /** @description At most 500 characters. */
+                    text?: string;
+                    /** @description http or https. */
+                    url?: string;
+                };
+                /** @description The id of the own call, a uuid. */
+                signalId: string;
+                /**
+                 * @description What it adds.
+                 * @enum {string}
+                 */
+                type: "take" | "reaffirm" | "confidence" | "note" | "share";
+            };
+            /** @enum {string} */
+            name: "submit_signal_event";
+        };
         SubmittedMessage: {
             id: string;
             message: components["schemas"]["SignedMessage"];
@@ -6640,6 +6960,16 @@ export interface components {
             refresh_token?: string;
             resource?: string;
             scope?: string;
+        };
+        ToolResult: {
+            /** @description One text: the JSON of `structuredContent`, or with `isError` the error. */
+            content: {
+                text: string;
+                /** @enum {string} */
+                type: "text";
+            }[];
+            isError?: boolean;
+            structuredContent?: components["schemas"]["NetworkMarketAnswer"] | components["schemas"]["OperatorAtom"] | components["schemas"]["BroadcastBoard"] | components["schemas"]["Program"] | components["schemas"]["ProgramOff"] | components["schemas"]["SignalWithEvents"] | components["schemas"]["SignalFeed"] | components["schemas"]["FieldRecord"] | components["schemas"]["MarketRows"] | components["schemas"]["OverlaySet"] | components["schemas"]["OverlayCleared"] | components["schemas"]["Filed"] | components["schemas"]["AppendedEvent"] | components["schemas"]["DryRun"];
         };
         /** @constant */
         True: true;
@@ -8899,6 +9229,45 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    callAgentEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version that the client speaks. From 2026-07-28 on it says the same as the message. */
+                "MCP-Protocol-Version"?: string;
+                /** @description From 2026-07-28 on: the method of the message. */
+                "Mcp-Method"?: string;
+                /** @description From 2026-07-28 on: the name of the tool. */
+                "Mcp-Name"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentMessage"];
+            };
+        };
+        responses: {
+            /** @description The answer to the message. A tool that fails says so in its result: `isError`, with the body that the route of the tool would have sent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentAnswer"];
+                };
+            };
+            /** @description A notification, taken. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
     listCrowdGaps: {
         parameters: {
             query?: {
@@ -9628,6 +9997,45 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["HubKeyList"];
                 };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    callAgentEndpointAsApp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version that the client speaks. From 2026-07-28 on it says the same as the message. */
+                "MCP-Protocol-Version"?: string;
+                /** @description From 2026-07-28 on: the method of the message. */
+                "Mcp-Method"?: string;
+                /** @description From 2026-07-28 on: the name of the tool. */
+                "Mcp-Name"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentMessage"];
+            };
+        };
+        responses: {
+            /** @description The answer to the message. A tool that fails says so in its result: `isError`, with the body that the route of the tool would have sent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentAnswer"];
+                };
+            };
+            /** @description A notification, taken. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Failed"];
         };
@@ -11998,7 +12406,32 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getReferencePage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getGuides: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getGuideIndex: {
         parameters: {
             query?: never;
             header?: {
@@ -12022,6 +12455,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description The name of the file. */
                 page: string;
             };
             cookie?: never;
@@ -12054,6 +12488,28 @@ export interface operations {
                         [key: string]: unknown;
                     };
                 };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    getDocsYaml: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of before. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Failed"];
         };
@@ -12110,6 +12566,30 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of before. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The overview. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
             default: components["responses"]["Failed"];
         };
     };

@@ -22,7 +22,7 @@ const (
 	maxKeyed    = 50       // of those with the key, in any minute: a key has sixty
 	maxWait     = time.Minute
 	tries       = 4 // of what is away for a moment
-	silentAfter = 2 // answers in a row that did not come: the host is not asked again
+	silentAfter = 2 // answers in a row that did not come whole: the host is not asked again
 )
 
 // host is one of the three services.
@@ -169,9 +169,7 @@ func (c *client) once(ctx context.Context, q request) *answer {
 		if u := (*url.Error)(nil); errors.As(a.err, &u) {
 			a.err = u.Err // the address may be long, and the reader knows it
 		}
-		if a.status == 0 {
-			c.silent[q.host]++
-		}
+		c.silent[q.host]++
 		return a
 	}
 	c.silent[q.host] = 0

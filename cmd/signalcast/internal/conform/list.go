@@ -9,6 +9,7 @@ func checks() []check {
 		{id: "description.open", title: "operations for any origin are tagged", source: "specification, Surface classes", run: taggedOpen},
 	}
 	out = append(out, writing()...)
+	out = append(out, check{id: "prices.side", title: "a price is that of the side called", source: "specification, Conventions; contract 4.2.6", run: priceSides})
 	out = append(out, resolving()...)
 	out = append(out, shapes()...)
 	return append(out,
@@ -28,7 +29,6 @@ func checks() []check {
 		check{id: "markets.ids", title: "ids of markets have the known forms", source: "specification, Market record; contract 1", run: marketIDs},
 		check{id: "ids.masked", title: "operators are op_ and 16 hex digits", source: "specification, Conventions; contract 4.1", run: maskedIDs},
 		check{id: "prices.bounds", title: "prices are in their units and bounds", source: "contract 4.1", run: priceBounds},
-		check{id: "prices.side", title: "a price is that of the side called", source: "specification, Conventions; contract 4.2.6", run: priceSides},
 		check{id: "score.formula", title: "scores follow from price and outcome", source: "specification, States; contract 4.2.1-4.2.3, 4.3.6", run: scoreFormula},
 		check{id: "score.records", title: "whole records hold, where they are given out", source: "contract 4.2.2-4.2.4, 4.2.7", run: wholeRecords},
 		check{id: "boards.order", title: "boards are in order", source: "contract 4.2.4, 4.7.2, 4.8.3, 4.8.4", run: boardOrder},

@@ -121,10 +121,19 @@ func priceBounds(ctx context.Context, r *run) {
 	}
 }
 
-// priceSides works the mark of open calls out again, and the closing line of those that
-// are resolved: either is wrong where a NO call carries the price of YES.
+// priceSides works the mark of open calls out again: it is wrong where a NO call carries
+// the price of YES. The run's own NO call is among them.
 func priceSides(ctx context.Context, r *run) {
-	a := r.get(ctx, hub, "/api/signals/feed?type=open&limit=50")
+	const feed = "/api/signals/feed?type=open&limit=50"
+	mine := func(s any) bool { return text(s, "marketId") == r.own.market && text(s, "handle") == r.own.handle }
+	a := r.get(ctx, hub, feed)
+	if r.own.signal != "" {
+		a = r.later(ctx, hub, feed, func(a *answer) bool { return slices.ContainsFunc(list(a.value, "signals"), mine) })
+		if i := slices.IndexFunc(list(a.value, "signals"), mine); r.due(i >= 0, a, "the call of this run", "other ones") {
+			got, _ := whole(list(a.value, "signals")[i], "priceAtPrediction")
+			r.due(got == r.own.filed.price, a, fmt.Sprintf("priceAtPrediction %d, of NO", r.own.filed.price), fmt.Sprint(got))
+		}
+	}
 	for _, s := range list(a.value, "signals") {
 		price, ok := whole(s, "priceAtPrediction")
 		live, known := whole(s, "liveYesBps")

@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"unicode"
 )
@@ -10,15 +11,38 @@ import (
 // Service is the address of a service, without a slash at its end.
 func Service(name, text string) (string, error) { return address(name, text) }
 
+// Admin is for commands of the people who run a service.
+type Admin struct {
+	SecretFile string `name:"secret-file" help:"File with the admin secret, mode 0600. Without it SIGNALCAST_ADMIN_SECRET." placeholder:"FILE"`
+}
+
+// ErrNoAdmin is what a command hears that needs the admin secret and has none.
+var ErrNoAdmin = errors.New("no admin secret: set SIGNALCAST_ADMIN_SECRET, or give a file with --secret-file")
+
+// AdminSecret finds the secret, to be sent to a hub.
+func (a *Admin) AdminSecret(f *Flags, hub string) (string, error) {
+	secret := os.Getenv("SIGNALCAST_ADMIN_SECRET")
+	if a.SecretFile != "" {
+		var err error
+		if secret, err = AdminFile(a.SecretFile); err != nil {
+			return "", err
+		}
+	}
+	if secret == "" || strings.ContainsFunc(secret, unicode.IsControl) {
+		return "", ErrNoAdmin
+	}
+	return secret, f.MaySend(hub)
+}
+
 // AdminFile reads the admin secret from a file that nobody else may read.
 func AdminFile(path string) (string, error) {
 	raw, err := readPrivate(path)
 	if err != nil {
-		return "", fmt.Errorf("--admin-secret: %w", err)
+		return "", fmt.Errorf("the file of the admin secret: %w", err)
 	}
 	secret := strings.TrimSpace(string(raw))
 	if secret == "" || strings.ContainsFunc(secret, unicode.IsControl) {
-		return "", errors.New("--admin-secret: the file does not hold one secret on one line")
+		return "", errors.New("the file of the admin secret does not hold one secret on one line")
 	}
 	return secret, nil
 }

@@ -143,7 +143,7 @@ func OneSecret(from io.Reader, name string) (string, error) {
 	return "", fmt.Errorf("%s holds neither one key nor one identity token", name)
 }
 
-var secrets = regexp.MustCompile(`(dk_|db_live_)[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*`)
+var secrets = regexp.MustCompile(`(dk_|db_live_|dat_|drt_)[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*`)
 
 // Hide takes keys and tokens out of a text that is shown.
 func Hide(text string) string { return secrets.ReplaceAllString(text, "[secret]") }

@@ -17,9 +17,21 @@ func JSON(to io.Writer, raw []byte) error {
 	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
 		return fmt.Errorf("the answer is no JSON: %w", err)
 	}
-	b.WriteByte('\n')
+	return escaped(to, b.String())
+}
+
+// Line writes one JSON value in one line, with what cannot be seen escaped.
+func Line(to io.Writer, raw []byte) error {
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return fmt.Errorf("this is no JSON: %w", err)
+	}
+	return escaped(to, b.String())
+}
+
+func escaped(to io.Writer, text string) error {
 	var out strings.Builder
-	for _, r := range b.String() {
+	for _, r := range text + "\n" {
 		switch {
 		case r == '\n', unicode.IsPrint(r):
 			out.WriteRune(r)

@@ -64,7 +64,7 @@ func (l *Login) Run(ctx context.Context, s *Streams) error {
 	}
 	done := loggedIn{Hub: at}
 	if !settings.IsKey(secret) {
-		if secret, err = l.mint(ctx, c, &done); err != nil {
+		if secret, err = mint(ctx, c, l.Label, l.Permission, &done); err != nil {
 			return err
 		}
 	} else if err := try(ctx, c); err != nil {
@@ -82,12 +82,13 @@ func try(ctx context.Context, c *session) error {
 	return err
 }
 
-func (l *Login) mint(ctx context.Context, c *session, done *loggedIn) (key string, err error) {
-	may := make([]client.Permission, len(l.Permission))
-	for i, p := range l.Permission {
+// mint makes a key with an identity token, and notes which.
+func mint(ctx context.Context, c *session, label string, permissions []string, done *loggedIn) (key string, err error) {
+	may := make([]client.Permission, len(permissions))
+	for i, p := range permissions {
 		may[i] = client.Permission(p)
 	}
-	raw, err := ask.Read(c.MintKey(ctx, client.KeyMint{Label: l.Label, Permissions: &may}))
+	raw, err := ask.Read(c.MintKey(ctx, client.KeyMint{Label: label, Permissions: &may}))
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +96,7 @@ func (l *Login) mint(ctx context.Context, c *session, done *loggedIn) (key strin
 	if json.Unmarshal(raw, &minted) != nil || !settings.IsKey(minted.Key) {
 		return "", errors.New("the hub's answer holds no key: look at --hub")
 	}
-	done.ID, done.Permissions = minted.ID.String(), l.Permission
+	done.ID, done.Permissions = minted.ID.String(), permissions
 	return minted.Key, nil
 }
 
@@ -114,9 +115,13 @@ func keep(c *session, stored settings.File, at, key string, done loggedIn) error
 	if done.Stored, err = settings.Path(); err != nil {
 		return err
 	}
+	return done.show(c)
+}
+
+func (d *loggedIn) show(c *session) error {
 	if c.json {
-		raw, err := json.Marshal(done)
+		raw, err := json.Marshal(d)
 		return errors.Join(err, show.JSON(c.out, raw))
 	}
-	return show.Pairs(c.out, "Hub", done.Hub, "Key stored in", done.Stored, "Key id", done.ID)
+	return show.Pairs(c.out, "Hub", d.Hub, "Key stored in", d.Stored, "Key id", d.ID)
 }

@@ -19,6 +19,7 @@ type Streams struct {
 	In         io.Reader
 	InTerminal bool // somebody would have to type
 	Out        io.Writer
+	Err        io.Writer                                  // for what is told besides; nil is nobody
 	Terminal   bool                                       // Out is read by somebody
 	Wait       func(context.Context, time.Duration) error // between tries; nil is real time
 }
@@ -68,8 +69,8 @@ func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 }
 
 // finish shows an answer: as it came, or with table. A refusal is shown too where
-// programs read, and given as the error.
-func finish[T any](s *session, a *http.Response, err error, table func(*T) error) error {
+// programs read, and given as the error. What came is decoded into others, too.
+func finish[T any](s *session, a *http.Response, err error, table func(*T) error, also ...any) error {
 	raw, err := ask.Read(a, err)
 	if raw == nil {
 		if r := (*ask.Refused)(nil); s.json && errors.As(err, &r) && r.Body != nil {
@@ -77,15 +78,22 @@ func finish[T any](s *session, a *http.Response, err error, table func(*T) error
 		}
 		return err
 	}
+	for _, v := range also {
+		if json.Unmarshal(raw, v) != nil {
+			return errNotOurs
+		}
+	}
 	if s.json {
 		return errors.Join(err, show.JSON(s.out, raw))
 	}
 	var v T
 	if json.Unmarshal(raw, &v) != nil {
-		return errors.Join(err, errors.New("the answer is not of this protocol: look at --hub and --api, or use --json"))
+		return errors.Join(err, errNotOurs)
 	}
 	return errors.Join(err, table(&v))
 }
+
+var errNotOurs = errors.New("the answer is not of this protocol: look at --hub and --api, or use --json")
 
 // text gives what a pointer points to, or nothing.
 func text[T ~string](p *T) string {

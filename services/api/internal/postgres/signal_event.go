@@ -37,37 +37,42 @@ func (s *Store) ListEvents(ctx context.Context, signalID string) ([]signal.Event
 // same event id twice is the same event, and with other words it is refused.
 func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID string, e signal.Event) (signal.Event, error) {
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, query("signal_event_lock"), signalID); err != nil {
-			return fmt.Errorf("lock signal history: %w", err)
-		}
-		var user *string
-		if caller.KeyHash == nil && caller.OperatorID != "" {
-			user = &caller.OperatorID
-		}
-		var known, found, owner, stands bool
-		var woken int
-		var same *bool
-		var stood *time.Time
-		err := tx.QueryRow(ctx, query("signal_event_append"), caller.KeyHash, user, signalID, e.ID, e.Type, e.Payload,
-			e.Actor, e.CreatedAt, signal.MaxEvents).Scan(&known, &found, &owner, &stands, &woken, &same, &stood)
-		switch {
-		case err != nil:
-			return fmt.Errorf("append event: %w", err)
-		case !known:
-			return signal.ErrUnauthenticated
-		case !found:
-			return signal.ErrNotFound
-		case !owner:
-			return signal.ErrForbidden
-		case !stands:
-			return signal.ErrEventLimit
-		case same != nil && !*same:
-			return signal.ErrKeyReused
-		}
-		if stood != nil {
-			e.CreatedAt = stood.UTC()
-		}
-		return nil
+		return appendEvent(ctx, tx, caller, signalID, &e)
 	})
 	return e, err
+}
+
+// appendEvent sets the time of the event to the one that stands.
+func appendEvent(ctx context.Context, tx pgx.Tx, caller signal.Caller, signalID string, e *signal.Event) error {
+	if _, err := tx.Exec(ctx, query("signal_event_lock"), signalID); err != nil {
+		return fmt.Errorf("lock signal history: %w", err)
+	}
+	var user *string
+	if caller.KeyHash == nil && caller.OperatorID != "" {
+		user = &caller.OperatorID
+	}
+	var known, found, owner, stands bool
+	var woken int
+	var same *bool
+	var stood *time.Time
+	err := tx.QueryRow(ctx, query("signal_event_append"), caller.KeyHash, user, signalID, e.ID, e.Type, e.Payload,
+		e.Actor, e.CreatedAt, signal.MaxEvents).Scan(&known, &found, &owner, &stands, &woken, &same, &stood)
+	switch {
+	case err != nil:
+		return fmt.Errorf("append event: %w", err)
+	case !known:
+		return signal.ErrUnauthenticated
+	case !found:
+		return signal.ErrNotFound
+	case !owner:
+		return signal.ErrForbidden
+	case !stands:
+		return signal.ErrEventLimit
+	case same != nil && !*same:
+		return signal.ErrKeyReused
+	}
+	if stood != nil {
+		e.CreatedAt = stood.UTC()
+	}
+	return nil
 }

@@ -70,16 +70,39 @@ func (s *Store) file(ctx context.Context, batch []*filing, need parts) error {
 		return err
 	}
 	now := s.now().UTC().Truncate(time.Millisecond)
+	r, err := s.runFiling(ctx, s.acts, batch, need, now)
+	if err != nil {
+		return err
+	}
+	if r.filed {
+		s.bell.touch()
+	}
+	if len(r.used) > 0 {
+		_, _ = s.acts.Exec(ctx, query("operator_key_used"), r.used, now) // else the key's next call notes it
+	}
+	return settleRaced(ctx, s.acts, &r.lost)
+}
+
+// filingRun is what a run of the filing statement did.
+type filingRun struct {
+	filed bool
+	used  [][]byte // keys whose use is to be noted
+	lost  raced
+}
+
+// runFiling runs the filing statement and sets the answer of every member but of those
+// that lost to another one.
+func (s *Store) runFiling(ctx context.Context, db asker, batch []*filing, need parts, now time.Time) (r filingRun, err error) {
 	c := newFilingColumns(len(batch))
 	for _, f := range batch {
 		c.add(f)
 		need |= f.needs()
 	}
-	rows, err := s.acts.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.title, c.yes, c.price,
+	rows, err := db.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.title, c.yes, c.price,
 		c.crowd, c.confidence, c.take, c.source, c.ttr, c.channel, c.media, c.reach, c.idemKey, c.bodyHash, c.lean,
 		now, s.rules.PriceToleranceBps, s.rules.PastEndIsProvisional, c.venue)
 	if err != nil {
-		return pg.Fault(fmt.Errorf("file signals: %w", err))
+		return r, pg.Fault(fmt.Errorf("file signals: %w", err))
 	}
 	var (
 		n       int
@@ -87,9 +110,6 @@ func (s *Store) file(ctx context.Context, batch []*filing, need parts) error {
 		first   *string
 		actor   *string
 		idle    bool
-		filed   bool
-		lost    raced
-		used    [][]byte
 	)
 	_, err = pgx.ForEachRow(rows, []any{&n, &verdict, &first, &actor, &idle}, func() error {
 		f := batch[n-1]
@@ -99,25 +119,19 @@ func (s *Store) file(ctx context.Context, batch []*filing, need parts) error {
 		}
 		switch f.answer.Verdict {
 		case signal.VerdictFiled:
-			filed = true
+			r.filed = true
 		case verdictRaced, signal.VerdictSettled, signal.VerdictProvisional, signal.VerdictAbsent:
-			lost.add(f, *actor)
+			r.lost.add(f, *actor)
 		}
 		if idle {
-			used = append(used, f.caller.KeyHash)
+			r.used = append(r.used, f.caller.KeyHash)
 		}
 		return nil
 	})
 	if err != nil {
-		return pg.Fault(fmt.Errorf("file signals: %w", err))
+		return r, pg.Fault(fmt.Errorf("file signals: %w", err))
 	}
-	if filed {
-		s.bell.touch()
-	}
-	if len(used) > 0 {
-		_, _ = s.acts.Exec(ctx, query("operator_key_used"), used, now) // else the key's next call notes it
-	}
-	return s.settleRaced(ctx, &lost)
+	return r, nil
 }
 
 // verdictRaced is that of a filing that lost to one that committed meanwhile.
@@ -140,11 +154,11 @@ func (r *raced) add(f *filing, actor string) {
 
 // settleRaced answers those that lost; a market's refusal stands where there is no
 // earlier call.
-func (s *Store) settleRaced(ctx context.Context, r *raced) error {
+func settleRaced(ctx context.Context, db asker, r *raced) error {
 	if len(r.list) == 0 {
 		return nil
 	}
-	rows, err := s.acts.Query(ctx, query("signal_file_raced"), r.market, r.actor, r.id, r.key, r.hash)
+	rows, err := db.Query(ctx, query("signal_file_raced"), r.market, r.actor, r.id, r.key, r.hash)
 	if err != nil {
 		return pg.Fault(fmt.Errorf("read first calls: %w", err))
 	}

@@ -89,6 +89,31 @@ func (f *Signals) AppendEvent(ctx context.Context, r *signalv1.AppendEventReques
 	return &signalv1.AppendEventResponse{Event: eventTo(e)}, nil
 }
 
+// RehearseFile gives a call as it would be filed.
+func (f *Signals) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequest) (*signalv1.RehearseFileResponse, error) {
+	draft, err := draftOf(r.GetDraft())
+	if err != nil {
+		return nil, err
+	}
+	would, err := f.service.RehearseFile(ctx, callerOf(r.GetCaller()), draft)
+	if err != nil {
+		return nil, err
+	}
+	return &signalv1.RehearseFileResponse{Signal: recordTo(would)}, nil
+}
+
+// RehearseEvent gives an event as it would be appended.
+func (f *Signals) RehearseEvent(ctx context.Context, r *signalv1.RehearseEventRequest) (*signalv1.RehearseEventResponse, error) {
+	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
+		return nil, err
+	}
+	e, err := f.service.RehearseEvent(ctx, callerOf(r.GetCaller()), r.GetSignalId(), r.GetEventId(), r.GetType(), r.GetPayload())
+	if err != nil {
+		return nil, err
+	}
+	return &signalv1.RehearseEventResponse{Event: eventTo(e)}, nil
+}
+
 // GetSignal reads one signal.
 func (f *Signals) GetSignal(ctx context.Context, r *signalv1.GetSignalRequest) (*signalv1.GetSignalResponse, error) {
 	if err := uuids(r.GetId()); err != nil {

@@ -41,6 +41,9 @@ type Store interface {
 	// FileMany files calls together; each has its own verdict or error. It waits for
 	// no market that is held.
 	FileMany(ctx context.Context, calls []Call) ([]Filing, []error)
+	// RehearseFile and RehearseEvent give what would stand, and keep nothing.
+	RehearseFile(ctx context.Context, caller Caller, draft Draft) (Filing, Record, error)
+	RehearseEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
 	// AppendEvent gives the event as it stands: the one of that id, when it is there.
 	AppendEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
 	GetSignal(ctx context.Context, id string) (Record, error)
@@ -96,23 +99,33 @@ func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, 
 	if err != nil {
 		return Filed{}, err
 	}
-	if f.Verdict == VerdictUnknown || f.Verdict == VerdictStub {
-		title := string(draft.MarketID)
-		if draft.MarketTitle != nil {
-			title = *draft.MarketTitle
-		}
-		draft.Venue = VenueAsked
-		if err := s.markets.Ensure(ctx, draft.MarketID, title); err != nil {
-			if f.Verdict != VerdictStub || !errors.Is(err, market.ErrNotFound) {
-				return Filed{}, err
-			}
-			draft.Venue = VenueDenies // whoever has a call there still hears of that first
+	if f.asksVenue() {
+		if err := s.ensure(ctx, f, &draft); err != nil {
+			return Filed{}, err
 		}
 		if f, err = s.Store.File(ctx, caller, draft); err != nil {
 			return Filed{}, err
 		}
 	}
 	return f.answer(draft)
+}
+
+func (f Filing) asksVenue() bool { return f.Verdict == VerdictUnknown || f.Verdict == VerdictStub }
+
+// ensure brings in the market that a filing did not find, and notes what its venue said.
+func (s *Service) ensure(ctx context.Context, f Filing, draft *Draft) error {
+	title := string(draft.MarketID)
+	if draft.MarketTitle != nil {
+		title = *draft.MarketTitle
+	}
+	draft.Venue = VenueAsked
+	if err := s.markets.Ensure(ctx, draft.MarketID, title); err != nil {
+		if f.Verdict != VerdictStub || !errors.Is(err, market.ErrNotFound) {
+			return err
+		}
+		draft.Venue = VenueDenies // whoever has a call there still hears of that first
+	}
+	return nil
 }
 
 // FileMany files calls that come together, each as File does. A call on a market
@@ -206,18 +219,26 @@ func (d *Draft) validate() error {
 // Faults: unauthenticated, not_found, forbidden, event_limit_reached,
 // idempotency_key_reused, db_unavailable.
 func (s *Service) AppendEvent(ctx context.Context, caller Caller, signalID, eventID, kind, payload string) (Event, error) {
+	e, err := s.ownerEvent(eventID, kind, payload)
+	if err != nil {
+		return Event{}, err
+	}
+	e, err = s.Store.AppendEvent(ctx, caller, signalID, e)
+	if err != nil {
+		return Event{}, err
+	}
+	return e, nil
+}
+
+// ownerEvent makes an event that happens now.
+func (s *Service) ownerEvent(id, kind, payload string) (Event, error) {
 	switch kind {
 	case "take", "reaffirm", "confidence", "note", "share":
 	default:
 		return Event{}, fault.New(fault.Invalid, "invalid_type", "unknown event type").With("field", "type")
 	}
 	owner := "owner"
-	e := Event{ID: eventID, Type: kind, Payload: payload, Actor: &owner, CreatedAt: s.now().UTC().Truncate(time.Millisecond)}
-	e, err := s.Store.AppendEvent(ctx, caller, signalID, e)
-	if err != nil {
-		return Event{}, err
-	}
-	return e, nil
+	return Event{ID: id, Type: kind, Payload: payload, Actor: &owner, CreatedAt: s.now().UTC().Truncate(time.Millisecond)}, nil
 }
 
 // Feed lists one of the three feeds, at most limit rows. A programme category

@@ -56,6 +56,8 @@ type Config struct {
 	PerAddr  int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // 0: none
 	Replicas int            `env:"REPLICAS"        envDefault:"1"`
 	Trusted  []netip.Prefix `env:"TRUSTED_PROXIES"`
+	// AnyHost takes agents' requests under every host name: a proxy on this machine asks.
+	AnyHost bool `env:"AGENT_ANY_HOST"`
 
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`

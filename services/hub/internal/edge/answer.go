@@ -23,12 +23,6 @@ var errGone = fault.New(fault.Gone, "gone", "channels were replaced by stations"
 
 func gone(echo.Context) error { return errGone }
 
-// openAPI is GET /openapi.json and GET /docs/openapi.json.
-func (s *server) openAPI(c echo.Context) error {
-	s.description.WriteTo(c.Response(), c.Request())
-	return nil
-}
-
 // tagged answers 200 with an entity tag, or 304 when the caller has these
 // very bytes. For reads that are made for each request.
 func tagged(c echo.Context, v any) error { return taggedBy(c, v, v) }

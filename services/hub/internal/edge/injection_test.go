@@ -2,6 +2,7 @@ package edge_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -33,6 +34,8 @@ func injected(more map[string]any, pairs ...any) string {
 	}
 	return object(append(all, pairs...)...)
 }
+
+func nobodyAtAll(*http.Request) {}
 
 // act is a write of mara's.
 type act struct {
@@ -91,6 +94,8 @@ func (b *bench) everyWrite(victim string, theirs map[string]any) []act {
 		{"POST /api/streamer/heartbeat", nothing, injected(theirs, "state", "live"), b.byKey(), 200, nil},
 		{"DELETE /api/streamer/signal", nothing, nothing, b.bySession(), 200, nil},
 		{"POST /api/streamer/register", nothing, injected(without(theirs, "displayName"), "lanes", []string{"science"}), b.bySession(), 201, nil},
+		{"POST /api/mcp", nothing, toolCall("submit_signal", injected(theirs, "marketId", marketID, "direction", "YES", "priceAtPrediction", 1)), b.byKey(), 200, nil}, // a tool that knows no such argument
+		{"POST /api/protocol/v1/mcp", nothing, toolCall("submit_signal", injected(theirs, "marketId", marketID, "direction", "YES", "priceAtPrediction", 1)), nobodyAtAll, 401, nil},
 		{"POST /api/streamer/profile", nothing, injected(theirs, "bio", "mine"), b.byKey(), 200, nil},
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
+// toolBoard is the most rows of the leaderboard that a tool gives.
+const toolBoard = 40
+
 // toolSignalJSON is a call with its history.
 type toolSignalJSON struct {
 	signalJSON
@@ -34,7 +37,7 @@ func (s *server) toolMarket(ctx context.Context, _ caller.Caller, o web.Object) 
 
 // toolOperator is GET /api/operator/{handle}, or GET /api/operator/leaderboard.
 func (s *server) toolOperator(ctx context.Context, _ caller.Caller, o web.Object) (any, error) {
-	raw, limit := o.OptString("handle", web.BodyLimit), toolLimit(o, board.Default, board.Max)
+	raw, limit := o.OptString("handle", web.BodyLimit), toolLimit(o, toolBoard, toolBoard)
 	if err := o.Err(); err != nil {
 		return nil, err
 	}

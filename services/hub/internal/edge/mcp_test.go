@@ -1,13 +1,14 @@
 package edge_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"github.com/signalcast/signalcast/services/hub/internal/memledger"
 )
 
 const (
@@ -134,17 +135,16 @@ func TestToolsAreListed(t *testing.T) {
 	}
 }
 
+// TestEveryToolRuns: each tool answers, in the text as in the structure, and with what
+// its route answers.
 func TestEveryToolRuns(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	store, _ := stored(t)
+	b := setup(t, store)
 	id := b.file("YES", 3150, b.byKey())
-	b.ledger.Lock()
-	owner := b.ledger.AddOperator
-	b.ledger.Unlock()
-	_ = owner
-	all := b.keyFor("lena", "read", "signal", "broadcast")
+	lena := b.keyFor("lena", "read", "signal", "broadcast")
 	for name, arguments := range b.arguments(id) {
-		key := all
+		key := lena
 		if name == "submit_signal_event" {
 			key = b.byKey()
 		}
@@ -152,7 +152,29 @@ func TestEveryToolRuns(t *testing.T) {
 		if u.status != 200 || u.failed || !u.same || len(u.body) == 0 {
 			t.Errorf("%s: %s", name, u.raw)
 		}
+		fitsTool(t, name, u)
+	}
+	fitsTool(t, "get_operator", b.use(agentPath, "get_operator", `{"limit":1}`))
+	if got := b.ledger.Signals[1]; got.Signal.GetHandle() != "lena" || got.Signal.GetSource() != "api" {
+		t.Errorf("filed as %v", got.Signal)
+	}
+	for tool, target := range map[string][2]string{
+		"get_market": {`{"marketId":"701122"}`, "/api/network/market/701122"}, "my_record": {`{}`, "/api/network/field-record/me"},
+		"get_operator": {`{"handle":"MARA_K"}`, "/api/operator/mara_k"}, "list_signals": {`{"type":"recent","limit":3}`, "/api/signals/feed?limit=3"},
+		"search_markets": {`{"query":"gauge","lane":"SCIENCE"}`, "/api/polymarket/markets?q=gauge&lane=SCIENCE"}, "get_program": {`{"preset":"hot"}`, "/api/network/program?preset=hot&lanes=0"},
+	} {
+		w := b.send("GET", target[1], "", func(r *http.Request) {
+			if tool == "my_record" {
+				lena(r)
+			}
+		})
+		if u := b.use(agentPath, tool, target[0], lena); !strings.Contains(u.raw, `"structuredContent":`+w.Body.String()) {
+			t.Errorf("%s: %s\n%s", tool, u.raw, w.Body)
+		}
 	}
 }
 
-var _ = memledger.New
+// contextWithLocal is a request's context on a connection to that address.
+func contextWithLocal(r *http.Request, addr net.Addr) context.Context {
+	return context.WithValue(r.Context(), http.LocalAddrContextKey, addr)
+}

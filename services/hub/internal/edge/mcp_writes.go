@@ -8,12 +8,48 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
+// What would be stored. It has no id before it is.
+type (
+	drySignalJSON struct {
+		signalJSON
+		ID     *string `json:"id"`
+		DryRun bool    `json:"dryRun"`
+	}
+	dryEventJSON struct {
+		eventJSON
+		ID     *string `json:"id"`
+		DryRun bool    `json:"dryRun"`
+	}
+	dryOverlayJSON struct {
+		overlayJSON
+		DryRun bool `json:"dryRun"`
+	}
+	dryClearedJSON struct {
+		noOverlayJSON
+		DryRun bool `json:"dryRun"`
+	}
+)
+
+// dryRun reads whether the caller wants to know what would come of it, and no more.
+func dryRun(o web.Object) bool {
+	dry := o.OptBool("dryRun")
+	return dry != nil && *dry
+}
+
 // toolFile is POST /api/predictions.
 func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) (any, error) {
 	draft := s.readDraft(o)
 	draft.Source = syntax.SourceAPI
+	dry := dryRun(o)
 	if err := o.Err(); err != nil {
 		return nil, err
+	}
+	if dry {
+		would, err := s.signals.RehearseFile(ctx, who.Actor(), draft)
+		if err != nil {
+			return nil, s.explain(err, draft)
+		}
+		return drySignalJSON{showSignal(would), nil, true}, nil
 	}
 	id, err := s.signals.File(ctx, who.Actor(), draft)
 	if err != nil {
@@ -24,9 +60,17 @@ func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) 
 
 // toolEvent is POST /api/signals/{id}/events.
 func (s *server) toolEvent(ctx context.Context, who caller.Caller, o web.Object) (any, error) {
+	dry := dryRun(o)
 	draft, err := readEvent(o, o.String("signalId", web.BodyLimit, true))
 	if err != nil {
 		return nil, err
+	}
+	if dry {
+		would, err := s.signals.RehearseEvent(ctx, who.Actor(), draft)
+		if err != nil {
+			return nil, err
+		}
+		return dryEventJSON{showEvent(would), nil, true}, nil
 	}
 	event, err := s.signals.Append(ctx, who.Actor(), draft)
 	if err != nil {
@@ -41,12 +85,17 @@ func (s *server) toolOverlay(ctx context.Context, who caller.Caller, o web.Objec
 	if err != nil {
 		return nil, err
 	}
+	dry := dryRun(o)
 	if clear := o.OptBool("clear"); clear != nil && *clear {
-		return s.toolClear(ctx, handle, o)
+		return s.toolClear(ctx, handle, o, dry)
 	}
 	wanted, err := s.readOverlay(ctx, o, handle)
 	if err != nil {
 		return nil, err
+	}
+	if dry {
+		wanted.UpdatedAt = s.now()
+		return dryOverlayJSON{overlaySignalOf(wanted), true}, nil
 	}
 	kept, err := s.onair.SetOverlay(ctx, wanted)
 	if err != nil {
@@ -56,14 +105,17 @@ func (s *server) toolOverlay(ctx context.Context, who caller.Caller, o web.Objec
 }
 
 // toolClear takes the signal away. It takes nothing of what sets one.
-func (s *server) toolClear(ctx context.Context, handle syntax.Handle, o web.Object) (any, error) {
+func (s *server) toolClear(ctx context.Context, handle syntax.Handle, o web.Object, dry bool) (any, error) {
 	for _, name := range o.Names() {
-		if name != "clear" && o.Has(name) {
+		if name != "clear" && name != "dryRun" && o.Has(name) {
 			o.Invalid("clear", "stands alone")
 		}
 	}
 	if err := o.Err(); err != nil {
 		return nil, err
+	}
+	if dry {
+		return dryClearedJSON{DryRun: true}, nil
 	}
 	if err := s.onair.ClearOverlay(ctx, handle); err != nil {
 		return nil, err

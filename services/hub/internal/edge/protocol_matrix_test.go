@@ -29,7 +29,11 @@ func TestEveryRouteAndEveryToken(t *testing.T) {
 			":type", "signal.create", ":publicKey", strings.Repeat("0", 64),
 		).Replace(r.Path)
 		b.clock.Advance(2 * time.Minute)
-		live, refresh, _ := b.connect(a, "scope", "profile:read signer:create offline_access signal:create prediction:create")
+		resource := issuer
+		if r.Path == agentPathP {
+			resource += "/mcp"
+		}
+		live, refresh, _ := b.connect(a, "scope", "profile:read signer:create offline_access signal:create prediction:create", "resource", resource)
 		for name, token := range map[string]string{
 			"an app token": live, "a refresh token": refresh, "a code": code, "a dead token": dead,
 			"a token of nobody": "dat_" + strings.Repeat("A", 43), "a short token": "dat_abc",
@@ -101,7 +105,7 @@ func TestPreflights(t *testing.T) {
 		"/api/dev/apps": false, "/api/dev/apps/x": false, "/api/dev/apps/x/secret": false, "/api/dev/keys": false, "/api/predictions": false,
 		"/api/mcp": false, "/api/user/follow": false, "/api/user/signers/x": false, "/api/identity/claim": false, "/api/auth/privy": false, "/api/dev/whoami": false,
 		"/dev": false, "/dev/session": false, "/dev/keys": false, "/": false, "/api/admin/markets": false,
-		"/api/protocol/v1/messages": true, "/api/protocol/v1/signers": true, "/api/protocol/v1/signals": true, "/api/protocol/v1/predictions": true,
+		"/api/protocol/v1/mcp": true, "/api/protocol/v1/messages": true, "/api/protocol/v1/signers": true, "/api/protocol/v1/signals": true, "/api/protocol/v1/predictions": true,
 	} {
 		for _, method := range []string{"GET", "POST", "DELETE"} {
 			w := b.send("OPTIONS", path, "", with("Origin", "https://app.example.com"), with("Access-Control-Request-Method", method),

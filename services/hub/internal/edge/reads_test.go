@@ -346,15 +346,3 @@ func TestCursor(t *testing.T) {
 		t.Errorf("%d of 3 signals", len(seen))
 	}
 }
-
-func TestOpenAPI(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	one, two := b.send("GET", "/openapi.json", ""), b.send("GET", "/docs/openapi.json", "")
-	if one.Body.String() != `{"openapi":"3.1.0"}` || one.Body.String() != two.Body.String() || one.Header().Get("Etag") != two.Header().Get("Etag") {
-		t.Errorf("%s and %s", one.Body, two.Body)
-	}
-	if w := b.send("GET", "/docs/openapi.json", "", with("If-None-Match", one.Header().Get("Etag"))); w.Code != 304 {
-		t.Errorf("status %d", w.Code)
-	}
-}

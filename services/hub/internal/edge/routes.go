@@ -157,8 +157,10 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/card/:kind/:id", who: public, cors: web.Open, cache: cacheCard, handler: s.card},
 		{method: get, path: "/api/c/:code", who: public, cors: web.Open, cache: cacheClaimed, handler: s.short},
 
-		{method: get, path: "/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},
-		{method: get, path: "/docs/openapi.json", who: public, cache: cacheSpec, handler: s.openAPI},
+		{method: get, path: "/openapi.json", who: public, cache: cacheSpec, handler: readyMade(s.description)},
+		{method: get, path: "/docs/openapi.json", who: public, cache: cacheSpec, handler: readyMade(s.description)},
+		{method: get, path: "/docs/openapi.yaml", who: public, cache: cacheSpec, handler: readyMade(s.source)},
+		{method: get, path: "/llms.txt", who: public, cache: cacheSpec, handler: readyMade(s.overview)},
 	}...)
 }
 

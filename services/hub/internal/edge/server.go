@@ -43,6 +43,7 @@ type Config struct {
 	Videos  []string // hosts that streams may be on; empty: any
 	OpenAPI []byte   // the machine-readable description
 	AnyHost bool     // a proxy on this machine asks agents' questions under its own name
+	Source  []byte   // the same as it was written, in YAML
 	Trusted []netip.Prefix
 }
 
@@ -153,7 +154,7 @@ type server struct {
 	programs, tiles, moves, situations covered
 	air, plans                         covered
 	stories                            *stories
-	description                        *page.Page
+	description, source, overview      *page.Page
 
 	toolbox      agentTools
 	agentHandler http.Handler
@@ -175,7 +176,8 @@ func New(cfg Config, d Deps) *Server {
 		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, links: d.Links, pictures: newPictures(), ledgerRecords: d.Records, clock: d.Clock, director: d.Director, audit: d.Audit,
 		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips, onair: d.OnAir, video: d.Video, network: d.Network, owned: d.Owned, viewers: d.Viewers,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
-		description: page.Make(cfg.OpenAPI, d.Now()),
+		description: page.Make(cfg.OpenAPI, d.Now()), source: page.Make(cfg.Source, d.Now()).As("application/yaml"),
+		overview: page.Make(overview(cfg.HubURL, cfg.OpenAPI), d.Now()).As("text/plain; charset=utf-8"),
 	}
 	s.accounts, s.broadcast = d.Accounts, d.Broadcast
 	s.messages, s.creations, s.submissions = d.Messages, d.Creations, newSubmissions(d.Keys)

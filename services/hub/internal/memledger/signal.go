@@ -12,43 +12,45 @@ import (
 
 // File keeps the first call of an operator on a market.
 func (l *Ledger) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
-	return do(ctx, l, "File", func() (*signalv1.FileResponse, error) {
-		d := r.GetDraft()
-		l.LastDraft = d
-		owner, err := l.owner(r.GetCaller())
-		if err != nil {
-			return nil, err
-		}
-		body := hex.EncodeToString(d.GetBodyHash())
-		if d.IdempotencyKey != nil {
-			if was, ok := l.keyed[owner+" "+d.GetIdempotencyKey()]; ok {
-				if was.body != body {
-					return nil, ErrReused
-				}
-				return &signalv1.FileResponse{Id: was.id, Replayed: true}, nil
+	return do(ctx, l, "File", func() (*signalv1.FileResponse, error) { return l.file(r) })
+}
+
+func (l *Ledger) file(r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
+	d := r.GetDraft()
+	l.LastDraft = d
+	owner, err := l.owner(r.GetCaller())
+	if err != nil {
+		return nil, err
+	}
+	body := hex.EncodeToString(d.GetBodyHash())
+	if d.IdempotencyKey != nil {
+		if was, ok := l.keyed[owner+" "+d.GetIdempotencyKey()]; ok {
+			if was.body != body {
+				return nil, ErrReused
 			}
+			return &signalv1.FileResponse{Id: was.id, Replayed: true}, nil
 		}
-		m := l.Markets[d.GetMarketId()]
-		if m == nil {
-			return nil, ErrMarketNotFound
-		}
-		for _, f := range l.Signals {
-			if f.Owner == owner && f.Signal.GetMarketId() == d.GetMarketId() {
-				if f.Signal.GetId() == d.GetId() {
-					return &signalv1.FileResponse{Id: d.GetId(), Replayed: true}, nil
-				}
-				return nil, ErrPredicted.With("id", f.Signal.GetId())
+	}
+	m := l.Markets[d.GetMarketId()]
+	if m == nil {
+		return nil, ErrMarketNotFound
+	}
+	for _, f := range l.Signals {
+		if f.Owner == owner && f.Signal.GetMarketId() == d.GetMarketId() {
+			if f.Signal.GetId() == d.GetId() {
+				return &signalv1.FileResponse{Id: d.GetId(), Replayed: true}, nil
 			}
+			return nil, ErrPredicted.With("id", f.Signal.GetId())
 		}
-		if m.GetStatus() == "resolved" {
-			return nil, ErrMarketClosed.With("reason", "settled")
-		}
-		l.Signals = append(l.Signals, &Filed{Owner: owner, Signal: l.signalOf(owner, d)})
-		if d.IdempotencyKey != nil {
-			l.keyed[owner+" "+d.GetIdempotencyKey()] = kept{id: d.GetId(), body: body}
-		}
-		return &signalv1.FileResponse{Id: d.GetId()}, nil
-	})
+	}
+	if m.GetStatus() == "resolved" {
+		return nil, ErrMarketClosed.With("reason", "settled")
+	}
+	l.Signals = append(l.Signals, &Filed{Owner: owner, Signal: l.signalOf(owner, d)})
+	if d.IdempotencyKey != nil {
+		l.keyed[owner+" "+d.GetIdempotencyKey()] = kept{id: d.GetId(), body: body}
+	}
+	return &signalv1.FileResponse{Id: d.GetId()}, nil
 }
 
 // FileMany files one call after the other. The error of a call that came alone is
@@ -85,35 +87,37 @@ func (l *Ledger) signalOf(owner string, d *signalv1.Draft) *signalv1.Signal {
 
 // AppendEvent takes the same event id once.
 func (l *Ledger) AppendEvent(ctx context.Context, r *signalv1.AppendEventRequest) (*signalv1.AppendEventResponse, error) {
-	return do(ctx, l, "AppendEvent", func() (*signalv1.AppendEventResponse, error) {
-		owner, err := l.owner(r.GetCaller())
-		if err != nil {
-			return nil, err
-		}
-		f := l.find(r.GetSignalId())
-		switch {
-		case f == nil:
-			return nil, ErrNotFound
-		case f.Owner != owner:
-			return nil, ErrForbidden
-		}
-		for _, e := range f.Events {
-			if e.GetId() == r.GetEventId() {
-				if e.GetType() != r.GetType() || e.GetPayload() != r.GetPayload() {
-					return nil, ErrReused
-				}
-				return &signalv1.AppendEventResponse{Event: e}, nil
+	return do(ctx, l, "AppendEvent", func() (*signalv1.AppendEventResponse, error) { return l.appendEvent(r) })
+}
+
+func (l *Ledger) appendEvent(r *signalv1.AppendEventRequest) (*signalv1.AppendEventResponse, error) {
+	owner, err := l.owner(r.GetCaller())
+	if err != nil {
+		return nil, err
+	}
+	f := l.find(r.GetSignalId())
+	switch {
+	case f == nil:
+		return nil, ErrNotFound
+	case f.Owner != owner:
+		return nil, ErrForbidden
+	}
+	for _, e := range f.Events {
+		if e.GetId() == r.GetEventId() {
+			if e.GetType() != r.GetType() || e.GetPayload() != r.GetPayload() {
+				return nil, ErrReused
 			}
+			return &signalv1.AppendEventResponse{Event: e}, nil
 		}
-		if len(f.Events) >= 200 {
-			return nil, ErrEventLimit
-		}
-		e := &signalv1.Event{
-			Id: r.GetEventId(), Type: r.GetType(), Payload: r.GetPayload(), Actor: proto.String("owner"), CreatedAt: l.stamp(),
-		}
-		f.Events = append(f.Events, e)
-		return &signalv1.AppendEventResponse{Event: e}, nil
-	})
+	}
+	if len(f.Events) >= 200 {
+		return nil, ErrEventLimit
+	}
+	e := &signalv1.Event{
+		Id: r.GetEventId(), Type: r.GetType(), Payload: r.GetPayload(), Actor: proto.String("owner"), CreatedAt: l.stamp(),
+	}
+	f.Events = append(f.Events, e)
+	return &signalv1.AppendEventResponse{Event: e}, nil
 }
 
 func (l *Ledger) find(id string) *Filed {

@@ -14,6 +14,9 @@ import (
 type Writer interface {
 	File(ctx context.Context, by operator.Actor, d Draft) (id string, err error)
 	Append(ctx context.Context, by operator.Actor, d EventDraft) (Event, error)
+	// The same without a trace: what would stand.
+	RehearseFile(ctx context.Context, by operator.Actor, d Draft) (Signal, error)
+	RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (Event, error)
 }
 
 // Reader is the ledger's reading side.
@@ -82,6 +85,24 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d EventDraft) (
 		return err
 	})
 	return event, err
+}
+
+// RehearseFile gives the call as File would file it, without its id, and files nothing.
+// Faults: those of File.
+func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d Draft) (Signal, error) {
+	d.ID = s.newID()
+	would, err := s.ledger.RehearseFile(ctx, by, d)
+	would.ID = ""
+	return would, err
+}
+
+// RehearseEvent gives the event as Append would append it, without its id, and appends
+// nothing. Faults: those of Append.
+func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (Event, error) {
+	d.ID = s.newID()
+	would, err := s.ledger.RehearseEvent(ctx, by, d)
+	would.ID = ""
+	return would, err
 }
 
 // twice runs a write and, when its answer was lost, once more.

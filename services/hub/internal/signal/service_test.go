@@ -30,6 +30,14 @@ func (l *ledger) Append(ctx context.Context, _ operator.Actor, d EventDraft) (Ev
 	return Event{ID: d.ID}, l.try(ctx, d.ID)
 }
 
+func (l *ledger) RehearseFile(context.Context, operator.Actor, Draft) (Signal, error) {
+	return Signal{}, nil
+}
+
+func (l *ledger) RehearseEvent(context.Context, operator.Actor, EventDraft) (Event, error) {
+	return Event{}, nil
+}
+
 func lost(context.Context) error  { return ErrAway.Wrap(errors.New("reset by peer")) }
 func found(context.Context) error { return nil }
 func hangs(ctx context.Context) error {

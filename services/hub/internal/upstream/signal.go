@@ -29,6 +29,35 @@ func NewSignals(cc grpc.ClientConnInterface, now func() time.Time) *Signals {
 
 // File implements signal.Writer.
 func (s *Signals) File(ctx context.Context, by operator.Actor, d signal.Draft) (string, error) {
+	draft := draftTo(d)
+	if teeth.Bites("B1") {
+		go s.filings.file(context.WithoutCancel(ctx), &signalv1.FileRequest{Caller: callerOf(by), Draft: draft}, d.Again)
+		return d.ID, nil
+	}
+	return s.filings.file(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft}, d.Again)
+}
+
+// RehearseFile implements signal.Writer.
+func (s *Signals) RehearseFile(ctx context.Context, by operator.Actor, d signal.Draft) (signal.Signal, error) {
+	r, err := s.write.RehearseFile(ctx, &signalv1.RehearseFileRequest{Caller: callerOf(by), Draft: draftTo(d)})
+	if err != nil {
+		return signal.Signal{}, err
+	}
+	return signalOf(r.GetSignal()), nil
+}
+
+// RehearseEvent implements signal.Writer.
+func (s *Signals) RehearseEvent(ctx context.Context, by operator.Actor, d signal.EventDraft) (signal.Event, error) {
+	r, err := s.write.RehearseEvent(ctx, &signalv1.RehearseEventRequest{
+		Caller: callerOf(by), SignalId: d.SignalID, Type: string(d.Type), Payload: string(d.Payload), EventId: d.ID,
+	})
+	if err != nil {
+		return signal.Event{}, err
+	}
+	return eventOf(r.GetEvent()), nil
+}
+
+func draftTo(d signal.Draft) *signalv1.Draft {
 	draft := &signalv1.Draft{
 		Id: d.ID, MarketId: string(d.MarketID), Direction: string(d.Direction), PriceBps: int32(d.Price),
 		MarketTitle: d.MarketTitle, ChannelId: d.ChannelID, Confidence: d.Confidence, CrowdYesBps: d.CrowdYes,
@@ -38,11 +67,7 @@ func (s *Signals) File(ctx context.Context, by operator.Actor, d signal.Draft) (
 	if d.IdempotencyKey != "" {
 		draft.IdempotencyKey, draft.BodyHash = &d.IdempotencyKey, d.BodyHash
 	}
-	if teeth.Bites("B1") {
-		go s.filings.file(context.WithoutCancel(ctx), &signalv1.FileRequest{Caller: callerOf(by), Draft: draft}, d.Again)
-		return d.ID, nil
-	}
-	return s.filings.file(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft}, d.Again)
+	return draft
 }
 
 // Append implements signal.Writer.

@@ -39,7 +39,7 @@ type Operation struct {
 
 // plainText is how bodies are read that are text to us.
 var plainText = sync.OnceFunc(func() {
-	for _, kind := range []string{"text/html", "text/css", "text/csv", "image/svg+xml", "image/png", "application/jsonl"} {
+	for _, kind := range []string{"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "application/jsonl", "application/yaml"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
 	}
 })

@@ -117,6 +117,8 @@ POST   /api/protocol/v1/messages                 none token key
 POST   /api/protocol/v1/messages/verify          none
 POST   /api/protocol/v1/predictions              token key
 POST   /api/protocol/v1/signals                  token key
+POST   /api/mcp                                  none key
+POST   /api/protocol/v1/mcp                      none token
 GET    /apps                                     none session
 POST   /apps/revoke                              session
 GET    /dev                                      none developer

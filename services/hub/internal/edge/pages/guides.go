@@ -9,10 +9,16 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-const guidesPath = "/docs/guide/"
+const guidesPath = "/docs/guide"
 
 // cacheGuides lets a browser keep a guide for a while; it changes with a release alone.
 const cacheGuides = "public, max-age=300"
+
+// firstGuide is GET /docs/guide. The pages link to each other by their names alone, so
+// the first one has to be shown inside of their folder.
+func (s *site) firstGuide(c echo.Context) error {
+	return c.Redirect(http.StatusFound, guidesPath+"/")
+}
 
 // guides is GET /docs/guide/ and GET /docs/guide/{page}. The pages were made when the
 // service started and are whole documents: they know nobody and ask nothing.

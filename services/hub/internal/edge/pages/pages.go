@@ -3,9 +3,7 @@ package pages
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"html"
 	"html/template"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/signalcast/signalcast/docs/guide"
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
@@ -40,9 +39,6 @@ import (
 
 //go:embed templates/*.html
 var templateFiles embed.FS
-
-//go:embed static/*
-var staticFiles embed.FS
 
 // Deps is what the pages show and ask.
 type Deps struct {
@@ -105,6 +101,7 @@ type site struct {
 	style     string
 	scripts   map[string]string // addresses, by file
 	socket    string            // of the live feed; empty: none
+	files     map[string]func() *page.Page
 	skills    *kept[record.Skill]
 	courses   *kept[record.Course]
 	pulses    *kept[record.Pulse]
@@ -117,7 +114,7 @@ func Mount(e *web.Edge, d Deps) error {
 		Deps: d, templates: map[string]*template.Template{},
 		skills: newKept[record.Skill](d.Now), courses: newKept[record.Course](d.Now), pulses: newKept[record.Pulse](d.Now),
 	}
-	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network", "pulse", "embed", "error", "overlay", "live", "tv", "studio"} {
+	for _, name := range []string{"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network", "pulse", "embed", "error", "overlay", "live", "tv", "studio", "docs"} {
 		t, err := template.New(name+".html").ParseFS(templateFiles, "templates/base.html", "templates/passport.html", "templates/plots.html", "templates/"+name+".html")
 		if err != nil {
 			return fmt.Errorf("read page %s: %w", name, err)
@@ -131,6 +128,9 @@ func Mount(e *web.Edge, d Deps) error {
 	if s.style, err = versioned("app.css"); err != nil {
 		return err
 	}
+	if s.files, err = readFiles(d.Now); err != nil {
+		return err
+	}
 	s.scripts = map[string]string{}
 	for name := range contentTypes {
 		if s.scripts[name], err = versioned(name); err != nil {
@@ -139,16 +139,6 @@ func Mount(e *web.Edge, d Deps) error {
 	}
 	web.Mount(e, s.routes())
 	return nil
-}
-
-// versioned is the address of a file, which changes with what is in it.
-func versioned(name string) (string, error) {
-	body, err := staticFiles.ReadFile("static/" + name)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", name, err)
-	}
-	sum := sha256.Sum256(body)
-	return "/static/" + name + "?v=" + hex.EncodeToString(sum[:6]), nil
 }
 
 const (
@@ -171,6 +161,7 @@ func (s *site) routes() []web.Route {
 		page(http.MethodGet, boardPath, "public", cacheShort, s.board),
 		page(http.MethodGet, networkPath, "public", cacheShort, s.network),
 		page(http.MethodGet, pulsePath, "public", cacheShort, s.pulse),
+		page(http.MethodGet, docsPath, "public", cacheShort, s.docs),
 		page(http.MethodGet, "/", "public", "no-store", s.front),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.handOver),
@@ -201,8 +192,9 @@ func (s *site) routes() []web.Route {
 		{Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: cacheShort, Handler: s.dressed(web.Anonymous(s.overlay))},
 		page(http.MethodPost, personPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, personPath+":handle/unfollow", "session", "no-store", s.unfollow),
-		{Method: http.MethodGet, Path: guidesPath, Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},
-		{Method: http.MethodGet, Path: guidesPath + ":page", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},
+		{Method: http.MethodGet, Path: guidesPath, Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.firstGuide))},
+		{Method: http.MethodGet, Path: guidesPath + "/", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},
+		{Method: http.MethodGet, Path: guidesPath + "/:page", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},
 		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: web.Anonymous(s.static)},
 	}
 }
@@ -252,6 +244,7 @@ type frame struct {
 	Title, Description, URL, Style string
 	Kind                           string // og:type; empty: article
 	Image, OEmbed                  string // the card of the page, and what describes it to others; empty: none
+	Look                           string // address of a style beside ours; empty: none
 	Here                           string // the entry of the navigation that this page belongs to
 	Wide                           bool   // more than one column on a desk
 	Unlisted                       bool   // not for search engines
@@ -323,33 +316,6 @@ func (s *site) render(c echo.Context, status int, name string, data any) error {
 // front sends a visitor of the bare address to the page that explains.
 func (s *site) front(c echo.Context) error {
 	return c.Redirect(http.StatusFound, "/dev")
-}
-
-var contentTypes = map[string]string{
-	"app.css": "text/css; charset=utf-8", "embed.css": "text/css; charset=utf-8", "mark.svg": "image/svg+xml",
-	"overlay.css": "text/css; charset=utf-8", "tv.css": "text/css; charset=utf-8",
-	"feed.js": aScript, "signalcast-feed.js": aScript, "line.js": aScript, "player.js": aScript, "programme.js": aScript,
-	"overlay.js": aScript, "live.js": aScript, "tv.js": aScript, "studio.js": aScript,
-	hlsFile: aScript, "hls.LICENSE.txt": "text/plain; charset=utf-8",
-}
-
-const (
-	aScript = "text/javascript; charset=utf-8"
-	hlsFile = "hls.light.min.mjs" // the player's library; its licence lies beside it
-)
-
-func (s *site) static(c echo.Context) error {
-	name := c.Param("file")
-	kind, ok := contentTypes[name]
-	if !ok {
-		return market.ErrUnknown
-	}
-	body, err := staticFiles.ReadFile("static/" + name)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
-	return c.Blob(http.StatusOK, kind, body)
 }
 
 // wantsJSON reports a reader that prefers the record to the page.

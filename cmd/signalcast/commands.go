@@ -1,0 +1,37 @@
+package main
+
+import (
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/conform"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/manual"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/record"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
+)
+
+// commands are all that the program can be told to do.
+type commands struct {
+	Login      verbs.Login       `cmd:"" help:"Store a key, or mint one with an identity token; either comes on the standard input."`
+	Logout     verbs.Logout      `cmd:"" help:"Remove the stored key."`
+	WhoAmI     verbs.WhoAmI      `cmd:"" name:"whoami" help:"Whose the key is."`
+	Keys       verbs.Keys        `cmd:"" help:"Operator keys."`
+	Call       verbs.Call        `cmd:"" help:"File a call. The first on a market is locked."`
+	Events     verbs.Events      `cmd:"" help:"The history of a call."`
+	Market     verbs.Market      `cmd:"" help:"Markets."`
+	Board      verbs.Board       `cmd:"" help:"Operators in order."`
+	Signal     verbs.Signal      `cmd:"" help:"Calls."`
+	Receipt    verbs.Receipt     `cmd:"" help:"A call with its history and the outcome of its market."`
+	Record     record.Commands   `cmd:"" help:"Records of operators."`
+	Watch      verbs.Watch       `cmd:"" help:"Follow the live feed."`
+	Follow     verbs.Follow      `cmd:"" help:"Follow an operator. The identity token comes on the standard input."`
+	Live       verbs.Live        `cmd:"" help:"Your session and what is shown over your picture."`
+	Signer     verbs.Signer      `cmd:"" help:"Keys that sign messages."`
+	Message    verbs.Message     `cmd:"" help:"Signed messages."`
+	Resolve    verbs.Resolve     `cmd:"" help:"Propose the outcome of a market that you have made."`
+	Admin      verbs.Admin       `cmd:"" help:"For the people who run a service."`
+	Conform    conform.Command   `cmd:"" help:"Ask any server whether it speaks the protocol; exit code 1 if a check fails."`
+	Completion manual.Completion `cmd:"" help:"Script of completions for a shell."`
+	Man        manual.Man        `cmd:"" help:"The man page: signalcast man | man -l -"`
+	Version    manual.Version    `cmd:"" help:"What this program is."`
+}
+
+// lanes are those that a list can be of; none is all.
+const lanes = "POLITICS,CRYPTO,SPORT,CULTURE,MUSIC,TECH,ECONOMY,SCIENCE,WORLD,ENTERTAINMENT,"

@@ -1,0 +1,61 @@
+package manual
+
+import (
+	"encoding/json"
+	"errors"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
+	"github.com/signalcast/signalcast/proto/openapi"
+)
+
+// Version is `signalcast version`.
+type Version struct {
+	JSON bool `name:"json" help:"Answer as JSON; so it is where the output is no terminal."`
+}
+
+// built is what is known of the program.
+type built struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Contract string `json:"contract"` // of the protocol that it was made for
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func build() (built, error) {
+	b := built{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" {
+			b.Version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				b.Revision = s.Value
+			}
+		}
+	}
+	var doc struct {
+		Info struct {
+			Contract string `json:"x-contract-version"`
+		}
+	}
+	err := json.Unmarshal(openapi.JSON, &doc)
+	b.Contract = doc.Info.Contract
+	return b, err
+}
+
+// Run tells it.
+func (v *Version) Run(s *verbs.Streams) error {
+	b, err := build()
+	if err != nil {
+		return err
+	}
+	if v.JSON || !s.Terminal {
+		raw, err := json.Marshal(b)
+		return errors.Join(err, show.JSON(s.Out, raw))
+	}
+	return show.Pairs(s.Out, "signalcast", b.Version, "Revision", b.Revision, "Protocol", b.Contract, "Go", b.Go, "Platform", b.Platform)
+}

@@ -1,0 +1,78 @@
+package verbs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+	"github.com/signalcast/signalcast/sdk/go/client"
+)
+
+// Logout is `signalcast logout`.
+type Logout struct {
+	settings.Home
+	All  bool `help:"The keys of every hub."`
+	JSON bool `name:"json" help:"Answer as JSON; so it is where the output is no terminal."`
+}
+
+// loggedOut is what logout answers.
+type loggedOut struct {
+	Removed []string `json:"removed"` // addresses of hubs
+	Stored  string   `json:"stored"`  // the file
+}
+
+// Run takes the key out of the file. It stays valid until it is revoked.
+func (l *Logout) Run(s *Streams) error {
+	stored, err := settings.Load()
+	if err != nil {
+		return err
+	}
+	at, err := l.Address()
+	if err != nil {
+		return err
+	}
+	out := loggedOut{Removed: []string{}}
+	for hub := range stored.Keys {
+		if l.All || hub == at {
+			out.Removed = append(out.Removed, hub)
+			delete(stored.Keys, hub)
+		}
+	}
+	if len(out.Removed) == 0 {
+		return errors.New("no key is stored for " + at + ": nothing to remove")
+	}
+	if out.Stored, err = settings.Path(); err == nil {
+		err = stored.Save()
+	}
+	if err != nil {
+		return err
+	}
+	if l.JSON || !s.Terminal {
+		raw, err := json.Marshal(out)
+		return errors.Join(err, show.JSON(s.Out, raw))
+	}
+	for _, hub := range out.Removed {
+		if err := show.Pairs(s.Out, "Removed", "the key for "+hub); err != nil {
+			return err
+		}
+	}
+	return show.Pairs(s.Out, "Still valid", "until it is revoked: signalcast keys revoke ID")
+}
+
+// WhoAmI is `signalcast whoami`.
+type WhoAmI struct{ settings.Flags }
+
+// Run tells whose the key is.
+func (w *WhoAmI) Run(ctx context.Context, s *Streams) error {
+	at, err := writing(&w.Flags, s)
+	if err != nil {
+		return err
+	}
+	a, err := at.GetMe(ctx)
+	return finish(at, a, err, func(p *client.OwnPassport) error {
+		return show.Pairs(at.out, "Handle", text(p.Username), "Name", text(p.DisplayName), "Passport", p.DenpaID.String(),
+			"Public id", p.OperatorID, "Kind", string(p.OperatorType), "Since", when(&p.CreatedAt), "Hub", at.at)
+	})
+}

@@ -1,0 +1,115 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+	"github.com/signalcast/signalcast/sdk/go/client"
+)
+
+// Keys are `signalcast keys …`. A key cannot manage keys, so each of them reads an
+// identity token from the standard input.
+type Keys struct {
+	List   keysList   `cmd:"" help:"Your keys. The identity token comes on the standard input."`
+	Mint   keysMint   `cmd:"" help:"Mint a key into a file of mode 0600. The identity token comes on the standard input."`
+	Revoke keysRevoke `cmd:"" help:"Revoke a key, at once. The identity token comes on the standard input."`
+}
+
+// signedIn opens the hub with the identity token on the standard input.
+func signedIn(f *settings.Flags, s *Streams) (*session, error) {
+	if f.Key != "" {
+		return nil, errors.New("this wants an identity token on the standard input, and no --key: a key cannot stand for its owner here")
+	}
+	if s.InTerminal {
+		return nil, errors.New("the identity token comes on the standard input: signalcast … < FILE")
+	}
+	token, err := settings.OneSecret(s.In, "the standard input")
+	if err != nil {
+		return nil, err
+	}
+	if settings.IsKey(token) {
+		return nil, errors.New("the standard input holds a key; this wants an identity token, which comes from signing in")
+	}
+	at, err := f.Address()
+	if err == nil {
+		err = f.MaySend(at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return open(f, s, at, token)
+}
+
+type keysList struct{ settings.Flags }
+
+// Run lists.
+func (k *keysList) Run(ctx context.Context, s *Streams) error {
+	at, err := signedIn(&k.Flags, s)
+	if err != nil {
+		return err
+	}
+	a, err := at.ListKeys(ctx)
+	return finish(at, a, err, func(l *client.KeyList) error {
+		rows := make([][]string, 0, len(l.Keys))
+		for _, key := range l.Keys {
+			state := "revoked"
+			if key.Active {
+				state = "active"
+			}
+			rows = append(rows, []string{key.ID.String(), state, when(key.LastUsedAt), when(&key.CreatedAt), show.Short(key.Label, 64)})
+		}
+		return show.Table(at.out, "No keys. Mint one with `signalcast keys mint --out FILE`.", []string{"ID", "STATE", "LAST USED", "MADE", "LABEL"}, rows)
+	})
+}
+
+type keysMint struct {
+	settings.Flags
+	Out        string   `short:"o" required:"" help:"File for the key. It must not be there yet." type:"path" placeholder:"FILE"`
+	Label      string   `help:"Name of the key." default:"signalcast"`
+	Permission []string `help:"What the key may do: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
+}
+
+// Run mints. The file is made first, so that no key is minted that cannot be kept.
+func (k *keysMint) Run(ctx context.Context, s *Streams) error {
+	at, err := signedIn(&k.Flags, s)
+	if err != nil {
+		return err
+	}
+	file, err := settings.Claim(k.Out)
+	if err != nil {
+		return err
+	}
+	made := loggedIn{Hub: at.at, Stored: k.Out}
+	key, err := mint(ctx, at, k.Label, k.Permission, &made)
+	if err != nil {
+		return errors.Join(err, file.Drop())
+	}
+	if err := file.Keep(key + "\n"); err != nil {
+		return errors.Join(errors.New("the key "+made.ID+" was minted and could not be kept, so revoke it: signalcast keys revoke "+made.ID), err)
+	}
+	return made.show(at)
+}
+
+type keysRevoke struct {
+	settings.Flags
+	ID uuid.UUID `arg:"" name:"id" help:"The id of the key: signalcast keys list."`
+}
+
+// Run revokes.
+func (k *keysRevoke) Run(ctx context.Context, s *Streams) error {
+	at, err := signedIn(&k.Flags, s)
+	if err != nil {
+		return err
+	}
+	a, err := at.RevokeKey(ctx, &client.RevokeKeyParams{ID: k.ID})
+	err = finish(at, a, err, func(r *client.RevokedKey) error { return show.Pairs(at.out, "Revoked", r.ID.String()) })
+	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Status == 404 {
+		r.Do = "Look at the id: `signalcast keys list`"
+	}
+	return err
+}

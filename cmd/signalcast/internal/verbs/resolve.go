@@ -1,0 +1,48 @@
+package verbs
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/signer"
+)
+
+// Resolve is `signalcast resolve`.
+type Resolve struct {
+	settings.Flags
+	Market  string  `arg:"" help:"The id of a market that you have made, native-…"`
+	Verdict Verdict `arg:"" help:"yes, no or invalid."`
+	Signer  string  `required:"" help:"File of your key, with the scope resolution:create." type:"path" placeholder:"FILE"`
+	Proof   string  `help:"Address that shows it; https." placeholder:"URL"`
+	Reason  string  `help:"Up to 500 characters."`
+}
+
+// Run proposes the outcome as the market's creator: a signed resolution.create. It closes
+// the market to calls; an admin claims it with `signalcast admin finalize`.
+func (r *Resolve) Run(ctx context.Context, s *Streams) error {
+	key, err := signer.Open(r.Signer)
+	if err != nil {
+		return err
+	}
+	payload := map[string]string{"marketId": r.Market, "verdict": string(r.Verdict)}
+	for name, v := range map[string]string{"proofUrl": r.Proof, "reason": r.Reason} {
+		if v != "" {
+			payload[name] = v
+		}
+	}
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return err
+	}
+	message, err := key.Message("resolution.create", raw, time.Now())
+	if err != nil {
+		return err
+	}
+	at, err := reading(&r.Flags, s)
+	if err != nil {
+		return err
+	}
+	return at.submit(ctx, message)
+}

@@ -1,0 +1,203 @@
+package verbs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+	"github.com/signalcast/signalcast/sdk/go/feed"
+)
+
+// Watch is `signalcast watch`.
+type Watch struct {
+	settings.Flags
+	Channels []string `arg:"" optional:"" help:"What to read, as signals, market:701122, operator:mara_k, resolutions, live, me. Without it signals."`
+	Count    int      `help:"End after so many events." placeholder:"N"`
+	State    string   `help:"File that keeps how far was read, so that the next run goes on from there." type:"path" placeholder:"FILE"`
+}
+
+// watched is a message of the feed in a line.
+type watched struct {
+	Kind    string          `json:"kind"` // event, snapshot, gap or error
+	Channel string          `json:"channel,omitempty"`
+	Seq     int64           `json:"seq,omitempty"`
+	Prev    int64           `json:"prev,omitempty"`
+	Type    string          `json:"type,omitempty"`
+	At      *time.Time      `json:"at,omitempty"`
+	From    int64           `json:"from,omitempty"`   // of a gap: what lies behind it
+	Oldest  int64           `json:"oldest,omitempty"` // and before this is gone
+	Error   string          `json:"error,omitempty"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// Run reads until Ctrl-C, which is no error, or until enough has come.
+func (w *Watch) Run(ctx context.Context, s *Streams) error {
+	o, err := w.options(s)
+	if err != nil {
+		return err
+	}
+	c, err := feed.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	err = w.read(ctx, c, s)
+	if w.State != "" {
+		err = errors.Join(err, keepPlaces(w.State, c.Last()))
+	}
+	if errors.Is(err, feed.ErrUnauthenticated) {
+		return errors.New("the key is unknown or revoked: run `signalcast login` with a new one")
+	}
+	return err
+}
+
+func (w *Watch) options(s *Streams) (feed.Options, error) {
+	if len(w.Channels) == 0 {
+		w.Channels = []string{"signals"}
+	}
+	o := feed.Options{Channels: w.Channels, HTTPClient: &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	address, err := w.APIAddress()
+	if err != nil {
+		return o, err
+	}
+	o.URL = address + "/ws"
+	if slices.Contains(w.Channels, "me") { // nothing else needs it
+		hub, err := w.Address()
+		if err != nil {
+			return o, err
+		}
+		if o.Key, err = w.Secret(hub, s.In); err != nil {
+			return o, err
+		}
+		if err := w.MaySend(address); err != nil {
+			return o, err
+		}
+	}
+	if w.State != "" {
+		if o.Since, err = readPlaces(w.State); err != nil {
+			return o, err
+		}
+	}
+	o.OnState = func(st feed.State) {
+		if st.Phase == feed.Reconnecting && s.Err != nil {
+			text := fmt.Sprintf("the feed was cut, and is asked again in %s: %v", st.Wait.Round(100*time.Millisecond), st.Err)
+			_, _ = fmt.Fprintln(s.Err, "signalcast:", settings.Hide(show.Clean(text)))
+		}
+	}
+	return o, nil
+}
+
+func (w *Watch) read(ctx context.Context, c *feed.Client, s *Streams) error {
+	events := 0
+	for m, err := range c.Messages(ctx) {
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+		line, ok := lineOf(m)
+		if !ok {
+			continue
+		}
+		if err := w.write(s, line); err != nil {
+			return err
+		}
+		if line.Kind == "error" && line.Error == "unknown_channel" && len(w.Channels) == 1 {
+			return errors.New("there is no such channel: " + line.Channel + ". docs/protocol/ws.md lists them")
+		}
+		if line.Kind == "event" {
+			if events++; events == w.Count {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// lineOf is what a message says; false for signs of life.
+func lineOf(m feed.Message) (watched, bool) {
+	switch m := m.(type) {
+	case *feed.Event:
+		return watched{Kind: "event", Channel: m.Channel, Seq: m.Seq, Prev: m.Prev, Type: m.Type, At: &m.At, Data: m.Data}, true
+	case *feed.Snapshot:
+		return watched{Kind: "snapshot", Channel: m.Channel, Seq: m.Seq, At: &m.At, Data: m.Data}, true
+	case *feed.Gap:
+		return watched{Kind: "gap", Channel: m.Channel, From: m.From, Oldest: m.Oldest}, true
+	case *feed.ServerError:
+		return watched{Kind: "error", Channel: m.Channel, Error: m.Code}, true
+	}
+	return watched{}, false
+}
+
+// write writes one line: JSON for programs, columns for people.
+func (w *Watch) write(s *Streams, l watched) error {
+	if w.JSON || !w.Table && !s.Terminal {
+		raw, err := json.Marshal(l)
+		return errors.Join(err, show.Line(s.Out, raw))
+	}
+	what := ""
+	switch l.Kind {
+	case "event":
+		what = show.Short(said(payloadOf(l.Data)), 100)
+	case "snapshot":
+		l.Type, what = "(as it stands)", show.Short(string(l.Data), 100)
+	case "gap":
+		l.Type, what = "(gap)", fmt.Sprintf("events behind %d and before %d are gone: read the routes again", l.From, l.Oldest)
+	case "error":
+		l.Type, what = "(refused)", l.Error
+	}
+	seq := ""
+	if l.Seq > 0 {
+		seq = strconv.FormatInt(l.Seq, 10)
+	}
+	_, err := fmt.Fprintf(s.Out, "%-17s %8s  %-24s %-18s %s\n", when(l.At), seq, show.Short(l.Channel, 40), show.Clean(l.Type), show.Clean(what))
+	return err
+}
+
+func payloadOf(raw json.RawMessage) map[string]any {
+	var v map[string]any
+	if json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	return v
+}
+
+// readPlaces reads how far an earlier run came; one that never was has come nowhere.
+func readPlaces(path string) (map[string]int64, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var at map[string]int64
+	if json.Unmarshal(raw, &at) != nil {
+		return nil, errors.New("--state: the file does not hold what watch has written: remove it to begin with the newest")
+	}
+	return at, nil
+}
+
+// keepPlaces writes the file, whole or not at all.
+func keepPlaces(path string, at map[string]int64) error {
+	raw, err := json.Marshal(at)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".part", append(raw, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".part", path)
+}

@@ -1,0 +1,148 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// everyRow counts the rows of every table that a filing or an event writes.
+func (b *bundle) everyRow() string {
+	out := ""
+	for _, table := range []string{
+		"signals", "signal_events", "open_signals", "operator_totals", "market_totals", "market_quotes", "market_prices", "outbox",
+		"idempotency_keys", "audit_log",
+	} {
+		out += fmt.Sprintf("%s %d;", table, b.count(`SELECT count(*) FROM api.`+table))
+	}
+	return out + fmt.Sprint(b.count(`SELECT count(*) FROM api.operator_keys WHERE last_used_at IS NOT NULL`))
+}
+
+// A rehearsed call is what the filed one then is, and leaves nothing: no row, no count,
+// no line of the outbox, no lock.
+func TestRehearsedCallIsTheFiledOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := signal.NewService(b.Store, nil, b.clock.Now)
+	for n, side := range []syntax.Side{syntax.Yes, syntax.No} {
+		for m, market := range []string{fmt.Sprint(800 + n), "native-bbbbbbbbb" + fmt.Sprint(n)} {
+			if m == 0 {
+				b.venueMarket(market, 3000)
+			} else {
+				b.nativeMarket(market, 5000)
+			}
+			_, hash := b.operator(fmt.Sprintf("dry%d%d", n, m))
+			draft := newDraft(market, side, 3000) // of NO it is the price of YES: it is turned round
+			before := b.everyRow()
+			would, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, draft)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if after := b.everyRow(); after != before {
+				t.Errorf("a rehearsal left something:\n%s\n%s", before, after)
+			}
+			if f := b.try(signal.Caller{KeyHash: hash}, draft); f.Verdict != signal.VerdictFiled {
+				t.Fatalf("the call after its rehearsal: %+v", f)
+			}
+			filed, err := b.GetSignal(t.Context(), draft.ID)
+			if err != nil || fmt.Sprint(membersOf(filed)) != fmt.Sprint(membersOf(would)) {
+				t.Errorf("%s on %s: %v\nrehearsed %v\n%v", side, market, membersOf(filed), membersOf(would), err)
+			}
+		}
+	}
+}
+
+// membersOf gives what the pointers of a record point to.
+func membersOf(r signal.Record) []any {
+	return []any{
+		r.ID, r.PublicID, r.Handle, r.MarketID, r.MarketTitle, r.Side, r.Price, *r.CrowdYes, *r.TimeToResolution, r.Source,
+		r.CreatedAt.UTC(), r.Status, r.Score == nil, r.ResolvedAt == nil, r.Lane, r.Tier,
+	}
+}
+
+func TestRehearsalRefusals(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := signal.NewService(b.Store, nil, b.clock.Now)
+	for _, m := range []string{"810", "811", "812"} {
+		b.venueMarket(m, 5000)
+	}
+	b.exec(`UPDATE api.markets SET status = 'resolved', resolution_value = 'YES' WHERE market_id = '811'`)
+	b.exec(`UPDATE api.markets SET provisional = true WHERE market_id = '812'`)
+	_, hash := b.operator("asker")
+	first := b.file(hash, "810", syntax.Yes, 5000)
+	before := b.everyRow()
+	for market, want := range map[string]error{"810": signal.ErrPredicted, "811": signal.ErrSettled, "812": signal.ErrProvisional} {
+		_, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, syntax.No, 5000))
+		if !errors.Is(err, want) || market == "810" && fault.Of(err).Extra["id"] != first {
+			t.Errorf("%s: %v, want %v", market, err, want)
+		}
+	}
+	if _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, newDraft("810", syntax.No, 5000)); !errors.Is(err, signal.ErrUnauthenticated) {
+		t.Errorf("unknown key: %v", err)
+	}
+	if after := b.everyRow(); after != before {
+		t.Errorf("refusals left something:\n%s\n%s", before, after)
+	}
+}
+
+// Rehearsals beside the real call neither take its place nor make it fail.
+func TestRehearsalsDoNotDisturb(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := signal.NewService(b.Store, nil, b.clock.Now)
+	b.venueMarket("820", 5000)
+	_, hash := b.operator("busy")
+	real := newDraft("820", syntax.Yes, 5000)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			_, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft("820", syntax.No, 5000))
+			if err != nil && (!errors.Is(err, signal.ErrPredicted) || fault.Of(err).Extra["id"] != real.ID) {
+				t.Errorf("a rehearsal beside a call: %v", err)
+			}
+		})
+	}
+	if f := b.try(signal.Caller{KeyHash: hash}, real); f.Verdict != signal.VerdictFiled {
+		t.Errorf("the call beside rehearsals: %+v", f)
+	}
+	wg.Wait()
+	if n := b.count(`SELECT count(*) FROM api.signals WHERE yes`); n != 1 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+func TestRehearsedEvent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := signal.NewService(b.Store, nil, b.clock.Now)
+	b.venueMarket("830", 5000)
+	_, hash := b.operator("owner")
+	_, stranger := b.operator("stranger")
+	id := b.file(hash, "830", syntax.Yes, 5000)
+	before := b.everyRow()
+	event := func() string { return uuid.Must(uuid.NewV7()).String() }
+	e, err := s.RehearseEvent(t.Context(), signal.Caller{KeyHash: hash}, id, event(), "note", `{"text":"steady"}`)
+	if err != nil || e.Type != "note" || *e.Actor != "owner" || e.Payload != `{"text":"steady"}` || !e.CreatedAt.Equal(b.clock.Now()) {
+		t.Errorf("%+v, %v", e, err)
+	}
+	for _, c := range []struct {
+		hash []byte
+		id   string
+		want error
+	}{{stranger, id, signal.ErrForbidden}, {hash, event(), signal.ErrNotFound}, {make([]byte, 32), id, signal.ErrUnauthenticated}} {
+		if _, err := s.RehearseEvent(t.Context(), signal.Caller{KeyHash: c.hash}, c.id, event(), "note", `{}`); !errors.Is(err, c.want) {
+			t.Errorf("%v, want %v", err, c.want)
+		}
+	}
+	if after := b.everyRow(); after != before {
+		t.Errorf("a rehearsal left something:\n%s\n%s", before, after)
+	}
+}

@@ -1,0 +1,259 @@
+package edge_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/services/hub/internal/edge"
+)
+
+// TestNothingRunsByATrick (S49): what a gate in front of the library could read in
+// another way than the library does. Nothing of it runs a tool for nobody.
+func TestNothingRunsByATrick(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	arguments := `{"marketId":"701122","direction":"YES","priceAtPrediction":3150}`
+	params := `{"name":"submit_signal","arguments":` + arguments + `}`
+	for name, c := range map[string]struct {
+		message string
+		status  int
+		says    string
+	}{
+		"a batch":                     {`[` + toolCall("submit_signal", arguments) + `]`, 400, `-32600`},
+		"a batch behind spaces":       {" \n\t[" + toolCall("submit_signal", arguments) + `]`, 400, `-32600`},
+		"another Name":                {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"submit_signal","Name":"search_markets","arguments":` + arguments + `}}`, 401, "unauthenticated"},
+		"another Method":              {`{"jsonrpc":"2.0","id":1,"method":"tools/call","Method":"tools/list","params":` + params + `}`, 401, "unauthenticated"},
+		"an escaped slash":            {`{"jsonrpc":"2.0","id":1,"method":"tools\/call","params":` + params + `}`, 401, "unauthenticated"},
+		"an escaped method":           {`{"jsonrpc":"2.0","id":1,"method":"tools\u002fcall","params":` + params + `}`, 401, "unauthenticated"},
+		"an escaped name":             {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"submit\u005fsignal","arguments":` + arguments + `}}`, 401, "unauthenticated"},
+		"another name twice":          {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_market","name":"submit_signal","arguments":` + arguments + `}}`, 400, `-32700`},
+		"another method twice":        {`{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call","params":` + params + `}`, 400, `-32700`},
+		"other Params":                {`{"jsonrpc":"2.0","id":1,"method":"tools/call","Params":{"name":"get_market"},"params":` + params + `}`, 401, "unauthenticated"},
+		"a second message behind it":  {toolCall("get_market", `{}`) + toolCall("submit_signal", arguments), 400, `-32700`},
+		"a notification":              {`{"jsonrpc":"2.0","method":"tools/call","params":` + params + `}`, 0, ""},
+		"a name in another case":      {toolCall("Submit_Signal", arguments), 200, `-32602`},
+		"a name with a space":         {toolCall("submit_signal ", arguments), 200, `-32602`},
+		"a name behind a byte order":  {"\ufeff" + toolCall("submit_signal", arguments), 400, `-32700`},
+		"a name with a zero":          {toolCall(`submit_signal`, arguments)[:60] + "\x00", 400, `-32700`},
+		"nothing":                     {"null", 400, `-32700`},
+		"a member with the same case": {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"NAME":"submit_signal","name":"submit_signal","arguments":` + arguments + `}}`, 401, "unauthenticated"},
+	} {
+		for _, path := range []string{agentPath, agentPathP} {
+			w := b.say(path, c.message)
+			if c.status != 0 && (w.Code != c.status || !strings.Contains(w.Body.String(), c.says)) {
+				t.Errorf("%s at %s: %d %s, want %d %s", name, path, w.Code, w.Body, c.status, c.says)
+			}
+			if w.Code >= 500 {
+				t.Errorf("%s at %s: %d", name, path, w.Code)
+			}
+		}
+	}
+	if n := b.ledger.Count("File") + b.ledger.Count("RehearseFile"); n != 0 {
+		t.Errorf("%d calls reached the ledger", n)
+	}
+}
+
+// TestEveryToolAndEveryKey (S50): each tool with no key, a revoked one, a malformed one,
+// and each permission alone.
+func TestEveryToolAndEveryKey(t *testing.T) {
+	t.Parallel()
+	store, _ := stored(t)
+	b := setup(t, store)
+	id := b.file("YES", 3150, b.byKey())
+	revoked := b.byRevokedKey()
+	keys := map[string]header{}
+	for _, p := range []string{"read", "signal", "broadcast"} {
+		keys[p] = b.keyFor(p, p)
+	}
+	cells := 0
+	for name, arguments := range b.arguments(id) {
+		needs := gatedTools[name][0]
+		check := func(who string, status int, challenge string, headers ...header) {
+			t.Helper()
+			b.clock.Advance(2 * time.Second)
+			cells++
+			w := b.say(agentPath, toolCall(name, arguments), headers...)
+			if w.Code != status || w.Header().Get("WWW-Authenticate") != challenge {
+				t.Errorf("%s with %s: %d %q, want %d %q: %s", name, who, w.Code, w.Header().Get("WWW-Authenticate"), status, challenge, w.Body)
+			}
+			if status == 403 {
+				want(t, w, 403, "insufficient_scope")
+			}
+			if status == 401 {
+				want(t, w, 401, "unauthenticated")
+			}
+		}
+		for who, h := range map[string]header{
+			"a revoked key": revoked, "a malformed key": bearer("dk_short"), "a key of nobody": bearer("dk_" + strings.Repeat("A", 43)),
+			"an app token": bearer("dat_" + strings.Repeat("A", 43)), "an identity token": byLogin("mara_k"), "another scheme": with("Authorization", "Basic eDp5"),
+		} {
+			check(who, 401, `Bearer error="invalid_token"`, h)
+		}
+		if needs == "" {
+			check("no key", 200, "")
+		} else {
+			check("no key", 401, `Bearer scope="`+needs+`"`)
+		}
+		check("a session", map[bool]int{true: 200, false: 401}[needs == ""], map[bool]string{false: `Bearer scope="` + needs + `"`}[needs == ""], b.bySession())
+		for p, h := range keys {
+			if needs == "" || p == needs {
+				check("a key for "+p, 200, "", h)
+			} else {
+				check("a key for "+p, 403, `Bearer error="insufficient_scope", scope="`+needs+`"`, h)
+			}
+		}
+	}
+	t.Logf("%d cells", cells)
+}
+
+// byRevokedKey is a key of mara's that is no more.
+func (b *bench) byRevokedKey() header {
+	b.t.Helper()
+	w := b.send("POST", "/api/dev/keys", `{"label":"gone","permissions":["read","signal","broadcast"]}`, byLogin("mara_k"))
+	want(b.t, w, 201, "")
+	want(b.t, b.send("DELETE", "/api/dev/keys?id="+field(w, "id"), "", byLogin("mara_k")), 200, "")
+	return bearer(field(w, "key"))
+}
+
+// TestAgentLimits (S51): a key has its sixty a minute over all doors, an address its own.
+func TestAgentLimits(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(_ *edge.Config, d *edge.Deps) { d.Addresses = limit.NewLocal("ip", 70, time.Minute, d.Now) })
+	record := toolCall("my_record", `{}`)
+	for n := range 60 {
+		if n%2 == 0 {
+			want(t, b.say(agentPath, record, b.byKey()), 200, "")
+		} else {
+			want(t, b.send("GET", "/api/network/field-record/me", "", b.byKey()), 200, "")
+		}
+	}
+	w := b.say(agentPath, record, b.byKey())
+	want(t, w, 429, "rate_limited")
+	if field(w, "limit") != "60" || field(w, "retryAfterMs") != "60000" || w.Header().Get("Retry-After") != "60" {
+		t.Errorf("%v %s", w.Header(), w.Body)
+	}
+	for range 9 {
+		want(t, b.say(agentPath, toolCall("get_market", `{"marketId":"701122"}`)), 200, "")
+	}
+	w = b.say(agentPath, toolCall("get_market", `{"marketId":"701122"}`))
+	want(t, w, 429, "rate_limited")
+	if w.Header().Get("Retry-After") == "" {
+		t.Error("an address is not told to wait")
+	}
+}
+
+// TestAgentOrigins: a page of another origin gets nothing, not even with a key.
+func TestAgentOrigins(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	for origin, status := range map[string]int{
+		hubURL: 200, "null": 403, "https://evil.example": 403, hubURL + ":8443": 403, "http://hub.example": 403, "https://hub.example.evil.example": 403,
+		"https://HUB.example": 403, "": 403, "http://localhost:3000": 403, "http://[::1]": 403,
+	} {
+		w := b.say(agentPath, list, with("Origin", origin), b.byKey())
+		if w.Code != status {
+			t.Errorf("from %q: %d, want %d", origin, w.Code, status)
+		}
+		if status == 403 {
+			want(t, w, 403, "forbidden")
+		}
+		want(t, b.say(agentPathP, list, with("Origin", origin)), 200, "") // by token, from the page of any app
+	}
+	want(t, b.say(agentPath, list), 200, "")
+	want(t, b.say(agentPath, list, with("Origin", hubURL), with("Origin", "https://evil.example")), 403, "forbidden")
+}
+
+// TestAgentHosts: on a loopback address the name that is asked for is one of this
+// machine, unless a proxy here asks for others.
+func TestAgentHosts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	proxied := setup(t, func(cfg *edge.Config, _ *edge.Deps) { cfg.AnyHost = true })
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	for _, c := range []struct {
+		local, host string
+		status      int
+	}{
+		{"127.0.0.1:8080", "127.0.0.1:8080", 200},
+		{"127.0.0.1:8080", "localhost:8080", 200},
+		{"127.0.0.1:8080", "LOCALHOST", 200},
+		{"127.0.0.1:8080", "[::1]:8080", 200},
+		{"[::1]:8080", "127.0.0.2", 200},
+		{"[::1]:8080", "[::ffff:127.0.0.1]:80", 200},
+		{"127.0.0.1:8080", "evil.example", 403},
+		{"127.0.0.1:8080", "evil.example:8080", 403},
+		{"127.0.0.1:8080", "127.0.0.1.evil.example", 403},
+		{"127.0.0.1:8080", "localhost.evil.example:8080", 403},
+		{"[::1]:8080", "10.0.0.1", 403},
+		{"[::1]:8080", "[fe80::1]:8080", 403},
+		{"127.0.0.1:8080", "", 403},
+		{"192.0.2.7:8080", "hub.example", 200},
+	} {
+		on := func(r *http.Request) {
+			addr, err := net.ResolveTCPAddr("tcp", c.local)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*r = *r.WithContext(contextWithLocal(r, addr))
+			r.Host = c.host
+		}
+		for _, path := range []string{agentPath, agentPathP} {
+			if w := b.say(path, list, on); w.Code != c.status {
+				t.Errorf("%s for %q on %s: %d, want %d", path, c.host, c.local, w.Code, c.status)
+			}
+			want(t, proxied.say(path, list, on), 200, "")
+		}
+	}
+}
+
+// TestAgentTransport: what the transport refuses, in one shape.
+func TestAgentTransport(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, method := range []string{"GET", "DELETE", "PUT", "PATCH", "HEAD"} {
+		w := b.send(method, agentPath, "")
+		if w.Code != 405 || !strings.Contains(w.Header().Get("Allow"), "POST") || strings.Contains(w.Header().Get("Allow"), "GET") {
+			t.Errorf("%s: %d, %q", method, w.Code, w.Header().Get("Allow"))
+		}
+	}
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"%s"}}`
+	want(t, b.say(agentPath, fmt.Sprintf(list, strings.Repeat("x", 64<<10))), 413, "payload_too_large")
+	want(t, b.say(agentPath, fmt.Sprintf(list, strings.Repeat("x", 60<<10))), 200, "")
+	want(t, b.send("POST", agentPath, "", with("Accept", "*/*")), 415, "unsupported_media_type")
+	for _, family := range []string{"prompts/list", "prompts/get", "resources/list", "resources/read", "resources/templates/list", "completion/complete", "logging/setLevel"} {
+		if w := b.say(agentPath, `{"jsonrpc":"2.0","id":1,"method":"`+family+`","params":{}}`); !strings.Contains(w.Body.String(), "-32601") {
+			t.Errorf("%s: %d %s", family, w.Code, w.Body)
+		}
+	}
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	modernCall := func(message string, headers ...header) (int, string) {
+		w := b.send("POST", agentPath, message, append([]header{with("MCP-Protocol-Version", modern)}, headers...)...)
+		return w.Code, w.Body.String()
+	}
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_market","arguments":{"marketId":"701122"},` + meta + `}}`
+	if code, body := modernCall(call, with("Mcp-Method", "tools/call"), with("Mcp-Name", "get_market")); code != 200 || !strings.Contains(body, `"resultType"`) {
+		t.Errorf("a modern call: %d %s", code, body)
+	}
+	for _, headers := range [][]header{
+		{with("Mcp-Method", "tools/list"), with("Mcp-Name", "get_market")},
+		{with("Mcp-Method", "tools/call"), with("Mcp-Name", "get_signal")},
+		{},
+	} {
+		if code, body := modernCall(call, headers...); code != 400 || !strings.Contains(body, "-32020") {
+			t.Errorf("headers that differ: %d %s", code, body)
+		}
+	}
+	if code, body := modernCall(strings.ReplaceAll(call, modern, "2099-01-01"), with("Mcp-Method", "tools/call"), with("Mcp-Name", "get_market")); code != 400 {
+		t.Errorf("a version that differs: %d %s", code, body)
+	}
+	w := b.send("POST", agentPath, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, with("MCP-Protocol-Version", "1999-01-01"))
+	if w.Code != 400 || !strings.Contains(w.Body.String(), "-32600") || !strings.Contains(w.Header().Get("Content-Type"), "application/json") {
+		t.Errorf("an old version: %d %s", w.Code, w.Body)
+	}
+}

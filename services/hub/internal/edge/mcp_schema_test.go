@@ -1,0 +1,162 @@
+package edge
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
+)
+
+func resolvedSchema(t *testing.T, raw []byte) *jsonschema.Resolved {
+	t.Helper()
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved
+}
+
+// TestSchemasAreClosed: each schema is an object with its members, takes no others, and
+// says nothing that a client has to guess: no list of types, no "anything".
+func TestSchemasAreClosed(t *testing.T) {
+	t.Parallel()
+	s := &server{}
+	files := 0
+	for _, tool := range s.agentTools() {
+		for side, raw := range map[string]rawJSON{"in": tool.in, "out": tool.out} {
+			files++
+			resolvedSchema(t, raw)
+			var root map[string]any
+			if err := json.Unmarshal(raw, &root); err != nil || root["type"] != "object" {
+				t.Fatalf("%s.%s: %v %v", tool.name, side, root["type"], err)
+			}
+			for _, wrong := range openParts(root, tool.name+"."+side) {
+				t.Error(wrong)
+			}
+			if props, ok := root["properties"].(map[string]any); side == "in" {
+				if !ok || root["additionalProperties"] != false {
+					t.Errorf("%s takes anything", tool.name)
+				}
+				for name, p := range props {
+					if text, _ := p.(map[string]any)["description"].(string); text == "" {
+						t.Errorf("%s: %s is not explained", tool.name, name)
+					}
+				}
+				if _, dry := props["dryRun"]; dry != tool.writes {
+					t.Errorf("%s: dryRun %v, writes %v", tool.name, dry, tool.writes)
+				}
+			}
+		}
+	}
+	if all, err := fs.Glob(toolSchemas, "mcp/*.json"); err != nil || len(all) != files || files != 20 {
+		t.Errorf("%d files, %d schemas, %v", len(all), files, err)
+	}
+}
+
+// free are objects of which no schema here knows the members.
+var free = []string{".spec", ".payload"}
+
+func openParts(schema map[string]any, at string) (wrong []string) {
+	if _, list := schema["type"].([]any); list {
+		wrong = append(wrong, at+": a list of types")
+	}
+	if schema["type"] == nil && schema["anyOf"] == nil && schema["enum"] == nil && schema["const"] == nil {
+		wrong = append(wrong, at+": anything")
+	}
+	props, _ := schema["properties"].(map[string]any)
+	open := schema["type"] == "object" && schema["additionalProperties"] != false && schema["anyOf"] == nil
+	for _, name := range free {
+		open = open && !strings.HasSuffix(at, name)
+	}
+	if open {
+		wrong = append(wrong, at+": an open object")
+	}
+	for name, p := range props {
+		wrong = append(wrong, openParts(p.(map[string]any), at+"."+name)...)
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		wrong = append(wrong, openParts(items, at+"[]")...)
+	}
+	for i, o := range asList(schema["anyOf"]) {
+		wrong = append(wrong, openParts(o.(map[string]any), fmt.Sprintf("%s|%d", at, i))...)
+	}
+	return wrong
+}
+
+func asList(v any) []any { l, _ := v.([]any); return l }
+
+// TestEmptyResultsFit: what each tool answers where nothing is known but what always is.
+// No list is null, and what may be missing may be null.
+func TestEmptyResultsFit(t *testing.T) {
+	t.Parallel()
+	s := &server{hubURL: "https://hub.example"}
+	tools := s.agentTools()
+	call := showSignal(signal.Signal{
+		ID: "0199f0a4-0000-7000-8000-000000000001", PublicID: "op_c8eb353a8e49313f", MarketID: "1", Direction: syntax.Yes, Status: "pending",
+	})
+	event := showEvent(signal.Event{Type: signal.Note})
+	overlay := overlaySignalOf(onair.Overlay{MarketID: "1", Name: "x", Handle: "mara_k"})
+	bare := market.Market{ID: "1", Provider: syntax.Polymarket, Status: syntax.MarketOpen, Lane: syntax.LaneOther}
+	someone := record.Record{}
+	someone.Operator.Handle, someone.Operator.PublicID = "mara_k", "op_c8eb353a8e49313f"
+	someone.Operator.Tier, someone.Operator.Type = "independent", "human"
+	for _, c := range []struct {
+		tool  string
+		value any
+	}{
+		{"get_market", networkAnswerJSON{Market: s.showNetworkMarket(&bare, nil), Crowd: showNetworkCrowd(signal.Crowd{})}},
+		{"get_operator", s.showAtom(&someone, 0)},
+		{"get_operator", s.showBoard(boardQuery{Query: board.ParseQuery("", "", "", "")}, board.Board{}, nil)},
+		{"get_program", showProgram(program.Program{}, false)},
+		{"get_program", programOffJSON{}},
+		{"get_signal", toolSignalJSON{call, showEvents(nil)}},
+		{"list_signals", showFeed(signal.FeedRecent, nil)},
+		{"my_record", s.showFieldRecord(&someone)},
+		{"search_markets", rowsJSON{Markets: []rowJSON{}}},
+		{"search_markets", rowsJSON{Markets: []rowJSON{showRow(&bare)}, Count: 1}},
+		{"set_live_signal", overlaidJSON{OK: true, Signal: overlay}},
+		{"set_live_signal", overlayClearedJSON{OK: true}},
+		{"set_live_signal", dryOverlayJSON{overlay, true}},
+		{"set_live_signal", dryClearedJSON{DryRun: true}},
+		{"submit_signal", filedJSON{OK: true, ID: call.ID}},
+		{"submit_signal", drySignalJSON{call, nil, true}},
+		{"submit_signal_event", appendedJSON{Event: event}},
+		{"submit_signal_event", dryEventJSON{event, nil, true}},
+	} {
+		schema := resolvedSchema(t, tools.find(c.tool).out)
+		if wrong := misfit(schema, c.value); wrong != nil {
+			t.Errorf("%s: %T: %v", c.tool, c.value, wrong)
+		}
+		if misfit(schema, map[string]any{"more": 1}) == nil || misfit(schema, []any{}) == nil {
+			t.Errorf("%s: anything fits", c.tool)
+		}
+	}
+}
+
+func misfit(schema *jsonschema.Resolved, v any) error {
+	raw, err := web.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var plain any
+	if err := json.Unmarshal(raw, &plain); err != nil {
+		return err
+	}
+	return schema.Validate(plain)
+}

@@ -1,0 +1,73 @@
+// The client libraries of the protocol, the old one and the new one at both eras: what
+// everybody may, what a key may, and what no key and the wrong key are told.
+import { Client as Old } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client as New, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
+import { check, equal, need, refused, truth } from './lib.mjs';
+
+const url = new URL(`${need('HUB')}/api/mcp`);
+const markets = need('MARKETS').split(',');
+const id = { name: 'signalcast-clients', version: '1.0.0' };
+
+const libraries = [
+  { name: '1.32.2', open: () => new Old(id), transport: OldTransport },
+  { name: '2.4.0', open: () => new New(id), transport: NewTransport },
+  { name: '2.4.0 that asks first', open: () => new New(id, { versionNegotiation: { mode: 'auto' } }), transport: NewTransport },
+  { name: '2.4.0 at 2026-07-28', open: () => new New(id, { versionNegotiation: { mode: { pin: '2026-07-28' } } }), transport: NewTransport },
+];
+
+async function connect(library, key) {
+  const client = library.open();
+  const headers = key ? { authorization: `Bearer ${key}` } : {};
+  await client.connect(new library.transport(url, { requestInit: { headers } }));
+  return client;
+}
+
+// says reports the status of the answer that made a call fail.
+const says = (err, number) => [err.code, err.status].includes(number) ||
+  number === 403 && /insufficient_scope|Insufficient scope/.test(err.message);
+
+for (const [n, library] of libraries.entries()) {
+  const call = { name: 'submit_signal', arguments: { marketId: markets[0], direction: 'YES', priceAtPrediction: 5000, dryRun: true } };
+  await check(`${library.name} lists the tools, whose schemas it understands`, async () => {
+    const client = await connect(library);
+    const { tools } = await client.listTools();
+    equal(tools.length, 10, 'the number of tools');
+    truth(tools.every((t) => t.inputSchema.additionalProperties === false && t.outputSchema && t.description), 'a tool says too little');
+    await client.close();
+  });
+  await check(`${library.name} calls a tool for everybody without a key`, async () => {
+    const client = await connect(library);
+    const found = await client.callTool({ name: 'get_market', arguments: { marketId: markets[0] } });
+    equal(found.structuredContent.market.id, markets[0]);
+    equal(JSON.parse(found.content[0].text), found.structuredContent);
+    const missing = await client.callTool({ name: 'get_market', arguments: { marketId: '1' } });
+    truth(missing.isError, 'a market that nobody knows was found');
+    await client.close();
+  });
+  await check(`${library.name} is told 401 without a key`, async () => {
+    const client = await connect(library);
+    await refused(client.callTool(call), (err) => says(err, 401));
+    await client.close().catch(() => {});
+  });
+  await check(`${library.name} is told 403 with a key that may only read`, async () => {
+    const client = await connect(library, need('READ_KEY'));
+    const own = await client.callTool({ name: 'my_record', arguments: {} });
+    truth(own.structuredContent.handle, 'its own record has no handle');
+    await refused(client.callTool(call), (err) => says(err, 403));
+    await client.close().catch(() => {});
+  });
+  await check(`${library.name} tries a call and files it with a key`, async () => {
+    const client = await connect(library, need('OPERATOR_KEY'));
+    const tried = await client.callTool(call);
+    if (n === 0) truth(tried.structuredContent.dryRun === true && tried.structuredContent.id === null, JSON.stringify(tried));
+    const filed = await client.callTool({ name: call.name, arguments: { ...call.arguments, dryRun: false } });
+    if (n === 0) {
+      const read = await client.callTool({ name: 'get_signal', arguments: { id: filed.structuredContent.id } });
+      equal(read.structuredContent.marketId, markets[0]);
+    } else { // the first of these has called here
+      equal([tried.isError, filed.isError, JSON.parse(filed.content[0].text).error], [true, true, 'already_predicted']);
+    }
+    await client.close();
+  });
+}

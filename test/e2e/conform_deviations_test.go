@@ -1,0 +1,325 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+)
+
+// deviation is one thing that a server does otherwise.
+type deviation struct {
+	name    string
+	caught  string   // the check that is meant
+	also    []string // checks that the same thing reaches
+	request func(*http.Request)
+	answer  func(*http.Request, *http.Response, any) any // changes the JSON of an answer
+	frames  bool                                         // the socket leaves an event out
+}
+
+var deviations = []deviation{
+	{
+		name: "a NO call with the price of YES", caught: "prices.side", also: []string{"call.filed", "call.locked", "call.protocol"},
+		answer: objects(func(o map[string]any) {
+			if p, ok := o["priceAtPrediction"].(float64); ok && o["direction"] == "NO" {
+				o["priceAtPrediction"] = 10000 - p
+			}
+		}),
+	},
+	{
+		name: "the raw id of an operator", caught: "ids.masked", also: []string{"shape.signals"},
+		answer: on("GET", "/api/signals/0", objects(func(o map[string]any) {
+			if _, there := o["privyId"]; there {
+				o["privyId"] = "did:privy:clx0testuser0001"
+			}
+		})),
+	},
+	{
+		name: "a second call is taken", caught: "call.locked",
+		answer: on("POST", "/api/predictions", refusal("already_predicted", obj{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
+	},
+	{
+		name: "a score that is one too high", caught: "score.formula", also: []string{"resolve.score"},
+		answer: on("GET", "/api/signals/0", objects(func(o map[string]any) {
+			if n, ok := o["score"].(float64); ok && o["privyId"] != nil && o["status"] != "void" {
+				o["score"] = n + 1
+			}
+		})),
+	},
+	{
+		name: "errors with a message alone", caught: "errors.form",
+		answer: func(_ *http.Request, a *http.Response, v any) any {
+			if a.StatusCode == http.StatusNotFound {
+				return obj{"message": "there is no such thing"}
+			}
+			return v
+		},
+	},
+	{
+		name: "500 for a bad cursor", caught: "lists.limits",
+		answer: func(r *http.Request, a *http.Response, v any) any {
+			if r.URL.Query().Get("cursor") == "zz" {
+				a.StatusCode = http.StatusInternalServerError
+				return obj{"error": "internal_error"}
+			}
+			return v
+		},
+	},
+	{
+		name: "errors that no page may read", caught: "cors.open",
+		answer: on("GET", "/api/network/", func(_ *http.Request, a *http.Response, v any) any {
+			if a.StatusCode >= 400 {
+				a.Header.Del("Access-Control-Allow-Origin")
+			}
+			return v
+		}),
+	},
+	{
+		name: "a hole in the feed", caught: "feed.sequence",
+		answer: on("GET", "/api/v1/feed", func(r *http.Request, _ *http.Response, v any) any {
+			if o, ok := v.(map[string]any); ok && r.URL.Query().Has("after") {
+				if items, _ := o["items"].([]any); len(items) > 4 {
+					o["items"] = slices.Delete(items, 2, 3)
+				}
+			}
+			return v
+		}),
+	},
+	{name: "a socket that leaves an event out", caught: "feed.socket", frames: true},
+	{
+		name: "an outcome is claimed twice", caught: "resolve.once",
+		answer: on("POST", "/api/resolution/finalize", refusal("already_resolved", obj{"ok": true})),
+	},
+	{
+		name: "tags that are never known again", caught: "cache.tags",
+		request: func(r *http.Request) { r.Header.Del("If-None-Match") },
+	},
+	{
+		name: "a board in another order", caught: "boards.order",
+		answer: on("GET", "/api/v1/signals/leaderboard", func(_ *http.Request, _ *http.Response, v any) any {
+			rows, _ := v.(map[string]any)["leaderboard"].([]any)
+			slices.Reverse(rows)
+			for i, row := range rows {
+				row.(map[string]any)["rank"] = i + 1
+			}
+			return v
+		}),
+	},
+	{
+		name: "an attested signature of other bytes", caught: "protocol.attested",
+		answer: on("GET", "/api/protocol/v1/messages", objects(func(o map[string]any) {
+			if text, ok := o["signature"].(string); ok && len(text) == 128 {
+				o["signature"] = text[64:] + text[:64]
+			}
+		})),
+	},
+	{
+		name: "a bumper of eleven seconds", caught: "clock.slots",
+		answer: on("GET", "/program/timeline", objects(func(o map[string]any) {
+			if end, ok := o["endDate"].(string); ok && o["kind"] == "bumper" {
+				o["endDate"] = strings.Replace(end, "0.000Z", "1.000Z", 1)
+			}
+		})),
+	},
+	{
+		name: "percentages that are not of a hundred", caught: "crowd.numbers",
+		answer: objects(func(o map[string]any) {
+			if n, ok := o["noPercent"].(float64); ok && n > 0 && o["totalSignals"] != nil && o["yesCount"] != nil {
+				o["noPercent"] = n - 1
+			}
+		}),
+	},
+	{
+		name: "a client resolves its own call", caught: "call.events",
+		answer: on("POST", "/api/signals/", refusal("invalid_type", obj{"event": obj{"type": "resolved"}})),
+	},
+	{
+		name: "a market in dispute takes calls", caught: "resolve.dispute", also: []string{"resolve.closed"},
+		answer: on("POST", "/api/predictions", refusal("market_closed", obj{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
+	},
+}
+
+// on changes answers of one method under one path.
+func on(method, path string, change func(*http.Request, *http.Response, any) any) func(*http.Request, *http.Response, any) any {
+	return func(r *http.Request, a *http.Response, v any) any {
+		if r.Method != method || !strings.HasPrefix(r.URL.Path, path) {
+			return v
+		}
+		return change(r, a, v)
+	}
+}
+
+// objects changes every object of an answer.
+func objects(change func(map[string]any)) func(*http.Request, *http.Response, any) any {
+	var walk func(any)
+	walk = func(v any) {
+		switch in := v.(type) {
+		case map[string]any:
+			change(in)
+			for _, inner := range in {
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range in {
+				walk(inner)
+			}
+		}
+	}
+	return func(_ *http.Request, _ *http.Response, v any) any {
+		walk(v)
+		return v
+	}
+}
+
+// refusal makes a yes of an error.
+func refusal(code string, yes obj) func(*http.Request, *http.Response, any) any {
+	return func(r *http.Request, a *http.Response, v any) any {
+		if o, ok := v.(map[string]any); ok && o["error"] == code {
+			a.StatusCode = http.StatusOK
+			if strings.HasSuffix(r.URL.Path, "/events") {
+				a.StatusCode = http.StatusCreated
+			}
+			return yes
+		}
+		return v
+	}
+}
+
+// bend stands before a service and changes what it says.
+func bend(t *testing.T, at string, d deviation) string {
+	t.Helper()
+	to, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		ModifyResponse: func(a *http.Response) error {
+			if d.answer == nil || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
+				return nil
+			}
+			raw, err := io.ReadAll(a.Body)
+			if err != nil {
+				return err
+			}
+			_ = a.Body.Close()
+			var v any
+			if json.Unmarshal(raw, &v) == nil {
+				v = d.answer(a.Request, a, v)
+				if changed, err := json.Marshal(v); err == nil && !sameJSON(raw, changed) {
+					raw = changed
+				}
+			}
+			a.Body, a.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
+			a.Header.Set("Content-Length", strconv.Itoa(len(raw)))
+			return nil
+		},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.request != nil {
+			d.request(r)
+		}
+		if d.frames && r.URL.Path == "/ws" {
+			leaveOut(w, r, at)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// sameJSON tells whether two texts have one value, so that what is not changed keeps
+// its bytes.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	p, err := json.Marshal(x)
+	q, err2 := json.Marshal(y)
+	return err == nil && err2 == nil && bytes.Equal(p, q)
+}
+
+// leaveOut passes frames on, but for the second event.
+func leaveOut(w http.ResponseWriter, r *http.Request, at string) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	options := &websocket.AcceptOptions{Subprotocols: []string{"signal.v1"}, InsecureSkipVerify: true}
+	near, err := websocket.Accept(w, r, options)
+	if err != nil {
+		return
+	}
+	defer func() { _ = near.CloseNow() }()
+	far, res, err := websocket.Dial(ctx, strings.Replace(at, "http", "ws", 1)+"/ws", &websocket.DialOptions{Subprotocols: options.Subprotocols})
+	if err != nil {
+		return
+	}
+	if res.Body != nil {
+		_ = res.Body.Close()
+	}
+	defer func() { _ = far.CloseNow() }()
+	near.SetReadLimit(1 << 20)
+	far.SetReadLimit(4 << 20)
+	var passing sync.WaitGroup
+	passing.Go(func() { defer cancel(); pass(ctx, near, far, func([]byte) bool { return true }) })
+	events := 0
+	pass(ctx, far, near, func(frame []byte) bool {
+		if bytes.Contains(frame, []byte(`"op":"event"`)) {
+			events++
+			return events != 2
+		}
+		return true
+	})
+	cancel()
+	passing.Wait()
+}
+
+// pass copies frames, and at the end the code with which the other side closed.
+func pass(ctx context.Context, from, to *websocket.Conn, keep func([]byte) bool) {
+	for {
+		kind, frame, err := from.Read(ctx)
+		if err != nil {
+			if code := websocket.CloseStatus(err); code > 0 {
+				_ = to.Close(code, "")
+			}
+			return
+		}
+		if keep(frame) && to.Write(ctx, kind, frame) != nil {
+			return
+		}
+	}
+}
+
+// writes keeps what a server took that was no read.
+type writes struct {
+	mu   sync.Mutex
+	seen []string
+}
+
+func (w *writes) watch(r *http.Request, a *http.Response, v any) any {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodOptions || strings.HasSuffix(r.URL.Path, "/messages/verify")
+	if !reads && a.StatusCode < 400 {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.seen = append(w.seen, r.Method+" "+r.URL.Path)
+	}
+	return v
+}
+
+func (w *writes) taken() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.seen)
+}

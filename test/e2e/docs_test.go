@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// setting is what the code says of one setting: its default, by service; empty is none.
+type settings map[string]map[string]string
+
+// settingsOf reads the tags of the configurations in a folder.
+func (s settings) settingsOf(t *testing.T, service, folder string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(repo, folder), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			field, ok := n.(*ast.Field)
+			if !ok || field.Tag == nil {
+				return true
+			}
+			raw, err := strconv.Unquote(field.Tag.Value)
+			tag := reflect.StructTag(raw)
+			if name := tag.Get("env"); err == nil && name != "" && name != "-" {
+				if s[name] == nil {
+					s[name] = map[string]string{}
+				}
+				s[name][service] = max(s[name][service], tag.Get("envDefault"))
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	settingRow  = regexp.MustCompile("(?m)^\\| ((?:`[A-Z][A-Z0-9_]*`(?:, )?)+) \\| ([^|]*) \\|")
+	settingName = regexp.MustCompile("`([A-Z][A-Z0-9_]*)`")
+)
+
+// TestSettingsOfThePage: the tables of operations.md name every setting of the code and no
+// other, with its default.
+func TestSettingsOfThePage(t *testing.T) {
+	t.Parallel()
+	known := settings{}
+	for _, service := range []string{"hub", "api", "clock"} {
+		known.settingsOf(t, service, "services/"+service+"/internal")
+	}
+	for _, shared := range []string{"pkg/web", "pkg/obs"} {
+		known.settingsOf(t, "every", shared)
+	}
+	raw, err := os.ReadFile(filepath.Join(repo, "docs/operations.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(string(raw), "\n## Settings\n")
+	page, _, _ = strings.Cut(page, "\n## ")
+	told := map[string]bool{}
+	for _, row := range settingRow.FindAllStringSubmatch(page, -1) {
+		for _, name := range settingName.FindAllStringSubmatch(row[1], -1) {
+			name := name[1]
+			told[name] = true
+			if known[name] == nil {
+				t.Errorf("no service reads %s", name)
+			}
+			for service, value := range known[name] {
+				if !saysDefault(row[2], value) {
+					t.Errorf("%s: the default is %q on %s, the page says %s", name, value, service, row[2])
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if !told[name] {
+			t.Errorf("the page does not name %s", name)
+		}
+	}
+	if len(told) < 70 {
+		t.Errorf("only %d settings were found: the search is broken", len(told))
+	}
+}
+
+// saysDefault tells whether a cell says a default: in these words, as a duration of the
+// same length, or in plain words (an address of 127.0.0.1 and the port of a table above,
+// a host's own address, what was written as a list).
+func saysDefault(cell, value string) bool {
+	if value == "" {
+		return true // required, or none: the service says it when it starts
+	}
+	for _, said := range regexp.MustCompile("[A-Za-z0-9.:/_-]+").FindAllString(cell, -1) {
+		if said == value {
+			return true
+		}
+		a, errA := time.ParseDuration(said)
+		b, errB := time.ParseDuration(value)
+		if errA == nil && errB == nil && a == b {
+			return true
+		}
+	}
+	return strings.HasPrefix(value, "127.0.0.1:") && strings.Contains(cell, "127.0.0.1") || strings.Contains(value, "://") && strings.Contains(cell, "own")
+}
+
+// TestChangesOfTheContract: the newest entry is the version of the document, and every
+// route that is named is there.
+func TestChangesOfTheContract(t *testing.T) {
+	t.Parallel()
+	doc, err := described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(repo, "docs/protocol/changelog.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)`).FindStringSubmatch(string(raw))
+	if entry == nil || entry[1] != doc.spec.Info.Version {
+		t.Errorf("the newest entry is %v, the document is %s", entry, doc.spec.Info.Version)
+	}
+	named := regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[^`]*)`").FindAllStringSubmatch(string(raw), -1)
+	if len(named) < 50 {
+		t.Errorf("%d routes", len(named))
+	}
+	for _, m := range named {
+		there := slices.ContainsFunc(doc.ops, func(o *operation) bool { return o.method == m[1] && o.path == m[2] })
+		if gone := m[2] == "/dev/session/end"; there == gone {
+			t.Errorf("%s %s: described %v", m[1], m[2], there)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	linkTo    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	namedRead = regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (?:(?:https?://[a-z.]+|\\{[a-z_]+\\}))?(/[^` ,]*)")
+)
+
+// TestLinksOfThePages: what a page links to in the project is there; the anchors within
+// docs are the renderer's to judge.
+func TestLinksOfThePages(t *testing.T) {
+	t.Parallel()
+	links := 0
+	for _, page := range append(documents(t), "CHANGELOG.md") {
+		raw, err := os.ReadFile(filepath.Join(repo, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range linkTo.FindAllStringSubmatch(string(raw), -1) {
+			target, _, _ := strings.Cut(m[1], "#")
+			if target == "" || strings.Contains(target, "://") {
+				continue
+			}
+			links++
+			if _, err := os.Stat(filepath.Join(repo, filepath.Dir(page), target)); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+	if links < 60 {
+		t.Errorf("only %d links were found: the search is broken", links)
+	}
+}
+
+// elsewhere are addresses that no host of the description serves: those of the video
+// origin, and the page that the changes tell of as gone.
+var elsewhere = []string{"/live/<handle>/index.m3u8", "/hooks/publish", "/dev/session/end"}
+
+// TestRoutesOfThePages: each route that a page names with its method is described.
+func TestRoutesOfThePages(t *testing.T) {
+	t.Parallel()
+	doc, err := described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, page := range documents(t) {
+		raw, err := os.ReadFile(filepath.Join(repo, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range namedRead.FindAllStringSubmatch(string(raw), -1) {
+			if strings.Contains(m[2], "…") || slices.Contains(elsewhere, m[2]) {
+				continue // three dots: the rest of a path that the page has named before
+			}
+			named++
+			there := slices.ContainsFunc([]string{"hub", "api", "clock"}, func(host string) bool {
+				return doc.route(m[1], strings.TrimSuffix(m[2], "."), host) != nil
+			})
+			if !there {
+				t.Errorf("%s: %s %s is not described", page, m[1], m[2])
+			}
+		}
+	}
+	if named < 60 {
+		t.Errorf("only %d routes were found: the search is broken", named)
+	}
+}

@@ -1,0 +1,122 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// inFolder runs a program there and gives what it writes.
+func inFolder(t testing.TB, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(plainEnv(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+func put(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func contentOf(t testing.TB, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// typescript is the compiler that tools/gen.sh pins.
+const typescript = "typescript@5.9.3"
+
+// TestLibraryPacked: the package of npm has what it should and nothing else, installs into an
+// empty folder from its tarball alone, passes a strict compiler there in both ways of finding
+// modules, and runs.
+func TestLibraryPacked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	source, err := filepath.Abs(filepath.Join(repo, "sdk/ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(contentOf(t, filepath.Join(repo, "tools/gen.sh")), "\ntypescript="+strings.TrimPrefix(typescript, "typescript@")+"\n") {
+		t.Error("tools/gen.sh pins another compiler")
+	}
+	var packed []struct {
+		Filename string
+		Files    []struct{ Path string }
+	}
+	said := inFolder(t, source, nil, "npm", "pack", "--json", "--loglevel=error", "--pack-destination", dir)
+	if err := json.Unmarshal([]byte(said[strings.Index(said, "["):]), &packed); err != nil {
+		t.Fatal(err, said)
+	}
+	var names []string
+	for _, f := range packed[0].Files {
+		names = append(names, f.Path)
+		if !strings.HasPrefix(f.Path, "dist/") && f.Path != "package.json" && f.Path != "README.md" {
+			t.Errorf("%s is in the package", f.Path)
+		}
+	}
+	for _, name := range []string{"dist/index.js", "dist/index.d.ts", "dist/feed.js", "dist/feed.d.ts", "dist/openapi.gen.d.ts"} {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not in the package", name)
+		}
+	}
+	put(t, filepath.Join(dir, "package.json"), `{ "name": "user", "private": true, "type": "module" }`)
+	inFolder(t, dir, nil, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", "./"+packed[0].Filename)
+	installed, err := os.ReadDir(filepath.Join(dir, "node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range installed {
+		if e.Name() != "signalcast" && !strings.HasPrefix(e.Name(), ".") {
+			t.Errorf("%s is installed with it", e.Name())
+		}
+	}
+	put(t, filepath.Join(dir, "user.ts"), contentOf(t, filepath.Join(source, "test/user.ts")))
+	for _, how := range []string{`"module": "ES2022", "moduleResolution": "bundler"`, `"module": "NodeNext", "moduleResolution": "NodeNext"`} {
+		put(t, filepath.Join(dir, "tsconfig.json"), `{ "compilerOptions": { `+how+`, "target": "ES2022", "lib": ["ES2022", "DOM"], "types": [],
+			"strict": true, "exactOptionalPropertyTypes": true, "noUncheckedIndexedAccess": true, "skipLibCheck": false }, "files": ["user.ts"] }`)
+		inFolder(t, dir, nil, "npx", "--yes", "-p", typescript, "tsc", "-p", ".")
+	}
+	if out := inFolder(t, dir, nil, "node", "user.js"); out != "UnansweredError function\n" {
+		t.Errorf("the program says %q", out)
+	}
+}
+
+// TestLibraryGot: who has the Go library alone can build with it. Nothing else of ours is needed.
+func TestLibraryGot(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "got"), os.DirFS(filepath.Join(repo, "sdk/go"))); err != nil {
+		t.Fatal(err)
+	}
+	const module = "github.com/signalcast/signalcast/sdk/go"
+	user := filepath.Join(dir, "user")
+	put(t, filepath.Join(user, "go.mod"), "module user.example/x\n\ngo 1.26.0\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => ../got\n")
+	put(t, filepath.Join(user, "main.go"), contentOf(t, filepath.Join(repo, "sdk/go/examples/file/main.go")))
+	put(t, filepath.Join(user, "live", "main.go"), contentOf(t, filepath.Join(repo, "sdk/go/examples/watch/main.go")))
+	env := []string{"GOWORK=off", "GOFLAGS=-mod=mod"}
+	inFolder(t, user, env, "go", "build", "-o", "x", ".")
+	inFolder(t, user, env, "go", "vet", "./...")
+	for line := range strings.Lines(inFolder(t, user, env, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")) {
+		if name := strings.TrimSpace(line); strings.Contains(name, "signalcast") && name != module {
+			t.Errorf("the library needs %s", name)
+		}
+	}
+}
