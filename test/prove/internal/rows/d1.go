@@ -52,7 +52,7 @@ var d1 = frame.Row{
 		}
 		var taken []int
 		for _, op := range ops {
-			got, other := burst(ctx, env, op.Keys[0], ids[0], 1000)
+			got, other := burst(ctx, op.Keys[0], ids[0], 1000, byRoute(env))
 			seen.Check(got == keyLimit, "%d of 1,000 were taken", got)
 			seen.Check(other == "", "a request was answered %s", other)
 			taken = append(taken, got)
@@ -88,10 +88,10 @@ func replaceHubs(ctx context.Context, env *frame.Env, changed []map[string]strin
 
 // burst sends n requests of one key at once, half to each hub, and counts those
 // that the limit let through; other is an answer that is no answer of a limit.
-func burst(ctx context.Context, env *frame.Env, key client.Key, market string, n int) (taken int, other string) {
+func burst(ctx context.Context, key client.Key, market string, n int, file filing) (taken int, other string) {
 	var mu sync.Mutex
 	frame.AtOnce(n, func(i int) {
-		a := env.Client.File(ctx, env.Hub(i), key, client.Call{Market: market, Yes: true, Price: 5000})
+		a := file(ctx, i, key, client.Call{Market: market, Yes: true, Price: 5000})
 		mu.Lock()
 		defer mu.Unlock()
 		switch {

@@ -106,7 +106,7 @@ func (o *outage) run(ctx context.Context, n int) error {
 // spend sends calls of each key, half to each hub at once.
 func (o *outage) spend(ctx context.Context, n int, keys ...client.Key) {
 	for _, key := range keys {
-		taken, other := burst(ctx, o.env, key, o.market, n)
+		taken, other := burst(ctx, key, o.market, n, byRoute(o.env))
 		o.total[key] += taken
 		o.calls += n
 		if other != "" {
