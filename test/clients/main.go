@@ -22,8 +22,18 @@ type script struct {
 
 // scripts in the order in which they run.
 var scripts = []script{
-	{"vectors", 2}, {"oauth4webapi", 30}, {"openid-client", 8}, {"conformance", 4}, {"privy", 11}, {"messages", 27}, {"attested", 5}, {"feed", 3},
-	{"mcp-conformance", 4}, {"mcp-sdk", 20}, {"mcp-oauth", 12}, {"mcp-inspector", 6},
+	{"vectors", 2},
+	{"oauth4webapi", 30},
+	{"openid-client", 8},
+	{"conformance", 4},
+	{"privy", 11},
+	{"messages", 27},
+	{"attested", 5},
+	{"feed", 3},
+	{"mcp-conformance", 4},
+	{"mcp-sdk", 20},
+	{"mcp-oauth", 12},
+	{"mcp-inspector", 6},
 }
 
 // patience is for one client.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -73,10 +74,7 @@ func (s *server) agents(c echo.Context) error {
 	call := &agentCall{who: callerOf(c), scoped: c.Path() != agentPath}
 	out := &held{header: http.Header{}}
 	inner := r.Clone(context.WithValue(r.Context(), agentCallKey{}, call))
-	inner.Body, inner.ContentLength = http.NoBody, int64(len(body))
-	if len(body) > 0 {
-		inner.Body = readCloser{bytes.NewReader(body)}
-	}
+	inner.Body, inner.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	inner.Header.Set("Accept", "application/json, text/event-stream") // the answer is always JSON
 	s.agentHandler.ServeHTTP(out, inner)
 	if err := r.Context().Err(); err != nil {
@@ -176,6 +174,10 @@ func (h *held) Write(b []byte) (int, error) {
 // send passes the answer on. What the library says in plain text becomes an error of
 // the protocol, so that every answer has one form.
 func (h *held) send(c echo.Context) error {
+	if _, event, stream := bytes.Cut(h.body.Bytes(), []byte("data: ")); stream && h.header.Get("Content-Type") == "text/event-stream" {
+		// Who wants to listen is refused in a stream of one answer, at the older versions.
+		return web.Blob(c, h.status, bytes.TrimSpace(event))
+	}
 	switch {
 	case h.body.Len() == 0 && h.status != 0 && h.status < http.StatusBadRequest:
 		return c.NoContent(h.status)
@@ -186,12 +188,6 @@ func (h *held) send(c echo.Context) error {
 	}
 	return errors.New("agent endpoint answered " + http.StatusText(h.status) + ": " + h.body.String())
 }
-
-type readCloser struct{ *bytes.Reader }
-
-func (readCloser) Close() error { return nil }
-
-var _ http.ResponseWriter = (*held)(nil)
 
 // newAgentHandler is the library's transport around the tools: no sessions, plain
 // JSON answers, every version of the protocol that the library knows.

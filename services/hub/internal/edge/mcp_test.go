@@ -155,6 +155,12 @@ func TestEveryToolRuns(t *testing.T) {
 		fitsTool(t, name, u)
 	}
 	fitsTool(t, "get_operator", b.use(agentPath, "get_operator", `{"limit":1}`))
+	for tool, nothing := range map[string]string{"search_markets": `{"query":"nobody asked this"}`, "list_signals": `{"type":"beat_crowd"}`} {
+		u := b.use(agentPath, tool, nothing)
+		if fitsTool(t, tool, u); u.failed {
+			t.Errorf("%s that finds nothing: %s", tool, u.raw)
+		}
+	}
 	if got := b.ledger.Signals[1]; got.Signal.GetHandle() != "lena" || got.Signal.GetSource() != "api" {
 		t.Errorf("filed as %v", got.Signal)
 	}

@@ -145,12 +145,28 @@ type tokens struct {
 
 // grantTo lets the app have scopes and gives its tokens.
 func grantTo(ctx context.Context, env *frame.Env, a app, as client.Credential, scope string) (t tokens, err error) {
-	code, err := authorize(ctx, env, 0, as, a.asks(scope))
+	return grantFor(ctx, env, a, as, scope, "")
+}
+
+// grantFor is grantTo with tokens that are for one address; empty: the protocol's own.
+func grantFor(ctx context.Context, env *frame.Env, a app, as client.Credential, scope, resource string) (t tokens, err error) {
+	query := a.asks(scope)
+	if resource != "" {
+		query.Set("resource", resource)
+	}
+	code, err := authorize(ctx, env, 0, as, query)
 	if err != nil {
 		return t, err
 	}
 	err = oauth(ctx, env, 1, "token", a.redeems(code)).Into(http.StatusOK, &t)
 	return t, err
+}
+
+// agentResource is what tokens for the agent endpoint of apps name.
+func agentResource(ctx context.Context, env *frame.Env) (string, error) {
+	var doc struct{ Resource string }
+	err := env.Client.Do(ctx, client.Request{URL: env.Hub(0) + "/.well-known/oauth-protected-resource" + agentPath}).Into(http.StatusOK, &doc)
+	return doc.Resource, err
 }
 
 // whoIs asks with a token for whom it speaks.

@@ -201,7 +201,7 @@ func (i *intruder) request(ctx context.Context, op *described.Operation, n int) 
 	as, body := client.Credential(nil), map[string]any(nil)
 	path := strings.NewReplacer(hooksPath+"/{id}", hooksPath+"/"+e.hook.id, "{marketId}", e.market, "{id}", e.signal, "{appId}", e.app.id, "{stationId}", "g8-own", "{handle}", e.Handle).Replace(op.Path)
 	market := ""
-	if strings.HasSuffix(op.Path, "/predictions") || strings.HasSuffix(op.Path, "/signals") || strings.HasPrefix(op.Path, "/api/resolution/") || strings.HasSuffix(op.Path, "resolve-signals") {
+	if strings.HasSuffix(op.Path, "/predictions") || strings.HasSuffix(op.Path, "/signals") || strings.HasSuffix(op.Path, "/mcp") || strings.HasPrefix(op.Path, "/api/resolution/") || strings.HasSuffix(op.Path, "resolve-signals") {
 		if market, err = i.env.Client.Market(ctx, i.env.Hub(0), i.env.Admin(), fmt.Sprintf("Will intruder %d at %s be heard?", n, op.Path), 5000); err != nil {
 			return q, false, err
 		}
@@ -216,6 +216,10 @@ func (i *intruder) request(ctx context.Context, op *described.Operation, n int) 
 		as, body = e.session, map[string]any{"marketId": market, "direction": "YES", "priceAtPrediction": 5000}
 	case "POST " + protocolPath + "/predictions", "POST " + protocolPath + "/signals":
 		as, body = key, map[string]any{"marketId": market, "position": "YES", "priceBps": 5000}
+	case "POST /api/mcp":
+		as, body = key, toolCall("submit_signal", map[string]any{"marketId": market, "direction": "YES", "priceAtPrediction": 5000})
+	case "POST " + agentPath:
+		body = toolCall("get_market", map[string]any{"marketId": market}) // its tokens are for nothing else, and G7 has them
 	case "POST /api/signals/{id}/events":
 		as, body = key, map[string]any{"type": "reaffirm"}
 	case "POST /api/m/{marketId}/streams":
@@ -269,6 +273,11 @@ func (i *intruder) request(ctx context.Context, op *described.Operation, n int) 
 		host = i.env.Stack.API
 	}
 	return client.Request{Method: op.Method, URL: host + path, As: as, Body: body}, body != nil, err
+}
+
+// toolCall is a message of an agent.
+func toolCall(tool string, arguments map[string]any) map[string]any {
+	return map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}}
 }
 
 // rest are the doors of administrators and of signers.

@@ -20,6 +20,15 @@ type pass struct {
 	admin, cron word     // what it says where a secret is asked for
 	powers      []string // scopes of a token, permissions of a key; nil: it has no need of any
 	handle      string   // whose it is; empty: the ring's holder
+	agent       bool     // a token for the agent endpoint of apps, and for nothing else
+}
+
+// agentPath takes tokens that were made for it alone.
+const agentPath = protocolPath + "/mcp"
+
+// astray reports a token that was made for another address.
+func (p pass) astray(op *described.Operation) bool {
+	return slices.Contains(p.takes, "appToken") && p.agent != (op.Path == agentPath)
 }
 
 // word is a secret that was said.
@@ -48,7 +57,7 @@ var (
 // at is what the description says of a pass at a door, by nothing but the ways to
 // be let in that it lists there.
 func (p pass) at(op *described.Operation) due {
-	fits := slices.ContainsFunc(p.takes, op.Takes)
+	fits := slices.ContainsFunc(p.takes, op.Takes) && !p.astray(op)
 	unknown := notKnown
 	if op.Takes("appCredentials") {
 		unknown.code = "invalid_client"

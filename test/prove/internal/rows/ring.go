@@ -143,6 +143,15 @@ func (r *ring) appPasses(ctx context.Context, env *frame.Env) (err error) {
 		return err
 	}
 	token("an app's token", whole.Access, everyScope...)
+	resource, err := agentResource(ctx, env)
+	if err != nil {
+		return err
+	}
+	agent, err := grantFor(ctx, env, r.open, r.session, strings.Join(everyScope, " "), resource)
+	if err != nil {
+		return err
+	}
+	r.add(pass{name: "an agent's token", as: byBearer(agent.Access), takes: []string{"appToken"}, bearer: true, agent: true, powers: everyScope})
 	r.add(pass{name: "a refresh token", as: byBearer(whole.Refresh), bearer: true})
 	for _, scope := range everyScope[:4] {
 		g, err := grantTo(ctx, env, r.own, r.session, scope)
