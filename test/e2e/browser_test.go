@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -80,6 +82,8 @@ type tab struct {
 
 	mu    sync.Mutex
 	wrong []string
+	asks  map[network.RequestID]string // methods of what the page asked
+	urls  []string                     // and its addresses
 }
 
 // open gives a tab of that size. Whatever a page logs as a mistake, a violated
@@ -92,7 +96,7 @@ func open(t testing.TB, width, height int64) *tab {
 	}
 	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	b := &tab{t: t, ctx: ctx}
+	b := &tab{t: t, ctx: ctx, asks: map[network.RequestID]string{}}
 	if err := chromedp.Do(ctx); err != nil { // makes the tab, which lives as long as this context
 		t.Fatal(err)
 	}
@@ -101,6 +105,9 @@ func open(t testing.TB, width, height int64) *tab {
 	}
 	b.do("prepare a tab", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		if _, err := cdp.Call(ctx, target, runtime.AddBinding, runtime.AddBindingParams{Name: "canary"}); err != nil {
+			return err
+		}
+		if _, err := cdp.Call(ctx, target, network.Enable, network.EnableParams{}); err != nil {
 			return err
 		}
 		_, err := cdp.Call(ctx, target, log.Enable, cdp.Empty{})
@@ -114,6 +121,14 @@ func (b *tab) hear(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if e.RedirectResponse != nil {
+			b.told(e.RequestID, e.RedirectResponse)
+		}
+		b.asks[e.RequestID] = e.Request.Method
+		b.urls = append(b.urls, e.Request.URL)
+	case *network.EventResponseReceived:
+		b.told(e.RequestID, e.Response)
 	case *runtime.EventBindingCalled:
 		b.wrong = append(b.wrong, "THE CANARY FIRED: "+e.Payload)
 	case *page.EventJavascriptDialogOpening:
@@ -132,6 +147,13 @@ func (b *tab) hear(event any) {
 		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning || e.Entry.Source == log.EntrySourceSecurity {
 			b.wrong = append(b.wrong, fmt.Sprintf("log %s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
 		}
+	}
+}
+
+// told holds an answer to the page against the description, by its status and kind.
+func (b *tab) told(id network.RequestID, r *network.Response) {
+	if u, err := url.Parse(r.URL); err == nil {
+		coverage.header("a page", b.asks[id], u, int(r.Status), r.MimeType)
 	}
 }
 

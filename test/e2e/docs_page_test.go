@@ -1,15 +1,11 @@
 package e2e
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 )
 
@@ -30,7 +26,6 @@ func TestReferencePage(t *testing.T) {
 	}
 	for name, size := range sizes {
 		b := open(t, size[0], size[1])
-		asked := b.requests()
 		b.visit(s.Hub+"/docs", http.StatusOK)
 		b.do("wait for the reference", chromedp.WaitVisible(chromedp.CSS("#reference[data-drawn] .opblock-tag-section")))
 		if n := ask(b, "count the tags", chromedp.Evaluate[float64](`document.querySelectorAll("#reference .opblock-tag").length`)); int(n) != len(tags) {
@@ -48,12 +43,12 @@ func TestReferencePage(t *testing.T) {
 		shows(t, b, "header", "Signalcast", "Developers")
 		b.fits("an open operation on a " + name)
 		b.clean("the reference on a " + name)
-		for _, url := range asked() {
+		for _, url := range b.requests() {
 			if !strings.HasPrefix(url, s.Hub+"/") && !strings.HasPrefix(url, "data:") {
 				t.Errorf("the reference asks for %s", url)
 			}
 		}
-		if got := asked(); !slices.Contains(got, s.Hub+"/docs/openapi.json") {
+		if got := b.requests(); !slices.Contains(got, s.Hub+"/docs/openapi.json") {
 			t.Errorf("the reference did not read the document: %q", got)
 		}
 	}
@@ -82,27 +77,9 @@ func (b *tab) unfolds(tag string, n int) {
 	eventually(b.t, func() bool { return int(ask(b, "count "+tag, count)) == 0 }, tag+" to be shut")
 }
 
-// requests tells from now on what a tab asks for.
-func (b *tab) requests() func() []string {
-	b.t.Helper()
-	var mu sync.Mutex
-	var urls []string
-	if err := chromedp.Listen(b.ctx, func(event any) {
-		if e, ok := event.(*network.EventRequestWillBeSent); ok {
-			mu.Lock()
-			defer mu.Unlock()
-			urls = append(urls, e.Request.URL)
-		}
-	}); err != nil {
-		b.t.Fatal(err)
-	}
-	b.do("listen to the network", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, network.Enable, network.EnableParams{})
-		return err
-	}))
-	return func() []string {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(urls)
-	}
+// requests are the addresses that a page asked for so far.
+func (b *tab) requests() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.urls)
 }

@@ -102,7 +102,7 @@ func (s *stack) stream(t testing.TB, query, last string) *events {
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
-	res, err := http.DefaultTransport.RoundTrip(r) // not ours, which reads answers to their end
+	res, err := httpClient.Transport.RoundTrip(r) // without the limit of time of the client
 	if err != nil {
 		t.Fatal(err)
 	}

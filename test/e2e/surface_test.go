@@ -175,17 +175,23 @@ func TestConditionalReads(t *testing.T) {
 		}
 		get(t, url, asJSON, with("If-None-Match", `"other"`)).is(http.StatusOK)
 		head := send(t, http.MethodHead, url, asJSON).is(http.StatusOK)
-		kind := "application/json; charset=utf-8"
-		if strings.HasPrefix(o.path, "/docs/guide/") {
-			kind = "text/html; charset=utf-8"
-		}
-		if len(head.body) != 0 || head.header.Get("Content-Type") != kind || head.header.Get("ETag") == "" {
+		if len(head.body) != 0 || !o.answers(head.header.Get("Content-Type")) || head.header.Get("ETag") == "" {
 			t.Errorf("HEAD %s: %v", url, head.header)
 		}
 	}
 	if n < 15 {
 		t.Errorf("%d operations know 304", n)
 	}
+}
+
+// answers tells whether a good answer may be of this kind, JSON before others.
+func (o *operation) answers(kind string) bool {
+	content := o.op.Responses.Status(http.StatusOK).Value.Content
+	if content["application/json"] != nil {
+		return kind == "application/json; charset=utf-8"
+	}
+	name, _, _ := strings.Cut(kind, ";")
+	return content[name] != nil
 }
 
 // scored is a market with an attention score.

@@ -3420,7 +3420,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/docs/guide/{page}": {
+    "/docs/guide/{file}": {
         parameters: {
             query?: never;
             header?: never;
@@ -12456,8 +12456,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description The name of the file. */
-                page: string;
+                /** @description Its name. */
+                file: string;
             };
             cookie?: never;
         };

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,6 +128,31 @@ func (o *Operation) Gone() bool { return o.Knows(http.StatusGone) && !o.Knows(ht
 
 // Open tells whether pages of any site may ask it, by its own word.
 func (o *Operation) Open() bool { return o.op.Extensions["x-signalcast-cors-open"] == true }
+
+// Has tells whether an address leads to an operation of a host, by its path as it is read.
+func (d *Document) Has(host, method, address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	got := strings.Split(u.EscapedPath(), "/")
+	return slices.ContainsFunc(d.Operations, func(o *Operation) bool {
+		if o.Host != host || o.Method != method {
+			return false
+		}
+		return slices.EqualFunc(strings.Split(o.Path, "/"), got, func(want, is string) bool {
+			return want == is || strings.HasPrefix(want, "{") && is != "" && !strings.ContainsAny(is, "%.")
+		})
+	})
+}
+
+// Tag is the kind of operations that it belongs to.
+func (o *Operation) Tag() string {
+	if len(o.op.Tags) == 0 {
+		return ""
+	}
+	return o.op.Tags[0]
+}
 
 // Takes tells whether one of the ways to be let in is this one alone.
 func (o *Operation) Takes(scheme string) bool {

@@ -14,6 +14,7 @@ type Parameter struct {
 	In       string // path, query, header
 	Required bool
 	Text     bool // any text, not only a number or a truth
+	Schema   *openapi3.Schema
 }
 
 // Parameters lists those of an operation.
@@ -23,7 +24,11 @@ func (o *Operation) Parameters() []Parameter {
 		for _, ref := range list {
 			p := ref.Value
 			text := p.Schema != nil && p.Schema.Value != nil && p.Schema.Value.Type.Includes("string")
-			out = append(out, Parameter{Name: p.Name, In: p.In, Required: p.Required || p.In == "path", Text: text})
+			one := Parameter{Name: p.Name, In: p.In, Required: p.Required || p.In == "path", Text: text}
+			if p.Schema != nil {
+				one.Schema = p.Schema.Value
+			}
+			out = append(out, one)
 		}
 	}
 	return out
