@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"sync/atomic"
 
 	"github.com/signalcast/signalcast/test/prove/client"
@@ -65,6 +66,8 @@ type inquiry struct {
 	people    []person          // each with a limit of its own
 	operators []client.Operator // for keys, whose limit is smaller
 
+	told sync.Map // operations whose first mistake was told
+
 	asked, wrong, good, refused, limited, covered atomic.Int64
 }
 
@@ -92,7 +95,9 @@ func (q *inquiry) ask(ctx context.Context, doc *described.Document, op *describe
 	q.asked.Add(1)
 	if why := q.judge(ctx, doc, op, request, a); why != "" {
 		q.wrong.Add(1)
-		q.seen.Wrong("%s: %s: %.200s", op.Name(), why, a)
+		if _, told := q.told.LoadOrStore(op.Name(), true); !told { // one of each is enough to go by
+			q.seen.Wrong("%s: %s: %.200s", op.Name(), why, a)
+		}
 		return false
 	}
 	switch {
@@ -114,7 +119,7 @@ func (q *inquiry) judge(ctx context.Context, doc *described.Document, op *descri
 		return a.Err.Error()
 	case a.Status == http.StatusInternalServerError, a.Status >= 500 && !op.Knows(a.Status):
 		return "a fault of ours"
-	case a.Status == http.StatusNotFound && !op.Knows(a.Status) && a.Code() == "not_found" && !doc.Has(op.Host, op.Method, r.URL):
+	case a.Status == http.StatusNotFound && a.Code() == "not_found" && !doc.Has(op.Host, op.Method, r.URL):
 		return "" // what was put into the path made it another one
 	}
 	if err := op.Check(ctx, hostOf(q.env, op.Host, 0)+anyPath(op.Path), a.Status, a.Header, a.Body); err != nil {
