@@ -4,13 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
@@ -66,6 +69,44 @@ func TestSchemasAreClosed(t *testing.T) {
 	}
 	if all, err := fs.Glob(toolSchemas, "mcp/*.json"); err != nil || len(all) != files || files != 20 {
 		t.Errorf("%d files, %d schemas, %v", len(all), files, err)
+	}
+}
+
+// TestArgumentsAreDescribed: the description has the arguments of each tool as the tool
+// itself shows them.
+func TestArgumentsAreDescribed(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties struct {
+					Name      struct{ Enum []string }
+					Arguments any
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(openapi.JSON, &doc); err != nil {
+		t.Fatal(err)
+	}
+	s := &server{}
+	for _, tool := range s.agentTools() {
+		var shown any
+		if err := json.Unmarshal(tool.in, &shown); err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for name, schema := range doc.Components.Schemas {
+			if strings.HasSuffix(name, "Call") && slices.Equal(schema.Properties.Name.Enum, []string{tool.name}) {
+				found = true
+				if diff := cmp.Diff(shown, schema.Properties.Arguments); diff != "" {
+					t.Errorf("%s is described in another way:\n%s", tool.name, diff)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s is not described", tool.name)
+		}
 	}
 }
 
