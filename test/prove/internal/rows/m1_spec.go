@@ -36,6 +36,7 @@ const named = `
 /api/m/{marketId}/signals              GET
 /api/m/{marketId}/streams              DELETE GET POST
 /api/markets/airable                   GET
+/api/mcp                               POST
 /api/network/crowd                     GET
 /api/network/field-record/me           GET
 /api/network/field-record/{handle}     GET
@@ -127,6 +128,7 @@ const added = `
 /api/protocol/v1/grants                                   GET
 /api/protocol/v1/grants/{grantId}                         DELETE
 /api/protocol/v1/keys                                     GET
+/api/protocol/v1/mcp                                      POST
 /api/protocol/v1/me                                       GET
 /api/protocol/v1/messages                                 GET POST
 /api/protocol/v1/messages/verify                          POST
