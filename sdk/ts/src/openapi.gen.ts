@@ -4131,6 +4131,8 @@ export interface components {
         };
         AgentError: {
             error: components["schemas"]["AgentFault"];
+            /** @description That of the request; null where it could not be read. */
+            id: number | string | null;
             /** @enum {string} */
             jsonrpc: "2.0";
         };
