@@ -234,7 +234,7 @@ func tellTools(ctx context.Context, env *frame.Env, seen *frame.Seen, s *seeds, 
 		return n, err
 	}
 	ids.look("the description", described)
-	seen.Check(!bytes.Contains(described, []byte("did:")), "an example of the description shows a raw id")
+	seen.Check(!bytes.Contains(described, []byte(`"did:`)), "an example of the description shows a raw id")
 	return n + 1, nil
 }
 
