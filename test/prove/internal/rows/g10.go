@@ -17,7 +17,7 @@ import (
 // of keys and with every scope of an app, alone and all but it. On the older doors
 // the permissions of a key are recorded and not asked for.
 var g10 = frame.Row{
-	ID: "G10", Title: "scopes hold on the protocol's doors",
+	ID: "G10", Title: "scopes hold on the doors of the protocol and of agents",
 	Fault: frame.Fault{What: "a scope that is missing is not missed"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
@@ -48,6 +48,10 @@ var g10 = frame.Row{
 		cells, good := r.try(ctx, env, doors, seen)
 		n, fine := r.try(ctx, env, old, seen)
 		acted, done := r.act(ctx, env, seen)
+		agents, held, err := r.useTools(ctx, env, seen)
+		if err != nil {
+			return nil, err
+		}
 		refusals := 0
 		for _, p := range r.passes {
 			for _, op := range doors {
@@ -57,8 +61,9 @@ var g10 = frame.Row{
 			}
 		}
 		seen.Figure("refusals", refusals)
-		seen.OutOf(cells+n+acted, good+fine+done)
-		seen.Volume("%d credentials at %d doors with scopes and %d without: %d cells, %d of them 403", len(r.passes), len(doors), len(old), cells+n+acted, refusals)
+		seen.OutOf(cells+n+acted+agents, good+fine+done+held)
+		seen.Volume("%d credentials at %d doors with scopes, %d without, and two of agents: %d cells, %d of them 403",
+			len(r.passes), len(doors), len(old), cells+n+acted+agents, refusals)
 		return seen, nil
 	},
 }
@@ -172,4 +177,30 @@ func (r *ring) act(ctx context.Context, env *frame.Env, seen *frame.Seen) (cells
 		}
 	}
 	return cells, good
+}
+
+// useTools uses every tool with every pass at both doors of agents: keys are good at the
+// one for what they are permitted, and the tokens here are of another resource. Tokens
+// for the other door come beside them.
+func (r *ring) useTools(ctx context.Context, env *frame.Env, seen *frame.Seen) (cells, good int, err error) {
+	cast, err := newAgentCast(ctx, env, "g10-agent")
+	if err != nil {
+		return 0, 0, err
+	}
+	passes, err := agentPasses(ctx, env, cast)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i, p := range r.passes {
+		if env.Size == frame.Small && i > 3 {
+			break
+		}
+		one := agentPass{name: p.name, as: p.as, powers: p.powers}
+		if slices.Contains(p.takes, "operatorKey") {
+			one.door = agentDoor
+		}
+		passes = append(passes, one)
+	}
+	cells, good = useAll(ctx, env, seen, cast, passes)
+	return cells, good, nil
 }

@@ -182,6 +182,10 @@ func crawl(ctx context.Context, env *frame.Env, seen *frame.Seen, s *seeds, ids 
 		name := r.op.Name()
 		seen.Check(good[name] || r.op.Gone() || slices.Contains(passing, name), "%s was never answered well", name)
 	}
+	tools, err := tellTools(ctx, env, seen, s, ids)
+	if err != nil {
+		return 0, err
+	}
 	p, err := signUp(ctx, env, "g9-canary-live", 1)
 	if err != nil {
 		return 0, err
@@ -202,7 +206,36 @@ func crawl(ctx context.Context, env *frame.Env, seen *frame.Seen, s *seeds, ids 
 	for _, route := range showRaw {
 		seen.Check(ids.shown[route] != "", "%s shows no raw id", route)
 	}
-	return len(asked) + 1, nil
+	return len(asked) + tools + 1, nil
+}
+
+// tellTools reads what the tools of agents say: to anybody, and of people who have called
+// to the owner of a key; and the examples of the description.
+func tellTools(ctx context.Context, env *frame.Env, seen *frame.Seen, s *seeds, ids *identities) (n int, err error) {
+	cast, err := newAgentCast(ctx, env, "g9-canary-agent")
+	if err != nil {
+		return 0, err
+	}
+	raw := []byte("did:idp:g9-canary-agent")
+	ids.needles = append(ids.needles, raw)
+	for _, tool := range allTools {
+		for _, arguments := range []map[string]any{
+			cast.arguments(tool), {}, {"marketId": s.markets[0]}, {"handle": s.Handle}, {"id": s.signals[0]}, {"handle": "nobody_here", "marketId": "native-0000000000"},
+		} {
+			t := use(ctx, env, env.Hub(n)+agentDoor, cast.keys[0].Key, tool, arguments)
+			seen.Check(t.Err == nil && t.Status == http.StatusOK, "the tool %s: %s", tool, t)
+			ids.look("the tool "+tool, slices.Concat(t.Body, []byte(t.text), fmt.Append(nil, t.Header)))
+			n++
+		}
+		cast.keys[0], cast.keys[1] = cast.keys[1], cast.keys[0] // each has sixty a minute
+	}
+	described, err := os.ReadFile(filepath.Join(env.Root, "proto/openapi/openapi.json"))
+	if err != nil {
+		return n, err
+	}
+	ids.look("the description", described)
+	seen.Check(!bytes.Contains(described, []byte(`"did:`)), "an example of the description shows a raw id")
+	return n + 1, nil
 }
 
 // silent looks for the ids of this row in the logs, but that of the issuer, whose

@@ -33,7 +33,7 @@ var k3 = frame.Row{
 			usage("list_signals", map[string]any{"limit": 2}), usage("my_record", map[string]any{}), modernly("get_signal", cast.arguments("get_signal")),
 		}
 		var failures atomic.Int64
-		frame.Each(n, abreast, func(i int) {
+		frame.Each(n, 2, func(i int) {
 			body := keyed[i%len(keyed)]
 			var as client.Credential
 			if i%len(keyed) == 5 { // the others need none

@@ -199,6 +199,8 @@ func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (val
 		return s.venue[i], true
 	case p.Name == "marketId", p.Name == "market":
 		return s.markets[i], true
+	case p.Name == "page" && p.In == "path":
+		return "quickstart.html", true
 	case p.Name == "kind" && p.In == "path":
 		return "signal", true
 	case p.Name == "code" && p.In == "path":
