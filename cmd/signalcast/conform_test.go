@@ -43,13 +43,17 @@ func (r *ran) of(id string) string {
 // TestConformElsewhere: a server that is no Signalcast fails, check by check, and nothing
 // else happens.
 func TestConformElsewhere(t *testing.T) {
+	var led atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { led.Add(1) }))
+	t.Cleanup(other.Close)
+	elsewhere := says(302, ``, "Location", other.URL+"/latest/meta-data")
 	for name, answer := range map[string]http.HandlerFunc{
 		"a web server": says(404, "<html><head><title>404 Not Found</title></head><body><center><h1>404 Not Found</h1></center></body></html>", "Content-Type", "text/html"),
 		"empty":        says(200, ``),
 		"null":         says(200, `null`),
 		"a list":       says(200, `[[[]]]`),
 		"another API":  says(200, `{"data":{"signals":"none"},"signals":7,"markets":{},"items":[null,1],"leaderboard":["x"],"keys":[[]],"messages":[1],"weeks":[]}`),
-		"elsewhere":    says(302, ``, "Location", "http://169.254.169.254/latest/meta-data"),
+		"elsewhere":    elsewhere,
 		"over limit":   says(429, `{"error":"rate_limited"}`, "Retry-After", "3600"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,6 +75,9 @@ func TestConformElsewhere(t *testing.T) {
 			}
 		})
 	}
+	if n := led.Load(); n > 0 {
+		t.Errorf("%d redirects were followed", n)
+	}
 }
 
 // TestConformHostile: what hangs, never ends or shouts at the terminal is found out in
@@ -86,17 +93,18 @@ func TestConformHostile(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
-		most   int // requests
+		most   int    // requests
+		came   string // what is told of it
 	}{
-		"hangs":      {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 2},
-		"never ends": {endless, 2},
+		"hangs":      {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 2, "no answer"},
+		"never ends": {endless, 2, "more than 4194304 bytes"},
 		"trickles": {func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusOK)
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, 2},
-		"cuts":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 2},
-		"a long head": {says(200, `{}`, "X-Long", strings.Repeat("x", 200<<10)), 2},
+		}, 2, "was cut"},
+		"cuts":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 2, "no answer"},
+		"a long head": {says(200, `{}`, "X-Long", strings.Repeat("x", 200<<10)), 2, "no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := sit(t)
@@ -107,10 +115,11 @@ func TestConformHostile(t *testing.T) {
 			}))
 			t.Cleanup(s.Close)
 			began := time.Now()
-			r := d.conform(refused, s.URL, "--each", "1s")
+			r := d.conform(refused, s.URL, "--each", "3s")
 			if r.of("reach") != "fail" || r.Failed != 1 || r.Passed != 0 || asked.Load() > 2*int64(c.most) || r.Requests > c.most {
 				t.Errorf("%d passed, %d failed, %d requests of %d", r.Passed, r.Failed, r.Requests, asked.Load())
 			}
+			d.has(r.Checks[0].Findings[0].Came, c.came)
 			if took := time.Since(began); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}

@@ -44,7 +44,7 @@ func talks(t *testing.T, sees func(*http.Request, string), frames ...string) str
 const (
 	gap   = `{"op":"gap","channel":"signals","from":12,"oldest":60}`
 	first = `{"op":"event","channel":"signals","seq":60,"prev":null,"type":"signal.event","at":"2026-09-18T12:00:00.000Z","data":{"text":"\u001b[2J\u202eRain"}}`
-	next  = `{"op":"event","channel":"signals","seq":64,"prev":60,"type":"signal.created","at":"2026-09-18T12:00:00.000Z","data":{"id":"x"}}`
+	next  = `{"op":"event","channel":"signals","seq":64,"prev":60,"type":"signal.created","at":"2026-09-18T12:00:00.000Z","data":{"id":"x` + "\u202e" + `"}}`
 )
 
 // TestWatch: what was read is kept, the next run goes on behind it, and gaps are told.
@@ -71,8 +71,8 @@ func TestWatch(t *testing.T) {
 	}
 	d.pipe = true
 	api = talks(t, func(*http.Request, string) {}, first, next)
-	out, _ = d.run(done, "watch", "--api", api, "--count", "1")
-	d.has(out, `{"kind":"event","channel":"signals","seq":60,"type":"signal.event"`, `\u001b[2J\u202eRain`)
+	out, _ = d.run(done, "watch", "--api", api, "--count", "2")
+	d.has(out, `"id":"x\u202e"`, `{"kind":"event","channel":"signals","seq":60,"type":"signal.event"`, `\u001b[2J\u202eRain`)
 	api = talks(t, func(*http.Request, string) {}, `{"op":"error","error":"unknown_channel","channel":"signals"}`)
 	_, bad := d.run(usage, "watch", "--api", api)
 	d.has(bad, "no such channel")

@@ -25,6 +25,7 @@ type deviation struct {
 	also    []string // checks that the same thing reaches
 	request func(*http.Request)
 	answer  func(*http.Request, *http.Response, any) any // changes the JSON of an answer
+	text    func(*http.Request, []byte) []byte           // changes what is no JSON
 	frames  bool                                         // the socket leaves an event out
 }
 
@@ -153,6 +154,40 @@ var deviations = []deviation{
 		answer: on("POST", "/api/protocol/v1/signers/challenge", refusal("weak_key", obj{"challenge": "x", "expiresAt": "2026-09-18T12:00:00.000Z"})),
 	},
 	{
+		name: "an Idempotency-Key that nobody reads", caught: "call.repeated",
+		request: func(r *http.Request) { r.Header.Del("Idempotency-Key") },
+	},
+	{
+		name: "writes for every origin", caught: "cors.closed",
+		answer: on("POST", "/api/predictions", func(_ *http.Request, a *http.Response, v any) any {
+			a.Header.Set("Access-Control-Allow-Origin", "*")
+			return v
+		}),
+	},
+	{
+		name: "a pulse that is kept for an hour", caught: "cache.ages",
+		answer: on("GET", "/api/network/pulse", func(_ *http.Request, a *http.Response, v any) any {
+			a.Header.Set("Cache-Control", "public, s-maxage=3600")
+			return v
+		}),
+	},
+	{
+		name: "another limit of a key", caught: "key.limit",
+		answer: on("GET", "/api/network/field-record/me", func(_ *http.Request, a *http.Response, v any) any {
+			a.Header.Set("RateLimit-Policy", `"hub";q=100;w=60`)
+			return v
+		}),
+	},
+	{
+		name: "a record without one of its lines", caught: "score.records",
+		text: func(r *http.Request, raw []byte) []byte {
+			if lines := bytes.SplitAfter(raw, []byte("\n")); strings.HasSuffix(r.URL.Path, "/record") && len(lines) > 3 {
+				return bytes.Join(slices.Delete(lines, 1, 2), nil)
+			}
+			return raw
+		},
+	},
+	{
 		name: "a market in dispute takes calls", caught: "resolve.dispute", also: []string{"resolve.closed"},
 		answer: on("POST", "/api/predictions", refusal("market_closed", obj{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
 	},
@@ -214,7 +249,8 @@ func bend(t *testing.T, at string, d deviation) string {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		ModifyResponse: func(a *http.Response) error {
-			if d.answer == nil || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
+			isJSON := strings.HasPrefix(a.Header.Get("Content-Type")+";", "application/json;")
+			if isJSON && d.answer == nil || !isJSON && d.text == nil || a.StatusCode == http.StatusSwitchingProtocols {
 				return nil
 			}
 			raw, err := io.ReadAll(a.Body)
@@ -223,7 +259,9 @@ func bend(t *testing.T, at string, d deviation) string {
 			}
 			_ = a.Body.Close()
 			var v any
-			if json.Unmarshal(raw, &v) == nil {
+			if !isJSON {
+				raw = d.text(a.Request, raw)
+			} else if json.Unmarshal(raw, &v) == nil {
 				v = d.answer(a.Request, a, v)
 				if changed, err := json.Marshal(v); err == nil && !sameJSON(raw, changed) {
 					raw = changed
