@@ -122,6 +122,8 @@ func checkJSON(b block) error {
 		return checkFrames(all)
 	case "settings":
 		return doc.checkSettings(b.text)
+	case "error":
+		return doc.checkErrors(all)
 	}
 	schema := doc.spec.Components.Schemas[b.args[0]]
 	if schema == nil {
@@ -133,6 +135,27 @@ func checkJSON(b block) error {
 		}
 	}
 	return nil
+}
+
+// checkErrors wants every value to be an error that some operation answers.
+func (d *document) checkErrors(all []any) error {
+	for _, v := range all {
+		if !slices.ContainsFunc(d.ops, func(o *operation) bool { return o.refusesWith(v) }) {
+			return fmt.Errorf("no operation refuses with %v", v)
+		}
+	}
+	return nil
+}
+
+// refusesWith tells whether v is one of the errors of the operation.
+func (o *operation) refusesWith(v any) bool {
+	for status, res := range o.op.Responses.Map() {
+		media := res.Value.Content.Get("application/json")
+		if status >= "400" && media != nil && media.Schema.Value.VisitJSON(v) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 var ourAddress = regexp.MustCompile(`https://(hub|api|clock)\.example(/[^"?#]*)`)

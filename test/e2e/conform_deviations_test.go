@@ -355,7 +355,8 @@ type writes struct {
 }
 
 func (w *writes) watch(r *http.Request, a *http.Response, v any) any {
-	reads := r.Method == http.MethodGet || r.Method == http.MethodOptions || strings.HasSuffix(r.URL.Path, "/messages/verify")
+	reads := r.Method == http.MethodGet || r.Method == http.MethodOptions || strings.HasSuffix(r.URL.Path, "/messages/verify") ||
+		strings.HasSuffix(r.URL.Path, "/mcp") // it has no key: what it may ask for there is public
 	if !reads && a.StatusCode < 400 {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -229,8 +229,10 @@ func everywhere(res *http.Response, body []byte) (wrong []string) {
 		switch path := res.Request.URL.Path; { // the protocol says more, a client proves itself otherwise
 		case strings.HasPrefix(path, "/api/protocol/v1/oauth/"):
 			way = regexp.MustCompile(`^Basic realm="signalcast"$`)
+		case path == "/api/mcp":
+			way = regexp.MustCompile(`^Bearer (error="invalid_token"|scope="(read|signal|broadcast)")$`)
 		case strings.HasPrefix(path, "/api/protocol/"):
-			way = regexp.MustCompile(`^Bearer (error="invalid_token", )?resource_metadata="http[^"]+"$`)
+			way = regexp.MustCompile(`^Bearer (error="invalid_token", |scope="[a-zA-Z:]+", )?resource_metadata="http[^"]+"$`)
 		}
 		if json && !way.MatchString(h.Get("WWW-Authenticate")) {
 			say("WWW-Authenticate is %q", h.Get("WWW-Authenticate"))
