@@ -23,13 +23,16 @@ type keyed string
 func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+string(k))
-	return http.DefaultTransport.RoundTrip(r)
+	return httpClient.Transport.RoundTrip(r)
 }
 
 // agent is the public library as a client.
 func agent(t testing.TB, transport *mcp.StreamableClientTransport) *mcp.ClientSession {
 	t.Helper()
 	transport.DisableStandaloneSSE = true
+	if transport.HTTPClient == nil {
+		transport.HTTPClient = &http.Client{Transport: httpClient.Transport}
+	}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, nil).Connect(t.Context(), transport, nil)
 	if err != nil {
 		t.Fatal(err)

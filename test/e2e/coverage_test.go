@@ -79,11 +79,9 @@ hub GET /api/identity/claim
 hub GET /api/protocol/v1/grants
 hub GET /api/protocol/v1/schemas/{type}
 hub GET /api/protocol/v1/signers
-hub GET /api/protocol/v1/signers/{publicKey}
 hub GET /api/streamer/analytics
 hub GET /api/user/grants
 hub GET /s/{eventKey}
-hub PATCH /api/dev/apps/{appId}
 hub POST /api/admin/pins
 hub POST /api/broadcast/preempt
 hub POST /api/dev/apps/{appId}/secret

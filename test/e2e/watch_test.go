@@ -206,7 +206,7 @@ var (
 	codeForm  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	keyForm   = regexp.MustCompile(`(dk_|db_live_)[A-Za-z0-9_-]{43}`)
 	timeForm  = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
-	goodTime  = regexp.MustCompile(`^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"$`)
+	goodTime  = regexp.MustCompile(`^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\\?"$`) // an agent is told JSON in a text
 )
 
 // everywhere judges what holds for every answer.
