@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -125,6 +126,9 @@ func (s *sender) sign(r *http.Request, rt *route) (string, error) {
 	token, err := s.options.Token.Token(r.Context())
 	if err != nil {
 		return "", fmt.Errorf("signalcast: %s: the credential: %w", rt.pattern, err)
+	}
+	if token == "" || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return "", fmt.Errorf("signalcast: %s: the credential is empty or holds what a header cannot", rt.pattern)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	return token, nil

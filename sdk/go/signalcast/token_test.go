@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,6 +65,18 @@ func TestRefusedTwice(t *testing.T) {
 	none := Refreshing(func(context.Context) (Token, error) { return Token{}, nil })
 	if token, err := none.Token(t.Context()); err == nil {
 		t.Errorf("%q", token)
+	}
+}
+
+// TestTokenOfNoHeader: what a header cannot hold is refused at once, and shown to nobody.
+func TestTokenOfNoHeader(t *testing.T) {
+	t.Parallel()
+	for _, token := range []string{"sec\nret", "sec ret", "schlüssel"} {
+		source := Refreshing(func(context.Context) (Token, error) { return Token{Value: token}, nil })
+		c, asked := served(t, Options{Token: source}, func(_ int, w http.ResponseWriter, _ *http.Request) { say(w, 200, `{}`) })
+		if _, err := c.Keys.Mint(t.Context(), client.KeyMint{}); err == nil || strings.Contains(err.Error(), token) || asked.Load() != 0 {
+			t.Errorf("%v, asked %d times", err, asked.Load())
+		}
 	}
 }
 

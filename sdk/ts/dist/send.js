@@ -129,6 +129,9 @@ export class Sender {
         if (!bearer || !this.options.token)
             return undefined;
         const token = await this.options.token.token();
+        // What a header cannot hold would be shown in the error of who is asked to send it.
+        if (!/^[\x21-\x7e]+$/.test(token))
+            throw new SignalcastError(`${g.operation}: the credential is empty or holds what a header cannot`);
         g.init.headers['authorization'] = `Bearer ${token}`;
         return token;
     }

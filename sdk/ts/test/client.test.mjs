@@ -51,6 +51,14 @@ for (const [what, [ask, safe]] of Object.entries(writes)) {
   });
 }
 
+test('a credential that no header holds is refused at once, and shown to nobody', async (t) => {
+  for (const token of ['bad\nkey', 'bad key', 'schlüssel']) {
+    const [c, asked] = await served(t, () => ({}), { token });
+    await assert.rejects(c.signals.file(draft), (e) => e instanceof SignalcastError && !(e instanceof UnansweredError) && !`${e.stack} ${e.cause}`.includes(token));
+    assert.equal(asked.length, 0);
+  }
+});
+
 test('each try carries the whole body, the same key and the credential', async (t) => {
   const [c, asked] = await served(t, (n) => (n < 3 ? { cut: '{"ok":', headers: { 'content-length': '90' } } : { body: { ok: true, id } }), { token: 'dk_x' });
   assert.deepEqual(await c.signals.file(draft, { idempotencyKey: 'mine' }), { id, found: false });

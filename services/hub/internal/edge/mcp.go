@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strings"
 	"sync/atomic"
 
@@ -86,8 +87,12 @@ func (s *server) agents(c echo.Context) error {
 	return out.send(c)
 }
 
+// wholeID are the numbers that every reader takes for the same. The library would answer
+// others under a number of its own.
+var wholeID = regexp.MustCompile(`^-?\d{1,15}$`)
+
 // readMessage keeps out what no part of a message can be: many messages in one, a
-// member twice, text that is none. Zero: it may pass.
+// member twice, text that is none, an id that cannot come back. Zero: it may pass.
 func readMessage(body []byte) (code int64, why string) {
 	if teeth.Bites("K4") {
 		return 0, ""
@@ -95,8 +100,12 @@ func readMessage(body []byte) (code int64, why string) {
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) > 0 && first[0] == '[' {
 		return jsonrpc.CodeInvalidRequest, "many messages in one are not taken"
 	}
-	if _, err := web.DecodeBytes(body); err != nil {
+	o, err := web.DecodeBytes(body)
+	if err != nil {
 		return jsonrpc.CodeParseError, fault.Of(err).Message
+	}
+	if id := o.Raw("id"); len(id) > 0 && id[0] != '"' && !wholeID.Match(id) {
+		return jsonrpc.CodeInvalidRequest, "id is a text or a whole number of at most 15 digits"
 	}
 	return 0, ""
 }

@@ -41,6 +41,8 @@ func TestNothingRunsByATrick(t *testing.T) {
 		"a name behind a byte order":  {"\ufeff" + toolCall("submit_signal", arguments), 400, `-32700`},
 		"a name with a zero":          {toolCall(`submit_signal`, arguments)[:60] + "\x00", 400, `-32700`},
 		"nothing":                     {"null", 400, `-32700`},
+		"a broken number as the id":   {`{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}`, 400, `-32600`},
+		"a number that is too long":   {`{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"tools/list"}`, 400, `-32600`},
 		"a member with the same case": {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"NAME":"submit_signal","name":"submit_signal","arguments":` + arguments + `}}`, 401, "unauthenticated"},
 	} {
 		for _, path := range []string{agentPath, agentPathP} {

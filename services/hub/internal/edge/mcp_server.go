@@ -141,6 +141,12 @@ func (s *server) useTool(ctx context.Context, t *agentTool, call *agentCall, arg
 		if !t.takes[name] {
 			return nil, web.ErrBody.Say("%s takes no argument of this name", t.name).With("field", name)
 		}
+		if !o.Has(name) { // what a null was meant to say is not guessed: it may have been dryRun
+			o.Invalid(name, "must not be null; leave it out")
+		}
+	}
+	if err := o.Err(); err != nil {
+		return nil, err
 	}
 	v, err := t.run(ctx, call.who, o)
 	if err != nil {
