@@ -193,7 +193,18 @@ func (b *tab) press(selector, appears string) {
 	b.t.Helper()
 	// What appears may stand on the page before, too: it is the next page that counts.
 	ask(b, "mark the page", chromedp.Evaluate[bool](`window.before = true`))
-	b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)))
+	click := func() error {
+		ctx, cancel := context.WithTimeout(b.ctx, within/2)
+		defer cancel()
+		return chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector)))
+	}
+	err := click()
+	if err != nil { // the browser may have looked in a document that was just replaced
+		err = click()
+	}
+	if err != nil {
+		b.t.Fatalf("press %s: %v", selector, err)
+	}
 	eventually(b.t, func() bool {
 		next, err := glance(b, chromedp.Evaluate[bool](`window.before === undefined`))
 		return err == nil && next

@@ -126,6 +126,11 @@ func TestTiers(t *testing.T) {
 	get(t, s.Hub+"/api/dev/whoami", bot.login()).is(http.StatusOK).has(obj{"tier": "automated", "isAi": false})
 	get(t, s.Hub+"/api/m/"+market+"/crowd").is(http.StatusOK).has(obj{"yesCount": 1, "noCount": 0, "totalSignals": 1, "yesPercent": 100})
 	get(t, s.Hub+"/api/m/"+market+"/signals").is(http.StatusOK).has(obj{"count": 2})
+	// Who has won stands among the first, however many have called in this run.
+	won := s.native(t, 1000)
+	human.call(t, won, "YES", 1000)
+	bot.call(t, won, "YES", 1000)
+	s.finalize(t, won, "YES")
 	board := func(group string) []any {
 		return get(t, s.API+"/api/v1/signals/leaderboard?limit=200&operators="+group).is(http.StatusOK).list("leaderboard")
 	}
