@@ -27,7 +27,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 # generated lists every generated file with its checksum.
 generated() {
-	find proto -name '*.pb.go' -o -path proto/openapi/openapi.json -o -path proto/openapi/openapi.yaml >"$tmp/files"
+	find proto -name '*.pb.go' -o -path proto/openapi/openapi.json >"$tmp/files"
 	find sdk -name '*.gen.go' -o -name '*.gen.ts' -o -path '*/ts/dist/*' -type f >>"$tmp/files"
 	find services/hub/internal/edge/pages/static -name '*feed.js' >>"$tmp/files"
 	for conf in services/*/internal/postgres/sqlc.yaml; do
@@ -40,8 +40,6 @@ openapi() {
 	go -C tools run ./openapi \
 		-in ../docs/protocol/openapi.yaml -errors ../docs/protocol/errors.md \
 		-out ../proto/openapi/openapi.json -client "$tmp/client.json"
-	cmp -s docs/protocol/openapi.yaml proto/openapi/openapi.yaml ||
-		cp docs/protocol/openapi.yaml proto/openapi/openapi.yaml
 	go -C tools tool oapi-codegen -config oapi-client.yaml -o "$tmp/client.gen.go" "$tmp/client.json"
 	cmp -s "$tmp/client.gen.go" sdk/go/client/client.gen.go ||
 		cp "$tmp/client.gen.go" sdk/go/client/client.gen.go

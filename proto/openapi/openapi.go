@@ -6,9 +6,3 @@ import _ "embed"
 //
 //go:embed openapi.json
 var JSON []byte
-
-// YAML is the same document as it was written, with its comments. Callers must not
-// change it.
-//
-//go:embed openapi.yaml
-var YAML []byte

@@ -26,7 +26,7 @@ const (
 // NewDoer gives one; wait may be nil, and is then real time.
 func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
 	if wait == nil {
-		wait = sleep
+		wait = Sleep
 	}
 	return &Doer{wait: wait, client: http.Client{
 		Timeout:       perTry,
@@ -91,7 +91,8 @@ func retryAfter(a *http.Response) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits that long, or until ctx ends.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

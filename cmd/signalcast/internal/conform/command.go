@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
 )
@@ -40,7 +41,7 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	}
 	wait := s.Wait
 	if wait == nil {
-		wait = sleep
+		wait = ask.Sleep
 	}
 	r := &run{client: newClient(target, c.Each, wait), doc: doc}
 	var failed error // of the output
@@ -110,15 +111,4 @@ func known(id string) bool {
 		}
 	}
 	return false
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

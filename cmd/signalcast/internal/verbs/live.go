@@ -95,7 +95,7 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	}
 	wait := s.Wait
 	if wait == nil {
-		wait = pause
+		wait = ask.Sleep
 	}
 	for n := 1; ; n++ {
 		every, err := l.beat(ctx, at)
@@ -160,15 +160,4 @@ func (l *liveMe) Run(ctx context.Context, s *Streams) error {
 		}
 		return show.Pairs(at.out, "Handle", m.Handle, "Status", string(m.Status), "Live", live, "Followers", strconv.Itoa(m.Followers))
 	})
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -170,7 +170,7 @@ func (a *App) faces() error {
 	secure := a.cfg.Env.SecureCookies()
 	a.edge = edge.New(edge.Config{
 		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social, VenueA: a.cfg.VenueA,
-		OpenAPI: openapi.JSON, Source: openapi.YAML, Trusted: a.cfg.Trusted, Videos: a.cfg.Videos, AnyHost: a.cfg.AnyHost,
+		OpenAPI: openapi.JSON, Source: docs.OpenAPI, Trusted: a.cfg.Trusted, Videos: a.cfg.Videos, AnyHost: a.cfg.AnyHost,
 	}, d)
 	guides, err := guide.New(docs.Files, guide.Options{Reference: referencePath, Repository: guide.Project, Home: "/markets"})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalcast/signalcast/docs"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 )
@@ -24,7 +25,7 @@ func TestOpenAPI(t *testing.T) {
 // where the contract is; it does not grow with the contract.
 func TestOverview(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(c *edge.Config, _ *edge.Deps) { c.OpenAPI, c.Source = openapi.JSON, openapi.YAML })
+	b := setup(t, func(c *edge.Config, _ *edge.Deps) { c.OpenAPI, c.Source = openapi.JSON, docs.OpenAPI })
 	w := b.send("GET", "/llms.txt", "")
 	body := w.Body.String()
 	if w.Code != 200 || w.Header().Get("Content-Type") != "text/plain; charset=utf-8" || !strings.HasPrefix(body, "# Signalcast\n\n> ") || len(body) > 8<<10 {
@@ -39,7 +40,7 @@ func TestOverview(t *testing.T) {
 		t.Errorf("again: %d", again.Code)
 	}
 	source := b.send("GET", "/docs/openapi.yaml", "")
-	if source.Code != 200 || source.Header().Get("Content-Type") != "application/yaml" || source.Body.String() != string(openapi.YAML) || source.Header().Get("Etag") == "" {
+	if source.Code != 200 || source.Header().Get("Content-Type") != "application/yaml" || source.Body.String() != string(docs.OpenAPI) || source.Header().Get("Etag") == "" {
 		t.Errorf("%d %v", source.Code, source.Header())
 	}
 	if bare := setup(t); !strings.HasPrefix(bare.send("GET", "/llms.txt", "").Body.String(), "# ") {
