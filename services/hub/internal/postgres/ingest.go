@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
@@ -36,8 +37,15 @@ func (s *Store) ingestStream(ctx context.Context, name string, by any) (ingest.S
 
 // KeepIngest implements ingest.Store.
 func (s *Store) KeepIngest(ctx context.Context, st ingest.Stream, before int64) (bool, error) {
-	tag, err := s.db.Exec(ctx, query("ingest_keep"), st.Handle, st.ID, st.Provider, st.RemoteID, st.KeyHash, st.HLSURL,
-		st.Label, st.Latency, st.CreatedAt, st.RotatedAt, st.Version, before)
+	var tag pgconn.CommandTag
+	var err error
+	if before == 0 {
+		tag, err = s.db.Exec(ctx, query("ingest_first"), st.Handle, st.ID, st.Provider, st.RemoteID, st.KeyHash, st.HLSURL,
+			st.Label, st.Latency, st.CreatedAt, st.RotatedAt, st.Version)
+	} else {
+		tag, err = s.db.Exec(ctx, query("ingest_keep"), st.Handle, st.Provider, st.RemoteID, st.KeyHash, st.HLSURL,
+			st.Label, st.Latency, st.RotatedAt, st.Version, before)
+	}
 	if err != nil {
 		return false, fmt.Errorf("keep ingest stream: %w", err)
 	}

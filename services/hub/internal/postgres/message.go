@@ -86,12 +86,29 @@ func holdSigner(ctx context.Context, tx pgx.Tx, r message.Record) error {
 
 // Accept implements message.Messages.
 func (m Messages) Accept(ctx context.Context, r message.Record, at time.Time) (bool, error) {
-	tag, err := m.s.db.Exec(ctx, query("message_accept"), string(r.ID), string(r.Type), r.DenpaID, r.AppID, string(r.Key),
-		r.Nonce, string(r.Body), r.Attempt, r.ReceivedAt, at, jsonOrNull(r.Result))
-	if err != nil {
-		return false, fmt.Errorf("accept message: %w", err)
+	for range takings {
+		tag, err := m.s.db.Exec(ctx, query("message_accept"), string(r.ID), at, jsonOrNull(r.Result))
+		if err == nil && tag.RowsAffected() == 0 {
+			tag, err = m.s.db.Exec(ctx, query("message_revive"), string(r.ID), string(r.Type), r.DenpaID, r.AppID, string(r.Key),
+				r.Nonce, string(r.Body), r.Attempt, r.ReceivedAt, at, jsonOrNull(r.Result))
+		}
+		if err != nil {
+			return false, fmt.Errorf("accept message: %w", err)
+		}
+		if tag.RowsAffected() == 1 {
+			return true, nil
+		}
+		there, found, err := foundMessage(m.s.db.QueryRow(ctx, query("message_find"), string(r.ID), string(r.Key), r.Nonce))
+		switch {
+		case err != nil:
+			return false, err
+		case found && there.ID != r.ID:
+			return false, message.ErrNonce
+		case found && !there.Pending:
+			return false, nil
+		}
 	}
-	return tag.RowsAffected() == 1, nil
+	return false, pg.ErrUnavailable.Wrap(errors.New("accept message: another one comes and goes"))
 }
 
 // Drop implements message.Messages.

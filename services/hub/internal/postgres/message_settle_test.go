@@ -190,3 +190,36 @@ func TestDropAndAccept(t *testing.T) {
 		t.Errorf("%+v, %v, %v", kept, found, err)
 	}
 }
+
+// TestAcceptRace: however many settle a message whose row is gone at once, one is the
+// first, and none fails on the other keys of the table.
+func TestAcceptRace(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := newPen("alice", alice)
+	p.register(t, d)
+	for round := range 20 {
+		m, err := message.Read(issuer, p.call(t, midday, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := message.Record{ID: m.ID, Type: m.Type, DenpaID: m.DenpaID, Key: m.Key, Nonce: m.Nonce, Body: m.Body, ReceivedAt: midday, Attempt: uuid.NewString()}
+		var firsts atomic.Int64
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				first, err := d.store.Messages().Accept(t.Context(), r, midday)
+				if err != nil {
+					t.Errorf("round %d: %v", round, err)
+				}
+				if first {
+					firsts.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if firsts.Load() != 1 {
+			t.Errorf("round %d: %d were first", round, firsts.Load())
+		}
+	}
+}
