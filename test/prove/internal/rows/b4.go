@@ -149,7 +149,7 @@ func (w *world) steady(ctx context.Context) (map[string]string, error) {
 				return false, err
 			}
 		}
-		// Boards follow the feed, and edges of rows are worked out some hundred at a time behind them.
+		// Boards follow the feed, and edges of rows are worked out a thousand at a time behind them.
 		var behind bool
 		err := w.env.DB.QueryRow(ctx, `SELECT EXISTS (SELECT FROM api.board_due)
 			OR (SELECT seq FROM api.board_state) < (SELECT seq FROM api.feed_head)`).Scan(&behind)

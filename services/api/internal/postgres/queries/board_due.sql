@@ -1,4 +1,2 @@
-DELETE FROM board_due d
-USING (SELECT user_id, lane FROM board_due LIMIT $1) n
-WHERE d.user_id = n.user_id AND d.lane = n.lane
-RETURNING d.user_id, d.lane
+-- By their places: no row of this table ever moves, and one process folds.
+DELETE FROM board_due WHERE ctid = ANY (ARRAY(SELECT ctid FROM board_due LIMIT $1)) RETURNING user_id, lane
