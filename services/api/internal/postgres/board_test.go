@@ -85,7 +85,7 @@ func (l *ledger) step(s *operator.Service) {
 		if l.open[market] {
 			l.open[market] = false
 			verdict := []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[l.rnd.IntN(3)]
-			if _, err := l.Claim(ctx, resolve.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, l.clock.Now()); err != nil {
+			if _, err := l.Claim(ctx, resolve.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, l.clock.Now); err != nil {
 				l.t.Fatal(err)
 			}
 		}
@@ -213,7 +213,7 @@ func TestBoardsWaitForAnUnfinishedClaim(t *testing.T) {
 	for _, hash := range l.hashes {
 		l.file(hash, "900", syntax.Yes, 5000)
 	}
-	if _, err := l.Claim(t.Context(), resolve.Claim{MarketID: "900", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, l.clock.Now()); err != nil {
+	if _, err := l.Claim(t.Context(), resolve.Claim{MarketID: "900", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, l.clock.Now); err != nil {
 		t.Fatal(err)
 	}
 	l.clock.Advance(40 * 24 * time.Hour)
@@ -277,7 +277,7 @@ func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 			l.file(hash, fmt.Sprint(2000+m), syntax.Yes, 5000)
 		}
 		if m%2 == 0 {
-			if _, err := l.Claim(t.Context(), resolve.Claim{MarketID: fmt.Sprint(2000 + m), Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, l.clock.Now()); err != nil {
+			if _, err := l.Claim(t.Context(), resolve.Claim{MarketID: fmt.Sprint(2000 + m), Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, l.clock.Now); err != nil {
 				t.Fatal(err)
 			}
 		}

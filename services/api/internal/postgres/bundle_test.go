@@ -125,7 +125,7 @@ func (b *bundle) try(c signal.Caller, d signal.Draft) signal.Filing {
 // claim claims an outcome as the venue does.
 func (b *bundle) claim(market string, verdict syntax.Verdict) {
 	b.t.Helper()
-	if _, err := b.Claim(b.t.Context(), resolve.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, b.clock.Now()); err != nil {
+	if _, err := b.Claim(b.t.Context(), resolve.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, b.clock.Now); err != nil {
 		b.t.Fatal(err)
 	}
 }

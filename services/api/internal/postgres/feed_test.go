@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -147,12 +148,12 @@ func TestFeedData(t *testing.T) {
 	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) VALUES ('market.status', '701122', '{"from":"open","to":"closed"}', $1)`, noon)
 	reason, proof := "two sources", "https://records.example/1"
 	for _, disputed := range []bool{true, false} {
-		if _, err := b.Dispute(t.Context(), "701122", disputed, &reason, noon); err != nil {
+		if _, err := b.Dispute(t.Context(), "701122", disputed, &reason, func() time.Time { return noon }); err != nil {
 			t.Fatal(err)
 		}
 		b.number()
 	}
-	_, err = b.Claim(t.Context(), resolve.Claim{MarketID: "701122", Verdict: syntax.VerdictNo, Resolver: "oracle", Source: "polymarket", ProofURL: &proof}, noon)
+	_, err = b.Claim(t.Context(), resolve.Claim{MarketID: "701122", Verdict: syntax.VerdictNo, Resolver: "oracle", Source: "polymarket", ProofURL: &proof}, func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +222,7 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 	b.venueMarket("701122", 4000)
 	b.seedSignals(t.Context(), "701122", n)
 	b.exec(`INSERT INTO api.open_signals (signal_id, market_id, created_at) SELECT id, market_id, created_at FROM api.signals`)
-	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "701122", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, noon); err != nil {
+	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "701122", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, func() time.Time { return noon }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.NumberFeed(t.Context(), 500, newUUID); err != nil {

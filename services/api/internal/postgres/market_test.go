@@ -181,7 +181,7 @@ func TestAClaimIsTheEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply(false, b.answer("1", 3000))
-	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "1", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, b.clock.Now()); err != nil {
+	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "1", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, b.clock.Now); err != nil {
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Minute)
@@ -228,7 +228,7 @@ func TestSnapshots(t *testing.T) {
 	// What a result does to the price is no closing line.
 	b.clock.Advance(time.Minute)
 	b.apply(true, b.answer("3", 10000, final(syntax.VerdictYes)))
-	r, err := b.Claim(t.Context(), resolve.Claim{MarketID: "3", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, b.clock.Now())
+	r, err := b.Claim(t.Context(), resolve.Claim{MarketID: "3", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, b.clock.Now)
 	if err != nil || r.Outcome.Verdict == nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestTheLineClosesAsDefined(t *testing.T) {
 				b.exec(`UPDATE api.markets SET end_date = $2, closed_at = $3, provisional_at = $4 WHERE market_id = $1`, id, at(end), at(shut), at(provisional))
 				m := b.market(id)
 				claimed := *at(7)
-				if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: id, Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, claimed); err != nil {
+				if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: id, Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, func() time.Time { return claimed }); err != nil {
 					t.Fatal(err)
 				}
 				want := m.CloseAt(claimed)

@@ -17,16 +17,20 @@ import (
 // Claim claims an outcome once and scores, in one transaction, up to the chunk
 // size; a larger market is left to DrainOnce. Faults, the first that holds:
 // market_not_found, market_disputed, already_resolved.
-func (s *Store) Claim(ctx context.Context, c resolve.Claim, now time.Time) (resolve.Result, error) {
+func (s *Store) Claim(ctx context.Context, c resolve.Claim, clock func() time.Time) (resolve.Result, error) {
 	var out resolve.Result
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		out = resolve.Result{}
-		total, err := s.claimMarket(ctx, tx, c, now)
+		m, err := holdMarket(ctx, tx, c.MarketID, clock)
+		if err != nil {
+			return err
+		}
+		total, err := claimMarket(ctx, tx, c, m)
 		if err != nil {
 			return err
 		}
 		out.Rest = total > int64(s.rules.ResolveChunk)
-		if _, err := tx.Exec(ctx, query("resolve_settle"), c.MarketID, string(c.Verdict), now, out.Rest); err != nil {
+		if _, err := tx.Exec(ctx, query("resolve_settle"), c.MarketID, string(c.Verdict), m.at, out.Rest); err != nil {
 			return fmt.Errorf("settle market: %w", err)
 		}
 		if total > 0 && !out.Rest {
@@ -40,20 +44,34 @@ func (s *Store) Claim(ctx context.Context, c resolve.Claim, now time.Time) (reso
 	return out, err
 }
 
-// claimMarket locks the market and inserts the claim; it gives the number of
-// signals that the claim settles.
-func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, now time.Time) (int64, error) {
-	var disputed bool
-	var lane string
-	var closeAt time.Time
-	err := tx.QueryRow(ctx, query("resolve_lock"), c.MarketID, now).Scan(&disputed, &lane, &closeAt)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return 0, resolve.ErrNotFound
-	case err != nil:
-		return 0, fmt.Errorf("lock market: %w", err)
+// held is a market under its lock.
+type held struct {
+	disputed bool
+	lane     string
+	closeAt  time.Time
+	at       time.Time // of what is done to it: not before any call on it
+}
+
+// holdMarket locks a market, and looks at the clock when it has the lock. Fault:
+// market_not_found.
+func holdMarket(ctx context.Context, tx pgx.Tx, marketID string, clock func() time.Time) (m held, err error) {
+	tag, err := tx.Exec(ctx, query("resolve_wait"), marketID)
+	if err == nil && tag.RowsAffected() == 0 {
+		return m, resolve.ErrNotFound
 	}
-	if disputed { // with an outcome, too: while the flag stands nobody hears that it is settled
+	if err == nil {
+		now := clock().UTC().Truncate(time.Millisecond)
+		err = tx.QueryRow(ctx, query("resolve_lock"), marketID, now).Scan(&m.disputed, &m.lane, &m.closeAt, &m.at)
+	}
+	if err != nil {
+		return m, fmt.Errorf("lock market: %w", err)
+	}
+	return m, nil
+}
+
+// claimMarket inserts the claim; it gives the number of signals that the claim settles.
+func claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m held) (int64, error) {
+	if m.disputed { // with an outcome, too: while the flag stands nobody hears that it is settled
 		return 0, resolve.ErrDisputed
 	}
 	if _, found, err := readClaimed(ctx, tx, c.MarketID); err != nil || found && !teeth.Bites("A5") {
@@ -63,11 +81,11 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, now
 		return 0, err
 	}
 	var closing *int32
-	if err := tx.QueryRow(ctx, query("resolve_close"), c.MarketID, closeAt).Scan(&closing); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	if err := tx.QueryRow(ctx, query("resolve_close"), c.MarketID, m.closeAt).Scan(&closing); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return 0, fmt.Errorf("read closing line: %w", err)
 	}
 	tag, err := tx.Exec(ctx, query("resolve_claim"), c.MarketID, string(c.Verdict), c.Resolver, c.Source, c.ProofURL,
-		c.Reason, c.FinalizedBy, c.Payout, closeAt, closing, lane, now)
+		c.Reason, c.FinalizedBy, c.Payout, m.closeAt, closing, m.lane, m.at)
 	if err != nil {
 		return 0, fmt.Errorf("insert claim: %w", err)
 	}
@@ -143,20 +161,14 @@ func (s *Store) ListDrains(ctx context.Context) ([]string, error) {
 }
 
 // Dispute flags or clears a market under its lock. Fault: market_not_found.
-func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, reason *string, now time.Time) (resolve.Outcome, error) {
+func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (resolve.Outcome, error) {
 	var out resolve.Outcome
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		var was bool
-		var lane string
-		var closeAt time.Time
-		err := tx.QueryRow(ctx, query("resolve_lock"), marketID, now).Scan(&was, &lane, &closeAt)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return resolve.ErrNotFound
-		}
+		m, err := holdMarket(ctx, tx, marketID, clock)
 		if err != nil {
-			return fmt.Errorf("lock market: %w", err)
+			return err
 		}
-		if _, err := tx.Exec(ctx, query("resolve_dispute"), marketID, disputed, reason, now); err != nil {
+		if _, err := tx.Exec(ctx, query("resolve_dispute"), marketID, disputed, reason, m.at); err != nil {
 			return fmt.Errorf("write dispute: %w", err)
 		}
 		out, _, err = readOutcome(ctx, tx, marketID)

@@ -147,7 +147,7 @@ func TestChunksAndDispute(t *testing.T) {
 	b := setupRules(t, Rules{PriceToleranceBps: 1000, PastEndIsProvisional: true, ResolveChunk: 100})
 	b.venueMarket("70", 7100)
 	b.seedSignals(t.Context(), "70", 1000)
-	r, err := b.Claim(t.Context(), resolve.Claim{MarketID: "70", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, noon.Add(time.Second))
+	r, err := b.Claim(t.Context(), resolve.Claim{MarketID: "70", Verdict: syntax.VerdictYes, Resolver: "oracle", Source: "polymarket"}, func() time.Time { return noon.Add(time.Second) })
 	if err != nil || !r.Rest || r.Tally.Scored != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}

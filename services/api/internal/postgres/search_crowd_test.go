@@ -70,7 +70,7 @@ func TestListGaps(t *testing.T) {
 	} {
 		b.exec(`INSERT INTO api.market_totals (market_id, yes, no, crowd_yes, crowd_no) VALUES ($1, $2 + 5, $3, $2, $3)`, id, sides[0], sides[1])
 	}
-	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "4", Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now()); err != nil {
+	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "4", Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now); err != nil {
 		t.Fatal(err)
 	}
 	b.exec(`UPDATE api.market_quotes SET at = $1 WHERE market_id = '5'`, noon.Add(-time.Hour))

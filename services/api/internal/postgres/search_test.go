@@ -48,7 +48,7 @@ func TestSearchFollowsTheCatalogue(t *testing.T) {
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, named("3", "Oder level", 30))
-	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "2", Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now()); err != nil {
+	if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: "2", Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.found(s, search.Query{Text: "gauge", Provider: syntax.Polymarket}); got != "[1]" {
@@ -75,7 +75,7 @@ func TestListResolved(t *testing.T) {
 	b.file(keys[1], "1", syntax.No, 7000)
 	b.clock.Advance(time.Minute)
 	for _, id := range []string{"1", "2", "3", "4", "5", "6", "native-aaaaaaaaaaaa"} {
-		if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: id, Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now()); err != nil {
+		if _, err := b.Claim(t.Context(), resolve.Claim{MarketID: id, Verdict: syntax.VerdictNo, Resolver: "admin", Source: "admin"}, b.clock.Now); err != nil {
 			t.Fatal(err)
 		}
 		if id >= "4" { // the first four share a moment

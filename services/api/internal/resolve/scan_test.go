@@ -283,7 +283,7 @@ func TestAScanFinishesWhatACrashLeft(t *testing.T) {
 	l.venueMarket("1", noon.Add(time.Hour), false)
 	l.file("1", 11) // the store scores four at a time
 	// The claim commits, and the process is gone before it drains.
-	r, err := l.store.Claim(t.Context(), resolve.Claim{MarketID: "1", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, noon)
+	r, err := l.store.Claim(t.Context(), resolve.Claim{MarketID: "1", Verdict: syntax.VerdictYes, Resolver: "admin", Source: "admin"}, func() time.Time { return noon })
 	if err != nil || !r.Rest {
 		t.Fatalf("claim %+v, %v", r, err)
 	}

@@ -8,13 +8,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
-// Store keeps claims. Each method is one transaction.
+// Store keeps claims. Each method is one transaction. It looks at the clock when it holds the
+// market: an outcome or a dispute is never older than a call that came before it.
 type Store interface {
-	Claim(ctx context.Context, claim Claim, now time.Time) (Result, error)
+	Claim(ctx context.Context, claim Claim, clock func() time.Time) (Result, error)
 	// DrainOnce scores the next chunk of a claimed market; more tells that
 	// signals are left. A disputed market is left alone.
 	DrainOnce(ctx context.Context, marketID string) (tally Tally, more bool, err error)
-	Dispute(ctx context.Context, marketID string, disputed bool, reason *string, now time.Time) (Outcome, error)
+	Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (Outcome, error)
 	GetOutcome(ctx context.Context, marketID string) (Outcome, bool, error)
 	// Propose does nothing when the message was done.
 	Propose(ctx context.Context, p Proposal, now time.Time) error
@@ -62,7 +63,7 @@ func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 	default:
 		return Result{}, ErrVerdict.Say("resolver must be admin, oracle or manual").With("field", "resolver")
 	}
-	r, err := s.store.Claim(ctx, c, s.now().UTC().Truncate(time.Millisecond))
+	r, err := s.store.Claim(ctx, c, s.now)
 	if errors.Is(err, ErrResolved) {
 		o, found, readErr := s.store.GetOutcome(ctx, c.MarketID)
 		if readErr != nil || !found {
@@ -96,7 +97,7 @@ func (s *Service) Drain(ctx context.Context, marketID string) (Tally, error) {
 // Dispute flags a market or clears its flag; clearing scores what an earlier
 // claim left pending. Fault: market_not_found.
 func (s *Service) Dispute(ctx context.Context, marketID string, disputed bool, reason *string) (Outcome, Tally, error) {
-	o, err := s.store.Dispute(ctx, marketID, disputed, reason, s.now().UTC().Truncate(time.Millisecond))
+	o, err := s.store.Dispute(ctx, marketID, disputed, reason, s.now)
 	if err != nil || disputed {
 		return o, Tally{}, err
 	}

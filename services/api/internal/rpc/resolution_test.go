@@ -20,7 +20,7 @@ type record struct {
 	outcome resolve.Outcome
 }
 
-func (r *record) Dispute(_ context.Context, _ string, disputed bool, reason *string, _ time.Time) (resolve.Outcome, error) {
+func (r *record) Dispute(_ context.Context, _ string, disputed bool, reason *string, _ func() time.Time) (resolve.Outcome, error) {
 	r.outcome.Disputed, r.outcome.DisputeReason = disputed, reason
 	return r.outcome, nil
 }

@@ -109,22 +109,26 @@ func (m *marketRace) fits(after, before time.Time) {
 
 // recordFits compares what the writers heard with the record of the markets.
 func recordFits(ctx context.Context, env *frame.Env, seen *frame.Seen, ids []string, h *filings) error {
-	rows, err := env.DB.Query(ctx, `SELECT s.id::text, s.market_id || s.user_id::text, r.signal_id IS NOT NULL FROM api.signals s
+	rows, err := env.DB.Query(ctx, `SELECT s.id::text, s.market_id || s.user_id::text, r.signal_id IS NOT NULL, s.created_at > o.resolved_at
+		FROM api.signals s JOIN api.market_resolutions o ON o.market_id = s.market_id
 		LEFT JOIN api.signal_results r ON r.signal_id = s.id WHERE s.market_id = ANY ($1)`, ids)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	stored, acked, scored, ghosts := 0, 0, 0, 0
+	stored, acked, scored, ghosts, late := 0, 0, 0, 0, 0
 	for rows.Next() {
 		var id, whose string
-		var done bool
-		if err := rows.Scan(&id, &whose, &done); err != nil {
+		var done, after bool
+		if err := rows.Scan(&id, &whose, &done, &after); err != nil {
 			return err
 		}
 		stored++
 		if done {
 			scored++
+		}
+		if after {
+			late++
 		}
 		switch {
 		case h.acked[id]:
@@ -136,7 +140,8 @@ func recordFits(ctx context.Context, env *frame.Env, seen *frame.Seen, ids []str
 	seen.Check(ghosts == 0, "%d calls on record were refused", ghosts)
 	seen.Check(acked == len(h.acked), "%d acknowledged calls are not on record", len(h.acked)-acked)
 	seen.Check(scored == stored, "%d calls stay pending on resolved markets", stored-scored)
-	seen.Promise("accepted = scored, pending 0, ghosts 0",
-		fmt.Sprintf("accepted %s = scored %s, pending %d, ghosts %d", frame.Number(stored), frame.Number(scored), stored-scored, ghosts))
+	seen.Check(late == 0, "%d calls are younger than the outcome they are scored by", late)
+	seen.Promise("accepted = scored, pending 0, ghosts 0, late 0",
+		fmt.Sprintf("accepted %s = scored %s, pending %d, ghosts %d, late %d", frame.Number(stored), frame.Number(scored), stored-scored, ghosts, late))
 	return rows.Err()
 }

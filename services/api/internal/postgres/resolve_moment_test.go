@@ -1,0 +1,56 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+)
+
+// An outcome is never older than a call on its market: the clock is looked at under the
+// lock, and a call of a process whose clock is ahead counts too.
+func TestAnOutcomeIsNotOlderThanACall(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := resolve.NewService(b.Store, b.clock.Now)
+	hashes := b.operators(2)
+
+	b.venueMarket("80", 5000)
+	before := b.hold(`SELECT FROM api.markets WHERE market_id = '80' FOR UPDATE`)
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Force(t.Context(), "80", syntax.VerdictYes)
+		done <- err
+	}()
+	b.waiters(1)
+	b.clock.Advance(time.Second)
+	before.commit()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	o, _, err := s.Outcome(t.Context(), "80")
+	if err != nil || o.ResolvedAt == nil || !o.ResolvedAt.Equal(noon.Add(time.Second)) {
+		t.Errorf("resolved at %v, %v: the clock was looked at before the wait", o.ResolvedAt, err)
+	}
+
+	b.venueMarket("81", 5000)
+	b.file(hashes[0], "81", syntax.Yes, 5000)
+	b.clock.Advance(time.Minute)
+	b.file(hashes[1], "81", syntax.No, 5000)
+	ahead := b.clock.Now()
+	b.clock.Set(noon)
+	if _, err := s.Force(t.Context(), "81", syntax.VerdictYes); err != nil {
+		t.Fatal(err)
+	}
+	o, _, err = s.Outcome(t.Context(), "81")
+	if err != nil || o.ResolvedAt == nil || !o.ResolvedAt.Equal(ahead) {
+		t.Errorf("resolved at %v, %v; the last call came at %v", o.ResolvedAt, err, ahead)
+	}
+	if _, _, err := s.Dispute(t.Context(), "81", true, nil); err != nil {
+		t.Fatal(err)
+	}
+	if o, _, err = s.Outcome(t.Context(), "81"); err != nil || o.DisputedAt == nil || o.DisputedAt.Before(ahead) {
+		t.Errorf("disputed at %v, %v", o.DisputedAt, err)
+	}
+}
