@@ -22,7 +22,7 @@ var groups = []group{
 		"signin", "feed", "sdk", "cli", "agents", "overlay", "live", "video", "federation", "conformance",
 	}},
 	{"The protocol", "protocol", []string{
-		"protocol/README", "protocol/errors", "protocol/events", "protocol/ws", "protocol/webhooks", "protocol/changelog",
+		"protocol/README", "protocol/messages", "protocol/errors", "protocol/events", "protocol/ws", "protocol/webhooks", "protocol/changelog",
 	}},
 	{"How it works", ".", []string{"method", "programme", "categorisation", "architecture", "security"}},
 	{"Run it", "-", []string{"operations", "performance"}},

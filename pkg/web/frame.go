@@ -111,7 +111,7 @@ func (e *Edge) logFailure(c echo.Context, msg string, status int, err error) {
 		attrs = append(attrs, slog.String("stack", string(p.stack)))
 	}
 	level := slog.LevelError
-	if status == http.StatusServiceUnavailable {
+	if status == http.StatusServiceUnavailable || status == http.StatusNotImplemented { // no fault of ours
 		level = slog.LevelWarn
 	}
 	e.cfg.Log.LogAttrs(ctx, level, msg, attrs...)

@@ -3784,7 +3784,7 @@ type KeyList struct {
 type KeyMint struct {
 	Label string `json:"label"`
 
-	// Permissions Each at most once, in any order; all three when left out.
+	// Permissions Each at most once, in any order; all three when left out. They hold at /api/mcp and under /api/protocol/v1; the older write routes note them and take every key.
 	Permissions *[]Permission `json:"permissions,omitempty"`
 }
 
@@ -9711,7 +9711,7 @@ type ClientInterface interface {
 
 	// SubmitMessageWithBody Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9720,7 +9720,7 @@ type ClientInterface interface {
 
 	// SubmitMessage Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -12607,7 +12607,7 @@ func (c *Client) ListMessages(ctx context.Context, params *ListMessagesParams, r
 
 // SubmitMessageWithBody Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12626,7 +12626,7 @@ func (c *Client) SubmitMessageWithBody(ctx context.Context, contentType string, 
 
 // SubmitMessage Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -24186,7 +24186,7 @@ type ClientWithResponsesInterface interface {
 
 	// SubmitMessageWithBodyWithResponse Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24195,7 +24195,7 @@ type ClientWithResponsesInterface interface {
 
 	// SubmitMessageWithResponse Submit a signed message
 	//
-	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+	// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -35211,7 +35211,7 @@ func (c *ClientWithResponses) ListMessagesWithResponse(ctx context.Context, para
 
 // SubmitMessageWithBodyWithResponse Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35226,7 +35226,7 @@ func (c *ClientWithResponses) SubmitMessageWithBodyWithResponse(ctx context.Cont
 
 // SubmitMessageWithResponse Submit a signed message
 //
-// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+// The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -1743,7 +1743,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a signed message
-         * @description The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free.
+         * @description The signature is the credential. It covers `denpa-message-v1`, the issuer (each with a line feed) and the canonical form (RFC 8785) of the message without `signature`. At most 32 KiB and 16 levels; the timestamp at most five minutes old and one minute ahead; 30 messages a minute for one key, 5 `market.create` and 20 `resolution.create` in any 24 hours for one user. The very same message again is 200 with `replayed` and has no second effect. What is refused keeps nothing, and its nonce is free. The id is `msg_` and the SHA-256 of the bytes that the signature covers.
          */
         post: operations["submitMessage"];
         delete?: never;
@@ -5099,7 +5099,7 @@ export interface components {
         };
         KeyMint: {
             label: string;
-            /** @description Each at most once, in any order; all three when left out. */
+            /** @description Each at most once, in any order; all three when left out. They hold at /api/mcp and under /api/protocol/v1; the older write routes note them and take every key. */
             permissions?: components["schemas"]["Permission"][];
         };
         /** @enum {string} */

@@ -48,6 +48,7 @@ func overview(hubURL string, description []byte) []byte {
 	fmt.Fprintf(&b, "# %s\n\n> %s\n\n", doc.Info.Title, doc.Info.Summary)
 	fmt.Fprintf(&b, "Reads are open to everybody. Writes take an operator key, a session, or the token of an app that a person connected.\n\n## The contract, version %s\n\n", doc.Info.Version)
 	for _, line := range [...][3]string{
+		{"Guides", "/docs/guide/", "a quick start, the words, the feed, scores, sign-in, agents"},
 		{"Reference", "/docs", "every operation, to read"},
 		{"OpenAPI 3.1, JSON", "/openapi.json", "the same for programs"},
 		{"OpenAPI 3.1, YAML", "/docs/openapi.yaml", "the same as it is written"},

@@ -211,7 +211,7 @@ func (s *server) ownAddress(raw string) (kind, id string, ok bool) {
 	}
 	parts := strings.Split(strings.TrimSuffix(u.Path, "/"), "/")
 	switch {
-	case len(parts) == 2 && parts[0] == "u", len(parts) == 3 && parts[0] == "operator" && parts[2] == "embed":
+	case len(parts) == 2 && (parts[0] == "u" || parts[0] == "live"), len(parts) == 3 && parts[0] == "operator" && parts[2] == "embed":
 		return string(share.Operator), parts[1], true
 	case len(parts) == 2 && parts[0] == "receipts":
 		return string(share.Signal), parts[1], true
