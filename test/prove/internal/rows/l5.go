@@ -51,14 +51,14 @@ var l5 = frame.Row{
 		how, writable := "without an engine: "+engine.Missing(), 0
 		if engine.Missing() == "" {
 			if how, writable, err = contain(ctx, env, seen, parts, made.bin); err != nil {
-				return nil, err
+				return seen, err
 			}
 		}
 		tried := 0
 		for _, service := range services {
 			n, wrong, err := parts[service].confinement(service).prove(ctx, env, seen, filepath.Join(made.bin, service))
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", service, err)
+				return seen, fmt.Errorf("%s: %w", service, err)
 			}
 			tried, writable = tried+n, writable+wrong
 		}

@@ -111,12 +111,12 @@ func (c *contained) prove(ctx context.Context, env *frame.Env, seen *frame.Seen)
 		if look.State.Status != "running" || look.State.Health == nil {
 			return false, fmt.Errorf("%w: %s %s: %.1000s", errEnded, look.State.Status, look.State.Error, c.it.Said(ctx))
 		}
-		return look.State.Health.Status == "healthy", nil
+		return look.State.Health.Status != "starting", nil
 	})
 	if err != nil {
 		return 0, 0, err
 	}
-	seen.Check(well, "the container of %s is %q by its own check: %+v", c.service, look.State.Health.Status, look.State.Health.Log)
+	seen.Check(well && look.State.Health.Status == "healthy", "the container of %s is %q by its own check: %+v", c.service, look.State.Health.Status, look.State.Health.Log)
 	answer := env.Client.Do(ctx, client.Request{URL: c.url + "/healthz"})
 	seen.Check(answer.Status == http.StatusOK, "%s does not answer /healthz from its container: %d", c.service, answer.Status)
 	c.asMeant(seen, look)
