@@ -103,6 +103,12 @@ prove: need-redis need-postgres need-chromium ## Run the promises against the re
 teeth: need-redis need-postgres need-chromium ## Plant each fault and see that its promise turns red
 	FULL=$(FULL) go run ./test/prove teeth $(ROWS)
 
+.PHONY: compose-test
+compose-test: need-engine ## Run all of compose.yaml in an engine of its own, as root (ARGS="-keep DIR": keep the images)
+	$(call need,docker-compose,docker-compose)
+	$(call need,debootstrap,debootstrap)
+	go run ./test/prove/compose $(ARGS)
+
 .PHONY: bench
 bench: need-redis need-postgres ## Measure; never a gate
 	go run ./test/bench $(ARGS)

@@ -3,5 +3,6 @@
 //
 // The engine is dockerd. It runs in process and mount namespaces of its own, keeps all
 // files in one folder and all groups of processes below one name, listens at a socket in
-// that folder, makes no network and touches none. It needs Linux and root.
+// that folder, and makes no network, or makes them in a namespace of its own. It needs Linux
+// and root.
 package engine

@@ -54,13 +54,22 @@ mount -t tmpfs run /run
 [ ! -d /etc/docker ] || mount -t tmpfs settings /etc/docker
 exec dockerd "$@"`
 
+// Options say what an engine has beside its folder.
+type Options struct {
+	Data     string // where images and volumes are kept, which stays; empty: in the folder, which goes
+	Networks bool   // it makes networks, in a network namespace of its own, which reaches nothing else
+}
+
+// Gateway is where containers of an engine with networks find what else listens there.
+const Gateway = "172.31.255.1"
+
 const (
 	startWithin = 60 * time.Second
 	endWithin   = 40 * time.Second // containers are asked first
 )
 
 // Start runs an engine that keeps its files in dir, which must not be there yet.
-func Start(ctx context.Context, dir string) (*Engine, error) {
+func Start(ctx context.Context, dir string, opts Options) (*Engine, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -79,20 +88,47 @@ func Start(ctx context.Context, dir string) (*Engine, error) {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command("sh", "-euc", begin, "dockerd",
-		"--config-file", e.path("settings.json"), "--data-root", e.path("data"), "--exec-root", e.path("exec"),
-		"--pidfile", e.path("pid"), "--host", "unix://"+e.socket(), "--group", "root",
-		"--cgroup-parent", "/"+e.group, "--exec-opt", "native.cgroupdriver=cgroupfs",
-		"--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false", "--ip-masq=false")
+	cmd := exec.Command("sh", append([]string{"-euc", begin, "dockerd"}, e.settings(opts)...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
+	if opts.Networks {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWNET
+	}
 	if e.child, err = localdb.StartChild(cmd, syscall.SIGKILL); err != nil {
 		return nil, err
 	}
-	if err := e.wait(ctx); err != nil {
+	err = e.wait(ctx)
+	if err == nil && opts.Networks {
+		err = e.Beside(ctx, "ip", "link", "set", "lo", "up").Run()
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("dockerd: %w\n%s", err, e.tail()), e.Stop())
 	}
 	return e, nil
+}
+
+// settings are the arguments of dockerd.
+func (e *Engine) settings(opts Options) []string {
+	if opts.Data == "" {
+		opts.Data = e.path("data")
+	}
+	args := []string{
+		"--config-file", e.path("settings.json"), "--data-root", opts.Data, "--exec-root", e.path("exec"),
+		"--pidfile", e.path("pid"), "--host", "unix://" + e.socket(), "--group", "root",
+		"--cgroup-parent", "/" + e.group, "--exec-opt", "native.cgroupdriver=cgroupfs", "--ip6tables=false",
+	}
+	if opts.Networks {
+		return append(args, "--bip="+Gateway+"/24")
+	}
+	return append(args, "--bridge=none", "--iptables=false", "--ip-forward=false", "--ip-masq=false")
+}
+
+// Beside makes a command that runs on the network of the engine.
+func (e *Engine) Beside(ctx context.Context, program string, args ...string) *exec.Cmd {
+	net := fmt.Sprintf("--net=/proc/%d/ns/net", e.child.PID())
+	cmd := exec.CommandContext(ctx, "nsenter", append([]string{net, program}, args...)...)
+	cmd.Env = e.Environ()
+	return cmd
 }
 
 // wait is done when the engine answers.

@@ -33,7 +33,7 @@ type contained struct {
 // contain builds the images and runs them in an engine of our own, which is gone
 // afterwards. It says what was done, and how many places could be written.
 func contain(ctx context.Context, env *frame.Env, seen *frame.Seen, parts map[string]part, bin string) (how string, open int, err error) {
-	e, err := engine.Start(ctx, filepath.Join(filepath.Dir(env.Stack.Dir()), "engine"))
+	e, err := engine.Start(ctx, filepath.Join(filepath.Dir(env.Stack.Dir()), "engine"), engine.Options{})
 	if err != nil {
 		return "", 0, err
 	}
