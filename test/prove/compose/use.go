@@ -87,8 +87,11 @@ func wellAll(ctx context.Context, c *client.Client) error {
 		well, err := frame.Until(ctx, 2*time.Minute, func() (bool, error) {
 			return c.Do(ctx, client.Request{URL: url + "/readyz"}).Status == http.StatusOK, nil
 		})
-		if err != nil || !well {
-			return fmt.Errorf("%s is not ready: %w", url, err)
+		if err != nil {
+			return err
+		}
+		if !well {
+			return fmt.Errorf("%s is not ready", url)
 		}
 	}
 	var last string
@@ -97,10 +100,10 @@ func wellAll(ctx context.Context, c *client.Client) error {
 		last = string(out)
 		return strings.Count(last, "\n") == 5, err
 	})
-	if err != nil || !well {
-		return fmt.Errorf("healthy are %q, not five parts: %w", last, err)
+	if err == nil && !well {
+		err = fmt.Errorf("healthy are %q, not five parts", last)
 	}
-	return nil
+	return err
 }
 
 // setting is one line of the file that env.sh made.
