@@ -103,6 +103,12 @@ prove: need-redis need-postgres need-chromium ## Run the promises against the re
 teeth: need-redis need-postgres need-chromium ## Plant each fault and see that its promise turns red
 	FULL=$(FULL) go run ./test/prove teeth $(ROWS)
 
+.PHONY: compose-test
+compose-test: need-engine ## Run all of compose.yaml in an engine of its own, as root (ARGS="-keep DIR": keep the images)
+	$(call need,docker-compose,docker-compose)
+	$(call need,debootstrap,debootstrap)
+	go run ./test/prove/compose $(ARGS)
+
 .PHONY: bench
 bench: need-redis need-postgres ## Measure; never a gate
 	go run ./test/bench $(ARGS)
@@ -132,6 +138,14 @@ need-video: # real video in tests: an encoder, and the RTMP server in front of t
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "installing libnginx-mod-rtmp"; apt-get update -qq && $(APT) libnginx-mod-rtmp >/dev/null; \
 	else echo "libnginx-mod-rtmp is missing; type: sudo apt-get update && sudo apt-get install -y libnginx-mod-rtmp" >&2; exit 1; fi
+
+.PHONY: need-engine
+need-engine: # a container engine, which row L5 of the promises starts for itself: installing it starts nothing
+	@command -v dockerd >/dev/null && command -v docker >/dev/null && exit 0; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then echo "docker.io is missing; row L5 does without"; exit 0; fi; \
+	echo "installing docker.io"; policy=/usr/sbin/policy-rc.d; \
+	if [ ! -e $$policy ]; then trap "rm -f $$policy" EXIT; printf '#!/bin/sh\nexit 101\n' >$$policy; chmod +x $$policy; fi; \
+	apt-get update -qq && $(APT) docker.io $$(apt-cache show docker-cli >/dev/null 2>&1 && echo docker-cli) >/dev/null
 
 .PHONY: need-npm
 need-npm: # Node itself comes with the clients

@@ -84,6 +84,8 @@ func checkService(s types.ServiceConfig) []string {
 	say(uid == "" || uid == "0" || uid == "root", "it runs as root")
 	say(s.MemLimit <= 0, "it has no memory limit")
 	say(s.PidsLimit <= 0, "it has no process limit")
+	say(!closed(s, "/dev/shm") && s.ShmSize == 0, "its /dev/shm can be written, and no size says why")
+	say(!closed(s, "/dev/mqueue"), "its /dev/mqueue can be written")
 	say(s.Image == "" || s.Build != nil, "it has no image of its own")
 	say(s.NetworkMode != "" || s.Pid != "" || s.Ipc != "", "it shares a namespace of the host")
 	say(len(s.Networks) == 0, "it is on the default network")
@@ -101,6 +103,11 @@ func checkService(s types.ServiceConfig) []string {
 	}
 	slices.Sort(bad)
 	return bad
+}
+
+// closed tells whether nothing can be written in a folder that an engine leaves open.
+func closed(s types.ServiceConfig, folder string) bool {
+	return slices.Contains(s.Tmpfs, folder+":ro")
 }
 
 // healthy wants a health check of everything that stays; a migration ends,

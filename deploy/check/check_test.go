@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -34,6 +36,8 @@ func TestEachRuleCanFail(t *testing.T) {
 		"nobody named":                      {`  user: "65532:65532"` + "\n", "", "it runs as root"},
 		"no memory limit":                   {"  mem_limit: 512m\n", "", "it has no memory limit"},
 		"no process limit":                  {"  pids_limit: 256\n", "", "it has no process limit"},
+		"shared memory":                     {"/dev/shm:ro", "/run", "its /dev/shm can be written"},
+		"queues":                            {"/dev/mqueue:ro", "/run", "its /dev/mqueue can be written"},
 		"no health check":                   {"    healthcheck: *service-health\n", "", "it has no health check"},
 		"a migration for ever":              {"restart: on-failure", "restart: always", "it has no health check"},
 		"an image built by Compose":         {"image: ${HUB_IMAGE:-signalcast/hub:local}\n    command: [\"serve\"]", "build: .\n    command: [\"serve\"]", "it has no image of its own"},
@@ -62,5 +66,28 @@ func TestEachRuleCanFail(t *testing.T) {
 				t.Fatalf("found:\n%s\nwant %q", found, row.want)
 			}
 		})
+	}
+}
+
+func TestPrinted(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := printed(&out, []byte(read(t))); err != nil {
+		t.Fatal(err)
+	}
+	var project struct {
+		Services map[string]struct {
+			User     string `json:"user"`
+			MemLimit string `json:"mem_limit"`
+		} `json:"services"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &project); err != nil {
+		t.Fatal(err)
+	}
+	if hub := project.Services["hub"]; hub.User != "65532:65532" || hub.MemLimit != "536870912" {
+		t.Errorf("%+v", hub)
+	}
+	if err := printed(&out, []byte("servces: {}")); err == nil {
+		t.Error("what is no compose file was printed")
 	}
 }

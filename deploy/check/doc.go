@@ -4,6 +4,10 @@
 // default value; a port that is open to the world.
 //
 //	GOWORK=off go -C deploy/check run . -file ../../compose.yaml
+//	GOWORK=off go -C deploy/check run . -file ../../compose.yaml -print
+//
+// The second line prints the file as Compose reads it, for those who run its parts in
+// another way.
 //
 // It is a module of its own, so that the Compose library stays out of
 // everything else. It starts nothing.

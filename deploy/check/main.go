@@ -4,16 +4,24 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 )
 
 func main() {
 	name := flag.String("file", "compose.yaml", "the compose file")
+	show := flag.Bool("print", false, "print the file as Compose reads it, as JSON, and judge nothing")
 	flag.Parse()
 	text, err := os.ReadFile(*name)
+	if err == nil && *show {
+		err = printed(os.Stdout, text)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "check:", err)
 		os.Exit(2)
+	}
+	if *show {
+		return
 	}
 	found := check(context.Background(), text)
 	for _, f := range found {
@@ -22,4 +30,18 @@ func main() {
 	if len(found) > 0 {
 		os.Exit(1)
 	}
+}
+
+// printed writes the project with a value for every required variable.
+func printed(w io.Writer, text []byte) error {
+	project, err := load(context.Background(), text, "")
+	if err != nil {
+		return err
+	}
+	raw, err := project.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(raw)
+	return err
 }

@@ -3,15 +3,20 @@
 #
 #   deploy/images/build.sh            services and data
 #   deploy/images/build.sh services   the three services only; needs no network
+#   deploy/images/build.sh services hub
+#                                     only this one
 #   deploy/images/build.sh data       database and cache only
 #
-# Settings: TAG (local), BASE of the services (scratch), DATA_BASE (a Debian 12
-# image; without one signalcast/debian:12 is made with debootstrap, as root).
+# Settings: TAG (local), BASE of the services (scratch), PROGRAMS (a folder with the
+# services, compiled as it is done here), DATA_BASE (a Debian 12 image; without one
+# signalcast/debian:12 is made with debootstrap, as root).
 set -eu
+umask 022 # in the image another user reads what we write here
 
 cd "$(dirname "$0")/../.."
 TAG=${TAG:-local}
 what=${1:-all}
+[ $# = 0 ] || shift
 ctx=$(mktemp -d)
 trap 'rm -rf "$ctx"' EXIT
 
@@ -30,10 +35,16 @@ services() {
 	certificates
 	mkdir -p "$ctx/video"
 	arch=$(docker version --format '{{.Server.Arch}}')
-	for s in api clock hub; do
-		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags '-s -w' -o "$ctx/$s" "./services/$s"
+	[ $# -gt 0 ] || set -- api clock hub
+	for s in "$@"; do
+		if [ -n "${PROGRAMS:-}" ]; then
+			cp "$PROGRAMS/$s" "$ctx/$s"
+		else
+			CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags '-s -w' -o "$ctx/$s" "./services/$s"
+		fi
 		docker build -f deploy/images/service.Dockerfile --build-arg "BASE=${BASE:-scratch}" \
 			--build-arg "BINARY=$s" -t "signalcast/$s:$TAG" "$ctx"
+		rm "$ctx/$s" # the next one needs it not
 	done
 }
 
@@ -62,10 +73,10 @@ all)
 	services
 	data
 	;;
-services) services ;;
+services) services "$@" ;;
 data) data ;;
 *)
-	sed -n '2,9p' "$0" >&2
+	sed -n '2,12p' "$0" >&2
 	exit 2
 	;;
 esac

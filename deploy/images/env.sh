@@ -18,4 +18,5 @@ echo "HUB_KEYS=[{\"seed\":\"$(secret)\",\"notBefore\":\"$(date -u +%Y-%m-%dT00:0
 echo "HUB_URL=${HUB_URL:-}"
 echo "API_URL=${API_URL:-}"
 echo "HLS_URL=${HLS_URL:-}" # where viewers find the video; empty: this station takes none
+echo "ORIGIN_LISTEN=${HLS_URL:+:8083}" # with it, where the origin listens
 echo "IDP_PROVIDERS=${IDP_PROVIDERS:-}"
