@@ -12,7 +12,6 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/described"
-	"github.com/signalcast/signalcast/test/prove/internal/engine"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 	"github.com/signalcast/signalcast/test/prove/stack"
 )
@@ -48,11 +47,11 @@ var l5 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		how, writable := "without an engine: "+engine.Missing(), 0
-		if engine.Missing() == "" {
-			if how, writable, err = contain(ctx, env, seen, parts, made.bin); err != nil {
-				return seen, err
-			}
+		how, writable := "", 0
+		if e, missing := startEngine(ctx, env); missing != "" {
+			how = "without an engine: " + missing
+		} else if how, writable, err = contain(ctx, env, e, seen, parts, made.bin); err != nil {
+			return seen, err
 		}
 		tried := 0
 		for _, service := range services {

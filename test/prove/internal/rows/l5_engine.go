@@ -30,13 +30,21 @@ type contained struct {
 	it           *engine.Container
 }
 
-// contain builds the images and runs them in an engine of our own, which is gone
-// afterwards. It says what was done, and how many places could be written.
-func contain(ctx context.Context, env *frame.Env, seen *frame.Seen, parts map[string]part, bin string) (how string, open int, err error) {
+// startEngine runs an engine of our own. Where none can be had it says why: it is not there,
+// or this machine lets none run.
+func startEngine(ctx context.Context, env *frame.Env) (e *engine.Engine, missing string) {
+	if missing = engine.Missing(); missing != "" {
+		return nil, missing
+	}
 	e, err := engine.Start(ctx, filepath.Join(filepath.Dir(env.Stack.Dir()), "engine"), engine.Options{})
 	if err != nil {
-		return "", 0, err
+		return nil, "it does not start here: " + strings.Join(strings.Fields(err.Error()), " ")
 	}
+	return e, ""
+}
+
+// contain builds the images and runs them in an engine, which is gone afterwards. It says what was done, and how many places could be written.
+func contain(ctx context.Context, env *frame.Env, e *engine.Engine, seen *frame.Seen, parts map[string]part, bin string) (how string, open int, err error) {
 	defer func() {
 		if left := e.Stop(); left != nil {
 			seen.Wrong("the engine: %v", left)
