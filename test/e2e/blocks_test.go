@@ -27,10 +27,6 @@ type block struct {
 
 func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
-// part says that a block is a piece of an example, to which TestExamplesAreShown holds it:
-// the example is run, not the piece.
-func (b block) part() bool { return slices.Equal(b.args, []string{"part"}) }
-
 // ran are the kinds whose blocks TestReadme runs, in order, on a fresh stack.
 var ran = []string{"sh", "go", "js"}
 

@@ -87,6 +87,10 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// part says that a block is a piece of an example, to which TestExamplesAreShown holds it:
+// the example is run, not the piece.
+func (b block) part() bool { return slices.Equal(b.args, []string{"part"}) }
+
 // TestExamplesAreShown: every block that calls itself a part is one of an example, which
 // the test above runs, and every example is shown.
 func TestExamplesAreShown(t *testing.T) {
