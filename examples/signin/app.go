@@ -27,9 +27,12 @@ type settings struct {
 	RenewEarly                        time.Duration // how long before its end a token is renewed
 }
 
-// answerWithin is how long a page may take, however the hub does. It is less than the
-// server gives an answer, so that there is always a page.
-const answerWithin = 25 * time.Second
+// answerWithin is how long a page waits for the hub. Renewals and revocations go on for some
+// seconds more; a server gives all of it writeWithin, so that there is always a page.
+const (
+	answerWithin = 25 * time.Second
+	writeWithin  = time.Minute
+)
 
 // app is the whole app. What it knows of people is in memory and ends with it.
 type app struct {
