@@ -27,7 +27,7 @@ type Call struct {
 	Price          *Price `help:"Price of the side called, in cents: 0 to 100, with at most two decimals. Without it the market's newest one." placeholder:"CENTS"`
 	Confidence     int    `help:"1 to 100."`
 	Take           string `help:"A word on it, up to 500 characters."`
-	IdempotencyKey once   `help:"The same key with the same call gives the first result, for 24 hours. Without it a new one each time."`
+	IdempotencyKey once   `help:"The same key with the same call gives the first result, for 24 hours. Without it a new one each time." placeholder:"KEY"`
 }
 
 // once is a key of idempotency, which becomes a header.

@@ -31,7 +31,7 @@ type eventsAdd struct {
 	Media          string    `help:"Of a take: the id of a recording."`
 	Confidence     int       `help:"Of confidence: 1 to 100."`
 	Channel        string    `help:"Of a share: where, up to 40 characters."`
-	IdempotencyKey once      `help:"The same key is the same event. Without it a new one each time."`
+	IdempotencyKey once      `help:"The same key is the same event. Without it a new one each time." placeholder:"KEY"`
 }
 
 // eventWrite is SignalEventWrite in one shape.
