@@ -53,19 +53,34 @@ func run(ctx context.Context, args []string, complaints io.Writer, streams *verb
 	if err != nil {
 		panic(err) // the commands are written wrong
 	}
-	to, err := parser.Parse(args)
-	if ended >= 0 {
-		return ended // help was shown
-	}
+	seen, err := look(parser.Model, args)
 	if err == nil {
-		err = to.Run(parser.Model)
-	} else {
-		err = fmt.Errorf("%w. See signalcast --help", err)
+		var to *kong.Context
+		to, err = parser.Parse(seen)
+		if ended >= 0 {
+			return ended // help was shown
+		}
+		if err == nil {
+			err = to.Run(parser.Model)
+		}
 	}
-	if err != nil {
+	if err = advised(err, "See "+command(parser.Model, args)+" --help"); err != nil {
 		_, _ = fmt.Fprintln(complaints, "signalcast:", settings.Hide(show.Clean(err.Error())))
 	}
 	return exitCode(err)
+}
+
+// advised lets every error end with what to do: where no command has said it, that is to
+// read what the command takes.
+func advised(err error, do string) error {
+	if r := (*ask.Refused)(nil); errors.As(err, &r) {
+		r.Do = or(r.Do, do)
+		return err
+	}
+	if exitCode(err) == usage {
+		return fmt.Errorf("%w. %s", err, do)
+	}
+	return err
 }
 
 func exitCode(err error) int {

@@ -27,13 +27,20 @@ type settings struct {
 	RenewEarly                        time.Duration // how long before its end a token is renewed
 }
 
+// answerWithin is how long a page waits for the hub. Renewals and revocations go on for some
+// seconds more; a server gives all of it writeWithin, so that there is always a page.
+const (
+	answerWithin = 25 * time.Second
+	writeWithin  = time.Minute
+)
+
 // app is the whole app. What it knows of people is in memory and ends with it.
 type app struct {
 	settings
 	issuer   string
 	revoke   string // where permissions are given back
 	oauth    *oauth2.Config
-	waiting  *sessions // sign-ins that were begun: a cookie of their own, so that a link to /signin signs nobody out
+	begun    *begun // a cookie of its own, so that a link to /signin signs nobody out
 	sessions *sessions
 }
 
@@ -44,7 +51,11 @@ func newApp(ctx context.Context, s settings) (*app, error) {
 		return nil, errors.New("CLIENT_ID is missing: register an app, as README.md says")
 	}
 	secure := strings.HasPrefix(s.Base, "https://")
-	a := &app{settings: s, waiting: newSessions("signin", secure), sessions: newSessions("session", secure)}
+	begun, err := newBegun(secure)
+	if err != nil {
+		return nil, err
+	}
+	a := &app{settings: s, begun: begun, sessions: newSessions(secure)}
 	var meta struct {
 		Issuer        string `json:"issuer"`
 		Authorization string `json:"authorization_endpoint"`
@@ -93,7 +104,9 @@ func headed(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer") // the callback's address holds a code
 		h.Set("X-Content-Type-Options", "nosniff")
 		r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
-		next.ServeHTTP(w, r)
+		ctx, cancel := context.WithTimeout(r.Context(), answerWithin)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
@@ -127,5 +140,9 @@ func (a *app) fail(w http.ResponseWriter, s *session, err error, typed map[strin
 		a.sessions.end(w, s)
 		s = nil
 	}
+	a.tell(w, s, p, typed)
+}
+
+func (a *app) tell(w http.ResponseWriter, s *session, p problem, typed map[string]string) {
 	a.show(w, p.status, s, view{Problem: p.words, Standing: p.standing, Typed: typed})
 }

@@ -6,9 +6,12 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 )
+
+var keyForm = regexp.MustCompile(`^[!-~]{1,64}$`)
 
 var errPrice = errors.New("a price is a number of cents from 0 to 100")
 
@@ -35,12 +38,15 @@ func (a *app) call(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d.PriceBps = price
-	bearer, err := a.access(r.Context(), s)
-	if err != nil {
-		a.fail(w, s, err, typed)
-		return
+	key := r.PostFormValue("key")
+	if !keyForm.MatchString(key) { // it becomes a header
+		key = random()
 	}
-	id, err := a.file(r.Context(), bearer, r.PostFormValue("key"), d)
+	id := ""
+	err = a.act(r.Context(), s, func(bearer string) (err error) {
+		id, err = a.file(r.Context(), bearer, key, d)
+		return err
+	})
 	if err != nil {
 		a.fail(w, s, err, typed)
 		return

@@ -15,8 +15,9 @@ import (
 )
 
 // client asks the hub. It follows no redirect: a token is for the address it was sent to.
+// Its patience is less than the ten seconds in which a lost renewal can be asked again.
 var client = &http.Client{
-	Timeout:       10 * time.Second,
+	Timeout:       8 * time.Second,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"net/http"
 	"sync"
 	"time"
@@ -11,95 +10,94 @@ import (
 
 const (
 	sessionsMost = 10_000
-	signInWithin = 10 * time.Minute // from the first click to the answer
 	sessionFor   = 12 * time.Hour
 )
 
-// session is a sign-in that waits for its answer, or somebody who is signed in. The browser holds its random name and
-// nothing else: tokens stay here.
+// session is somebody who is signed in. The browser holds its random name and nothing
+// else: tokens stay here.
 type session struct {
 	id      string
+	user    string
 	expires time.Time
 
-	state, verifier string // of a sign-in that waits for its answer, which has to fit them
-
-	mu    sync.Mutex // one renewal at a time
-	user  string
-	token *oauth2.Token
+	mu    sync.Mutex    // one renewal at a time
+	token *oauth2.Token // nil when it has ended
 }
 
 func (s *session) name() string {
 	if s == nil {
 		return ""
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.user
 }
 
+// close takes the tokens out of memory and gives them. It waits for a renewal that is
+// under way, and none begins after it.
+func (s *session) close() *oauth2.Token {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	token := s.token
+	s.token = nil
+	return token
+}
+
+// sessions holds so many and no more, each for so long: when there is no room the oldest
+// goes, since whoever came first has had most of theirs.
 type sessions struct {
-	name   string // of the cookie
-	secure bool   // cookies travel over https alone
+	cookies cookies
+	most    int
+	lasts   time.Duration
 
 	mu  sync.Mutex
 	all map[string]*session
 }
 
-// newSessions has a prefix in the name of its cookie over https, by which browsers refuse
-// one that another host or a plain connection has set.
-func newSessions(name string, secure bool) *sessions {
-	if secure {
-		name = "__Host-" + name
-	}
-	return &sessions{name: name, secure: secure, all: map[string]*session{}}
+func newSessions(secure bool) *sessions {
+	return &sessions{cookies: newCookies("session", secure), most: sessionsMost, lasts: sessionFor, all: map[string]*session{}}
 }
 
-// random is a name that nobody guesses: 26 letters hold 130 bits.
-func random() string { return rand.Text() }
-
-// start makes a session and sets its cookie; nil when there are too many.
-func (k *sessions) start(w http.ResponseWriter, s *session, lasts time.Duration) *session {
+// start begins a session under a new name, so that one from before the sign-in is worth
+// nothing after it. It gives the session that had to go for it; nil: none.
+func (k *sessions) start(w http.ResponseWriter, user string, token *oauth2.Token) (oldest *session) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := time.Now()
-	for id, old := range k.all {
-		if now.After(old.expires) {
+	for id, s := range k.all {
+		if !now.Before(s.expires) {
 			delete(k.all, id)
+		} else if oldest == nil || s.expires.Before(oldest.expires) {
+			oldest = s
 		}
 	}
-	if len(k.all) >= sessionsMost {
-		return nil
+	if len(k.all) < k.most {
+		oldest = nil
+	} else {
+		delete(k.all, oldest.id)
 	}
-	s.id, s.expires = random(), now.Add(lasts)
+	s := &session{id: random(), user: user, expires: now.Add(k.lasts), token: token}
 	k.all[s.id] = s
-	http.SetCookie(w, k.cookie(s.id, int(lasts.Seconds())))
-	return s
-}
-
-// cookie cannot be read by a script. Lax, because the browser comes back from the hub by
-// a link of another site; Strict would lose the session on the way.
-func (k *sessions) cookie(id string, seconds int) *http.Cookie {
-	return &http.Cookie{Name: k.name, Value: id, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: k.secure, SameSite: http.SameSiteLaxMode}
+	http.SetCookie(w, k.cookies.make(s.id, k.lasts))
+	return oldest
 }
 
 // of finds the session of a request; nil: there is none.
 func (k *sessions) of(r *http.Request) *session {
-	c, err := r.Cookie(k.name)
+	c, err := r.Cookie(k.cookies.name)
 	if err != nil {
 		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s := k.all[c.Value]
-	if s == nil || time.Now().After(s.expires) {
+	if s != nil && !time.Now().Before(s.expires) {
+		delete(k.all, s.id)
 		return nil
 	}
 	return s
 }
 
-// end forgets a session and its cookie; false: it was forgotten before.
-func (k *sessions) end(w http.ResponseWriter, s *session) bool {
-	http.SetCookie(w, k.cookie("", -1))
+// forget takes a session out; false: it was out before.
+func (k *sessions) forget(s *session) bool {
 	if s == nil {
 		return false
 	}
@@ -107,5 +105,15 @@ func (k *sessions) end(w http.ResponseWriter, s *session) bool {
 	defer k.mu.Unlock()
 	known := k.all[s.id] == s
 	delete(k.all, s.id)
+	return known
+}
+
+// end forgets a session and its cookie; false: it was forgotten before, and the browser may
+// have the cookie of another one by now.
+func (k *sessions) end(w http.ResponseWriter, s *session) bool {
+	known := k.forget(s)
+	if known {
+		http.SetCookie(w, k.cookies.drop())
+	}
 	return known
 }

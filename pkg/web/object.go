@@ -185,12 +185,9 @@ func (o Object) OptInt(name string, low, high int64) *int64 {
 	return &n
 }
 
-// integer accepts one spelling of each whole number: no fraction, no exponent,
-// no minus zero.
 func (o Object) integer(name string, v []byte, low, high int64) int64 {
-	s := string(v)
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || s == "-0" || n < low || n > high {
+	n, ok := whole(string(v))
+	if !ok || n < low || n > high {
 		o.Invalid(name, "must be an integer from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10))
 		return 0
 	}

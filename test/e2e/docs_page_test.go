@@ -83,3 +83,26 @@ func (b *tab) requests() []string {
 	defer b.mu.Unlock()
 	return slices.Clone(b.urls)
 }
+
+// TestDocsFolder: the address with a slash leads to the reference, and takes along what was
+// asked; no query leads elsewhere.
+func TestDocsFolder(t *testing.T) {
+	t.Parallel()
+	s := up(t)
+	for query, to := range map[string]string{
+		"": "/docs", "?": "/docs", "?tag=signals&x=%20%2F": "/docs?tag=signals&x=%20%2F", "?//evil.example/": "/docs?//evil.example/",
+		"?x=%0d%0aSet-Cookie:y=z": "/docs?x=%0d%0aSet-Cookie:y=z",
+	} {
+		if at := get(t, s.Hub+"/docs/"+query).is(http.StatusPermanentRedirect).header.Get("Location"); at != to {
+			t.Errorf("/docs/%s leads to %q", query, at)
+		}
+	}
+	h := send(t, http.MethodHead, s.Hub+"/docs/").is(http.StatusPermanentRedirect).header
+	if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Frame-Options") != "DENY" || h.Get("Set-Cookie") != "" {
+		t.Errorf("its headers are %v", h)
+	}
+	get(t, s.Hub+"/docs/", bearer("dk_"+strings.Repeat("x", 43))).is(http.StatusUnauthorized)
+	for _, path := range []string{"/docs//", "/docs/.", "/docs/index.html"} {
+		get(t, s.Hub+path).is(http.StatusNotFound)
+	}
+}

@@ -13,13 +13,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
 // wiretap is a proxy in front of the hub that remembers the tokens that pass, and calls
 // itself the issuer, so that an app takes it for the hub.
 type wiretap struct {
-	url string
+	url  string
+	away atomic.Bool // it cuts every connection
 
 	mu     sync.Mutex
 	tokens []string
@@ -56,7 +58,12 @@ func standBetween(t *testing.T, hub string) *wiretap {
 			return nil
 		},
 	}
-	server := httptest.NewServer(proxy)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if b.away.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	b.url = server.URL
 	return b

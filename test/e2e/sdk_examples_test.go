@@ -87,11 +87,14 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestExamplesAreShown: every block of code on the pages of the libraries is a part of an
-// example, which the test above runs, and every example is shown.
+// part says that a block is a piece of an example, to which TestExamplesAreShown holds it:
+// the example is run, not the piece.
+func (b block) part() bool { return slices.Equal(b.args, []string{"part"}) }
+
+// TestExamplesAreShown: every block that calls itself a part is one of an example, which
+// the test above runs, and every example is shown.
 func TestExamplesAreShown(t *testing.T) {
 	t.Parallel()
-	block := regexp.MustCompile("(?s)```(go|js)\n(.*?)```")
 	plain := func(code string) string {
 		lines := strings.Split(code, "\n")
 		for i := range lines {
@@ -105,14 +108,14 @@ func TestExamplesAreShown(t *testing.T) {
 			t.Fatal(paths, err)
 		}
 		shown := map[string]bool{}
-		for _, page := range []string{"sdk/go/README.md", "sdk/ts/README.md", "docs/sdk.md"} {
-			for _, m := range block.FindAllStringSubmatch(contentOf(t, filepath.Join(repo, page)), -1) {
-				if m[1] != kind {
+		for _, page := range documents(t) {
+			for _, b := range blocksOf(t, page) {
+				if b.kind != kind || !b.part() {
 					continue
 				}
-				at := slices.IndexFunc(paths, func(path string) bool { return strings.Contains(plain(contentOf(t, path)), plain(m[2])) })
+				at := slices.IndexFunc(paths, func(path string) bool { return strings.Contains(plain(contentOf(t, path)), plain(b.text)) })
 				if at < 0 {
-					t.Errorf("%s shows what no example does:\n%s", page, m[2])
+					t.Errorf("%s shows what no example does:\n%s", b, b.text)
 					continue
 				}
 				shown[paths[at]] = true

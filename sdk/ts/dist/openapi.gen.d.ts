@@ -3379,6 +3379,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Leads to the reference
+         * @description Leads to `/docs`, with the query that came. `/docs/guide/` and the files of the description lie beside it, so it is an address that people type.
+         */
+        get: operations["getDocsFolder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/guide": {
         parameters: {
             query?: never;
@@ -12418,6 +12438,18 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getDocsFolder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
             default: components["responses"]["Failed"];
         };
     };

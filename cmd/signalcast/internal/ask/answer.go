@@ -86,7 +86,7 @@ func unreached(err error) error {
 		if to, bad := url.Parse(u.URL); bad == nil {
 			at = to.Scheme + "://" + to.Host
 		}
-		return &Away{fmt.Sprintf("%s cannot be reached: %v. Is the address right, and the service up?", at, u.Err)}
+		return &Away{fmt.Sprintf("%s cannot be reached: %v. Look whether the address is right and the service up", at, u.Err)}
 	}
 	return err
 }
@@ -134,6 +134,8 @@ func (r *Refused) advise() {
 		r.Do = "Wait " + r.Wait.String() + ", then send it again"
 	case r.Status == http.StatusTooManyRequests:
 		r.Do = "Wait a minute, then send it again"
+	case r.Status == http.StatusRequestEntityTooLarge, r.Status == http.StatusRequestHeaderFieldsTooLarge:
+		r.Do = "Something in it is too long: give less"
 	case r.Code == "insufficient_scope":
 		r.Do = "The key may not do this: log in with one that may"
 	case r.Code == "key_limit_reached":

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 )
 
@@ -76,6 +77,9 @@ func (g *getCommand) Run(ctx context.Context) error {
 		return err
 	}
 	from, err := fetch(ctx, hub+"/api/operator/"+url.PathEscape(g.Handle)+"/record?format="+g.Format)
+	if errors.Is(err, errNone) {
+		return fmt.Errorf("%w: nobody is called %s. Find a handle with `signalcast board`", err, g.Handle)
+	}
 	if err != nil {
 		return err
 	}
@@ -88,10 +92,14 @@ func (g *getCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(copyWhole(to, from, g.Format), to.Close()); err != nil {
+	err = errors.Join(copyWhole(to, from, g.Format), to.Close())
+	if err == nil {
+		err = os.Rename(part, g.Out)
+	}
+	if err != nil {
 		return errors.Join(err, os.Remove(part))
 	}
-	return os.Rename(part, g.Out)
+	return nil
 }
 
 func open(ctx context.Context, from string) (io.ReadCloser, error) {
@@ -104,7 +112,11 @@ func open(ctx context.Context, from string) (io.ReadCloser, error) {
 	return os.Open(from)
 }
 
-// fetch opens an address; what is no record is told by its status.
+// errNone is that there is no record at an address.
+var errNone = errors.New("no such record")
+
+// fetch opens an address. Faults: errNone; that of a service that is away; else what is no
+// record is told by its status.
 func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -114,7 +126,14 @@ func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.StatusCode != http.StatusOK {
+	switch {
+	case a.StatusCode == http.StatusNotFound:
+		_ = a.Body.Close()
+		return nil, errNone
+	case a.StatusCode >= 500:
+		_, err := ask.Read(a, nil)
+		return nil, err
+	case a.StatusCode != http.StatusOK:
 		said, _ := io.ReadAll(io.LimitReader(a.Body, 1<<10)) // what can be read of it
 		_ = a.Body.Close()
 		return nil, fmt.Errorf("%s: %d %q", address, a.StatusCode, bytes.TrimSpace(said))

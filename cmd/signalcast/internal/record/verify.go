@@ -16,7 +16,7 @@ import (
 )
 
 // ErrDiffers says that a record is not what follows from its own lines.
-var ErrDiffers = errors.New("the record does not hold")
+var ErrDiffers = errors.New("the record does not hold. Fetch it again, and if it differs still tell the people who run the service")
 
 // ErrNoRecord says that something is no record at all.
 var ErrNoRecord = errors.New("this is no record: jsonl is wanted, and its first line is of type record")

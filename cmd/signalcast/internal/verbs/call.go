@@ -27,7 +27,21 @@ type Call struct {
 	Price          *Price `help:"Price of the side called, in cents: 0 to 100, with at most two decimals. Without it the market's newest one." placeholder:"CENTS"`
 	Confidence     int    `help:"1 to 100."`
 	Take           string `help:"A word on it, up to 500 characters."`
-	IdempotencyKey string `help:"The same key with the same call gives the first result, for 24 hours. Without it a new one each time."`
+	IdempotencyKey once   `help:"The same key with the same call gives the first result, for 24 hours. Without it a new one each time." placeholder:"KEY"`
+}
+
+// once is a key of idempotency, which becomes a header.
+type once string
+
+var onceForm = regexp.MustCompile(`^[!-~]{0,128}$`)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (o *once) UnmarshalText(raw []byte) error {
+	if !onceForm.Match(raw) {
+		return errors.New("such a key has at most 128 letters, digits and signs, and no space")
+	}
+	*o = once(raw)
+	return nil
 }
 
 // Side is YES or NO; it is read in any case.
@@ -77,9 +91,9 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 		}
 	}
 	if c.IdempotencyKey == "" {
-		c.IdempotencyKey = rand.Text()
+		c.IdempotencyKey = once(rand.Text())
 	}
-	answer, err := at.FileSignal(ctx, &client.FileSignalParams{IdempotencyKey: &c.IdempotencyKey}, client.SignalDraft{
+	answer, err := at.FileSignal(ctx, &client.FileSignalParams{IdempotencyKey: (*string)(&c.IdempotencyKey)}, client.SignalDraft{
 		MarketID: c.Market, Direction: client.Side(c.Side), PriceAtPrediction: int(*c.Price),
 		Confidence: above(c.Confidence), TextTake: given(c.Take),
 	})
@@ -130,7 +144,7 @@ func (c *Call) advise(err error) error {
 			r.Do = "It is at its end, or its outcome is in sight or in dispute"
 		}
 		r.Do += ". Find an open one with `signalcast market search`"
-	case "market_not_found", "not_found", "invalid_market_id":
+	case "market_not_found", "not_found", "invalid_market_id", "missing_market_id":
 		r.Do = "Find the id with `signalcast market search`"
 	}
 	return err

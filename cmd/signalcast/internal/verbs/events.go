@@ -31,7 +31,7 @@ type eventsAdd struct {
 	Media          string    `help:"Of a take: the id of a recording."`
 	Confidence     int       `help:"Of confidence: 1 to 100."`
 	Channel        string    `help:"Of a share: where, up to 40 characters."`
-	IdempotencyKey string    `help:"The same key is the same event. Without it a new one each time."`
+	IdempotencyKey once      `help:"The same key is the same event. Without it a new one each time." placeholder:"KEY"`
 }
 
 // eventWrite is SignalEventWrite in one shape.
@@ -87,9 +87,9 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	if e.IdempotencyKey == "" {
-		e.IdempotencyKey = rand.Text()
+		e.IdempotencyKey = once(rand.Text())
 	}
-	a, err := at.AppendSignalEvent(ctx, e.Signal, &client.AppendSignalEventParams{IdempotencyKey: &e.IdempotencyKey}, body)
+	a, err := at.AppendSignalEvent(ctx, e.Signal, &client.AppendSignalEventParams{IdempotencyKey: (*string)(&e.IdempotencyKey)}, body)
 	err = known(finish(at, a, err, func(a *client.AppendedEvent) error {
 		return eventTable(at, []client.SignalEvent{a.Event})
 	}), "Look at the id: it is in the receipt of the call")

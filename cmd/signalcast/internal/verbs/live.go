@@ -89,6 +89,9 @@ const farewell = 5 * time.Second
 
 // Run beats, as often as the hub says. Ctrl-C is no error.
 func (l *liveOn) Run(ctx context.Context, s *Streams) error {
+	if l.Count < 0 {
+		return errCount
+	}
 	at, err := writing(&l.Flags, s)
 	if err != nil {
 		return err

@@ -95,6 +95,8 @@ func finish[T any](s *session, a *http.Response, err error, table func(*T) error
 
 var errNotOurs = errors.New("the answer is not of this protocol: look at --hub and --api, or use --json")
 
+var errCount = errors.New("--count is 1 or more, or left away")
+
 // text gives what a pointer points to, or nothing.
 func text[T ~string](p *T) string {
 	if p == nil {

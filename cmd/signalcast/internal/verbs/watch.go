@@ -62,6 +62,9 @@ func (w *Watch) Run(ctx context.Context, s *Streams) error {
 }
 
 func (w *Watch) options(s *Streams) (feed.Options, error) {
+	if w.Count < 0 {
+		return feed.Options{}, errCount
+	}
 	if len(w.Channels) == 0 {
 		w.Channels = []string{"signals"}
 	}

@@ -79,7 +79,7 @@ func TestRoutesMatchDescription(t *testing.T) {
 		page := path == "/" || strings.HasPrefix(path, "/dev") || strings.HasPrefix(path, "/m/") || path == "/markets" || path == "/feed" || path == "/board" || path == "/network" || path == "/pulse" || path == "/docs" || path == "/tv" || path == "/studio" || strings.HasPrefix(path, "/live/") || strings.HasPrefix(path, "/overlay/") ||
 			path == "/protocol/authorize" || path == "/apps" || path == "/apps/revoke" ||
 			strings.HasPrefix(path, "/sign-") || strings.HasPrefix(path, "/profile") || strings.HasPrefix(path, "/u/") ||
-			strings.HasPrefix(path, "/receipts/") || strings.HasPrefix(path, "/operator/") || strings.HasPrefix(path, "/static/") || strings.HasPrefix(path, "/docs/guide")
+			strings.HasPrefix(path, "/receipts/") || strings.HasPrefix(path, "/operator/") || strings.HasPrefix(path, "/static/") || path == "/docs/" || strings.HasPrefix(path, "/docs/guide")
 		health := path == "/healthz" || path == "/readyz" // mounted with the edge when it has a Health
 		if !seen[name] && !page && !health {
 			t.Errorf("%s is described and not served", name)

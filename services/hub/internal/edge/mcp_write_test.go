@@ -50,6 +50,11 @@ func TestDryRuns(t *testing.T) {
 		u.body["priceAtPrediction"] != 6850.0 || u.body["source"] != "api" || u.body["status"] != "pending" {
 		t.Errorf("%s", u.raw)
 	}
+	for _, spelt := range []string{"6850.0", "6.85e3"} { // integers to a JSON Schema
+		if u := b.use(agentPath, "submit_signal", strings.Replace(draft, "6850", spelt, 1), all); u.failed || u.body["priceAtPrediction"] != 6850.0 {
+			t.Errorf("%s: %s", spelt, u.raw)
+		}
+	}
 	if len(b.ledger.Signals) != 0 || b.ledger.Count("File") != 0 {
 		t.Error("a dry run filed")
 	}
@@ -131,7 +136,7 @@ func TestToolMistakes(t *testing.T) {
 		{"set_live_signal", `{"marketId":"701122","name":"x","handle":"joe"}`, "invalid_body"},
 		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1,"handle":"joe"}`, "invalid_body"},
 		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1,"source":"web"}`, "invalid_body"},
-		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1e4}`, "invalid_price_at_prediction"},
+		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1e5}`, "invalid_price_at_prediction"},
 		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1,"dryRun":"yes"}`, "invalid_dry_run"},
 		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1,"dryRun":null}`, "invalid_dry_run"},
 		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1,"confidence":null}`, "invalid_confidence"},

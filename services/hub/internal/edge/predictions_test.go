@@ -63,6 +63,17 @@ func TestFileOptionalMembersAreAbsent(t *testing.T) {
 	}
 }
 
+// TestFileSpelling: an integer is what it is worth, however it is written.
+func TestFileSpelling(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	want(t, b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6.850e3,"confidence":80.0}`, b.byKey()), 200, "")
+	if d := b.ledger.LastDraft; d.GetPriceBps() != 6850 || d.GetConfidence() != 80 {
+		t.Errorf("filed is %v", d)
+	}
+	want(t, b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6850.00000000000000000001}`, b.byKey()), 400, "invalid_price_at_prediction")
+}
+
 func TestFileValidation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

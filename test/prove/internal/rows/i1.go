@@ -122,7 +122,7 @@ func with(body map[string]any, name, value string) []byte {
 
 var wrongValues = map[memberKind][]string{
 	aText:    {"7", "true", "[]", "{}", "1e400"},
-	aNumber:  {`"7"`, "true", "[]", "{}", "1.5", "-0", "1e2", "1e400", "9223372036854775808", "-9223372036854775809"},
+	aNumber:  {`"7"`, "true", "[]", "{}", "1.5", "-0", "1e-2", "1e400", "9223372036854775808", "-9223372036854775809"},
 	aTruth:   {`"true"`, "1", "[]", "{}"},
 	aList:    {`"read"`, "7", "{}", "[7]", "[[]]", "[null]"},
 	anObject: {`"x"`, "7", "[]", "true"},

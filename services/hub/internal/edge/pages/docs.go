@@ -30,3 +30,12 @@ func (s *site) docs(c echo.Context) error {
 	c.Response().Header().Set("Content-Security-Policy", docsPolicy)
 	return s.render(c, http.StatusOK, "docs", p)
 }
+
+// docsFolder is GET /docs/. The reference has one address, without a slash.
+func (s *site) docsFolder(c echo.Context) error {
+	to := docsPath
+	if query := c.Request().URL.RawQuery; query != "" {
+		to += "?" + query
+	}
+	return c.Redirect(http.StatusPermanentRedirect, to)
+}

@@ -192,6 +192,7 @@ func (s *site) routes() []web.Route {
 		{Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: cacheShort, Handler: s.dressed(web.Anonymous(s.overlay))},
 		page(http.MethodPost, personPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, personPath+":handle/unfollow", "session", "no-store", s.unfollow),
+		{Method: http.MethodGet, Path: docsPath + "/", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.docsFolder))},
 		{Method: http.MethodGet, Path: guidesPath, Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.firstGuide))},
 		{Method: http.MethodGet, Path: guidesPath + "/", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},
 		{Method: http.MethodGet, Path: guidesPath + "/:file", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(web.Anonymous(s.guides))},

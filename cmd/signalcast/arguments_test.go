@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// toDo is how the last sentence of an error may begin: it tells somebody to do something.
+var toDo = regexp.MustCompile("^(See signalcast( [a-z]+)* --help|Find the id with `signalcast market search`|Find a handle with `signalcast board`|Look |Something in it is too long: give less)")
+
+// complaint demands one short line of what can be seen, which ends with what to do.
+func complaint(t *testing.T, args []string, bad string) {
+	t.Helper()
+	line, rest, whole := strings.Cut(strings.TrimPrefix(bad, "signalcast: "), "\n")
+	sentences := strings.Split(line, ". ")
+	if last := sentences[len(sentences)-1]; !whole || rest != "" || !toDo.MatchString(last) {
+		t.Errorf("%.60q: it does not say what to do: %.300q", args, bad)
+	}
+	if len(bad) > 700 || strings.ContainsAny(line, "\x07\x1b") {
+		t.Errorf("%.60q: %d characters: %.300q", args, len(bad), bad)
+	}
+}
+
+// leaves lists the commands that do something, and their words.
+func leaves(t *testing.T) map[string]*kong.Node {
+	t.Helper()
+	var cli commands
+	parser, err := kong.New(&cli, kong.Name("signalcast"), kong.Vars{"lanes": lanes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*kong.Node{}
+	for _, n := range parser.Model.Leaves(true) {
+		all[strings.TrimPrefix(n.Path(), "signalcast ")] = n
+	}
+	if len(all) < 30 {
+		t.Fatalf("%d commands", len(all))
+	}
+	return all
+}
+
+// goodArgument is what a command takes for an argument or a flag that it must have.
+func goodArgument(d *desk, v *kong.Value) string {
+	good := map[string]string{
+		"side": "no", "verdict": "no", "outcome": "no", "signal": signalID, "id": signalID, "url": "http://127.0.0.1:1", "handle": "mara_k", "market": "701122",
+		"cutoff": "2027-06-01T00:00:00Z", "lane": "SCIENCE", "scope": "signal:create", "signer": filepath.Join(d.home, "none"), "out": filepath.Join(d.home, "out"),
+	}
+	if v.Enum != "" && v.Name != "lane" {
+		return strings.Split(v.Enum, ",")[0]
+	}
+	if g := good[v.Name]; g != "" {
+		return g
+	}
+	return "x"
+}
+
+// TestEveryArgument: each argument of each command, empty, huge, below zero and with what
+// cannot be seen, is refused with what to do, and no service is asked.
+func TestEveryArgument(t *testing.T) {
+	d := sit(t)
+	t.Setenv("SIGNALCAST_KEY", key)
+	hub := serve(t, says(http.StatusOK, `{}`))
+	t.Setenv("SIGNALCAST_HUB", hub.URL)
+	t.Setenv("SIGNALCAST_API", hub.URL)
+	n := 0
+	for name, leaf := range leaves(t) {
+		var flags []string
+		for _, f := range leaf.Flags {
+			if f.Required {
+				flags = append(flags, "--"+f.Name, goodArgument(d, f.Value))
+			}
+		}
+		for i := range leaf.Positional {
+			for _, wrong := range []string{"", strings.Repeat("é", 100_000), "-1", "a\x07b", "a\nb\x1b[2J"} {
+				args := strings.Fields(name)
+				for j, p := range leaf.Positional {
+					if j == i {
+						args = append(args, wrong)
+					} else if j < i || p.Required {
+						args = append(args, goodArgument(d, p))
+					}
+				}
+				args = append(args, flags...)
+				_, bad := d.run(usage, args...)
+				complaint(t, args, bad)
+				n++
+			}
+		}
+	}
+	if n < 100 || len(hub.asked) > 0 {
+		t.Errorf("%d tries, %d requests", n, len(hub.asked))
+	}
+}
+
+// TestEveryFlag: the same of flags: huge ones are refused, and so is what is empty where a
+// file is wanted; a number below zero is the flag's value and is refused as such.
+func TestEveryFlag(t *testing.T) {
+	d := sit(t)
+	t.Setenv("SIGNALCAST_KEY", key)
+	hub := serve(t, says(http.StatusOK, `{}`))
+	t.Setenv("SIGNALCAST_HUB", hub.URL)
+	t.Setenv("SIGNALCAST_API", hub.URL)
+	numbers := 0
+	for name, leaf := range leaves(t) {
+		for _, f := range leaf.Flags {
+			if f.IsBool() {
+				continue
+			}
+			wrong := []string{strings.Repeat("x", 100_000)}
+			if f.Tag.Type == "path" {
+				wrong = append(wrong, "")
+			}
+			kind := f.Target.Type()
+			if kind.Kind() == reflect.Pointer {
+				kind = kind.Elem()
+			}
+			number := kind.Kind() == reflect.Int || kind.Kind() == reflect.Float32
+			if number {
+				wrong, numbers = append(wrong, "-1", "-0.5", "a\x07b", ""), numbers+1
+			}
+			for _, value := range wrong {
+				args := strings.Fields(name)
+				for _, p := range leaf.Positional {
+					args = append(args, goodArgument(d, p))
+				}
+				for _, other := range leaf.Flags {
+					if other.Required && other.Name != f.Name {
+						args = append(args, "--"+other.Name, goodArgument(d, other.Value))
+					}
+				}
+				for _, args := range [][]string{slices.Concat(args, []string{"--" + f.Name, value}), slices.Concat(args, []string{"--" + f.Name + "=" + value})} {
+					_, bad := d.run(usage, args...)
+					complaint(t, args, bad)
+					if number && value != "" && !strings.Contains(bad, f.Name) && len(value) < 100 {
+						t.Errorf("%q: it does not name the flag: %s", args, bad)
+					}
+				}
+			}
+		}
+	}
+	if numbers < 8 || len(hub.asked) > 0 {
+		t.Errorf("%d numbers, %d requests", numbers, len(hub.asked))
+	}
+}
+
+// TestWhatToDo: the five that did not say it, and their like.
+func TestWhatToDo(t *testing.T) {
+	d := sit(t)
+	t.Setenv("SIGNALCAST_KEY", key)
+	hub := serve(t, says(http.StatusNotFound, `{"error":"not_found"}`))
+	away1 := serve(t, says(http.StatusServiceUnavailable, `{"error":"db_unavailable"}`))
+	big := serve(t, says(http.StatusRequestHeaderFieldsTooLarge, `431 Request Header Fields Too Large`))
+	odd := serve(t, says(http.StatusTeapot, `{"error":"strange"}`))
+	for _, c := range []struct {
+		want int
+		at   *server
+		ends string
+		args []string
+	}{
+		{usage, hub, "Find a handle with `signalcast board`. See signalcast record get --help", []string{"record", "get", "nobody_here"}},
+		{away, away1, "Try again in a moment", []string{"record", "get", "mara_k"}},
+		{usage, hub, "an argument is empty. See signalcast call --help", []string{"call", "", "no"}},
+		{usage, hub, "an argument is empty. See signalcast watch --help", []string{"watch", ""}},
+		{usage, hub, "an argument has 100000 characters, and nothing here takes more than 4096. See signalcast market show --help", []string{"market", "show", strings.Repeat("x", 100_000)}},
+		{refused, big, "Something in it is too long: give less", []string{"market", "show", "x"}},
+		{usage, hub, "--price: a price is in cents, 0 to 100, with at most two decimals, like 68.5. See signalcast call --help", []string{"call", "701122", "no", "--price", "-1"}},
+		{usage, hub, "-1 stands where no number below zero can. See signalcast market show --help", []string{"market", "show", "-1"}},
+		{usage, hub, "--confidence is 1 to 100. See signalcast call --help", []string{"call", "701122", "no", "--price", "5", "--confidence", "-1"}},
+		{usage, hub, "no space. See signalcast call --help", []string{"call", "701122", "no", "--price", "5", "--idempotency-key", "a\nb"}},
+		{usage, hub, "-o is empty. See signalcast record get --help", []string{"record", "get", "mara_k", "-o", ""}},
+		{usage, hub, "See signalcast --help", []string{"sing"}},
+		{usage, hub, "See signalcast market --help", []string{"market", "sing"}},
+		{refused, odd, "See signalcast events list --help", []string{"events", "list", signalID}},
+	} {
+		_, bad := d.run(c.want, append(c.args, "--hub", c.at.URL)...)
+		if end := fmt.Sprintf("%s\n", c.ends); !strings.HasSuffix(bad, end) {
+			t.Errorf("%.60q: %.400s", c.args, bad)
+		}
+	}
+	t.Setenv("SIGNALCAST_HUB", serve(t, says(http.StatusOK, `{"markets":[],"count":0}`)).URL)
+	out, _ := d.run(done, "market", "search", "--limit", "5", "--", "-1") // behind -- it is a word
+	d.has(out, "No market")
+}
