@@ -188,6 +188,32 @@ var deviations = []deviation{
 		},
 	},
 	{
+		name: "a refusal without Retry-After", caught: "limit.form",
+		answer: overLimits(func(a *http.Response, v any) any {
+			a.Header.Del("Retry-After")
+			return v
+		}),
+	},
+	{
+		name: "a refusal in words of its own", caught: "limit.form", also: []string{"limit.key"},
+		answer: overLimits(func(*http.Response, any) any { return obj{"status": 429, "message": "slow down"} }),
+	},
+	{
+		name: "a wait that is too short", caught: "limit.key",
+		answer: overLimits(func(a *http.Response, v any) any {
+			a.Header.Set("Retry-After", "1")
+			v.(map[string]any)["retryAfterMs"] = 1000
+			return v
+		}),
+	},
+	{
+		name: "a key without a limit", caught: "limit.key",
+		answer: overLimits(func(a *http.Response, _ any) any {
+			a.StatusCode = http.StatusOK
+			return obj{}
+		}),
+	},
+	{
 		name: "a market in dispute takes calls", caught: "resolve.dispute", also: []string{"resolve.closed"},
 		answer: on("POST", "/api/predictions", refusal("market_closed", obj{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
 	},
@@ -200,6 +226,16 @@ func on(method, path string, change func(*http.Request, *http.Response, any) any
 			return v
 		}
 		return change(r, a, v)
+	}
+}
+
+// overLimits changes what is said to those who are over a limit.
+func overLimits(change func(*http.Response, any) any) func(*http.Request, *http.Response, any) any {
+	return func(_ *http.Request, a *http.Response, v any) any {
+		if a.StatusCode == http.StatusTooManyRequests {
+			return change(a, v)
+		}
+		return v
 	}
 }
 
