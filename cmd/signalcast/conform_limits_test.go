@@ -11,7 +11,7 @@ import (
 
 // over is a refusal as the protocol has it.
 func over(seconds int) http.HandlerFunc {
-	return says(429, fmt.Sprintf(`{"error":"rate_limited","limit":20,"retryAfterMs":%d}`, 1000*seconds), "Retry-After", fmt.Sprint(seconds))
+	return says(429, fmt.Sprintf(`{"error":"rate_limited","limit":20,"retryAfterMs":%d}`, 1000*seconds), "Retry-After", fmt.Sprint(seconds), "Access-Control-Allow-Origin", "*")
 }
 
 // TestConformOverLimit: who takes no requests is not found wrong, and nothing is found

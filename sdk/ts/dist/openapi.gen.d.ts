@@ -6780,6 +6780,7 @@ export interface components {
             };
         };
         StreamerProfileChange: {
+            /** Format: uri */
             avatarUrl?: string | null;
             bio?: string;
             displayName?: string;

@@ -6781,6 +6781,7 @@ export interface components {
             };
         };
         StreamerProfileChange: {
+            /** Format: uri */
             avatarUrl?: string | null;
             bio?: string;
             displayName?: string;

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -21,10 +22,23 @@ type patience struct {
 	short  string    // why an answer of the check at hand is not there; empty: all are
 }
 
-// budget is what a limit is counted on: each service counts for itself, and a key apart.
+// budget is what a limit is counted on: each service counts for itself, and there keys,
+// wrong secrets and the keys of messages apart from the address.
 type budget struct {
 	host host
-	key  bool
+	on   string
+}
+
+func (q request) budget() budget {
+	switch {
+	case q.key:
+		return budget{q.host, "key"}
+	case q.admin || q.header.Get("x-admin-secret") != "":
+		return budget{q.host, "secret"}
+	case strings.HasPrefix(q.path, protocolBase+"/messages"):
+		return budget{q.host, "message"}
+	}
+	return budget{q.host, "address"}
 }
 
 // resting is until when a budget is used up.
@@ -88,7 +102,7 @@ var remaining = regexp.MustCompile(`r=(\d{1,6}); ?t=(\d{1,6})`)
 
 // learn keeps what an answer says of the limit that it was counted on.
 func (c *client) learn(q request, a *answer) {
-	at := budget{q.host, q.key}
+	at := q.budget()
 	if a.status == http.StatusTooManyRequests {
 		if len(c.over) < maxOver {
 			c.over = append(c.over, a)
@@ -108,7 +122,7 @@ func (c *client) learn(q request, a *answer) {
 // pace waits until the next question may be asked: a minute has so many with the key,
 // and the server may have said that its own limit is near, or reached.
 func (c *client) pace(ctx context.Context, q request) error {
-	at := budget{q.host, q.key}
+	at := q.budget()
 	if known, there := c.rest[at]; there {
 		if rest := known.until.Sub(c.now()); rest > 0 {
 			err := c.pause(ctx, rest, "the "+string(q.host)+" takes no more requests for now")

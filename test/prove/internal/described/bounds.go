@@ -24,7 +24,8 @@ type Edge struct {
 func Edges(s *openapi3.Schema, good map[string]any) []Edge {
 	var out []Edge
 	add := func(field, what string, fits bool, change func(map[string]any)) {
-		body := maps.Clone(good)
+		body := map[string]any{}
+		maps.Copy(body, good)
 		change(body)
 		out = append(out, Edge{What: field + " " + what, Field: field, Body: body, Fits: fits})
 	}
@@ -37,7 +38,11 @@ func Edges(s *openapi3.Schema, good map[string]any) []Edge {
 			add(name, step.what, step.fits, func(b map[string]any) { b[name] = step.value })
 		}
 	}
-	add("unknown", "is there", true, func(b map[string]any) { b["unknown"] = 1 }) // who reads a body overlooks it
+	room := s.MaxProps == nil || uint64(len(good)) < *s.MaxProps
+	add("unknown", "is there", room, func(b map[string]any) { b["unknown"] = 1 }) // who reads a body overlooks it
+	if s.MinProps > 0 {
+		out = append(out, Edge{What: "nothing is there", Body: map[string]any{}})
+	}
 	return out
 }
 
@@ -87,6 +92,13 @@ func steps(s *openapi3.Schema, good any) []step {
 		out = append(out, numbers(s)...)
 	case s.Type.Includes("array"):
 		out = append(out, arrays(s, good)...)
+	case s.Type.Includes("object"):
+		inner, there := good.(map[string]any)
+		for _, edge := range Edges(s, inner) {
+			if there || len(s.Required) == 0 {
+				out = append(out, step{"has one whose " + edge.What, edge.Body, edge.Fits})
+			}
+		}
 	}
 	return out
 }
@@ -146,6 +158,9 @@ func grown(v string, n int) string {
 		return strings.Repeat("a", n)
 	}
 	at := strings.LastIndexByte(v, '/') + 1
+	if at == 0 {
+		at = len(v)
+	}
 	return v[:at] + strings.Repeat("a", n-len(v)) + v[at:]
 }
 
@@ -156,12 +171,15 @@ func arrays(s *openapi3.Schema, good any) (out []step) {
 	} else if s.Items != nil && len(s.Items.Value.Enum) > 0 {
 		item = s.Items.Value.Enum[0]
 	}
+	right, _ := good.([]any)
 	many := func(n int) []any { // different ones, where it can be
-		out := slices.Repeat([]any{item}, n)
-		if text, free := item.(string); free && s.Items != nil && len(s.Items.Value.Enum) == 0 {
-			for i := range out {
-				out[i] = grown(text, len(text)+i)
+		out := append([]any{}, right[:min(n, len(right))]...)
+		for i := len(out); i < n; i++ {
+			next := item
+			if text, ok := item.(string); ok && s.Items != nil && len(s.Items.Value.Enum) == 0 {
+				next = grown(text, len(text)+i+1)
 			}
+			out = append(out, next)
 		}
 		return out
 	}

@@ -41,7 +41,7 @@ type Seen struct {
 }
 
 // mostWrong is how many mistakes of a row are told; further ones are counted.
-const mostWrong = 1000
+const mostWrong = 8
 
 // NewSeen is a row without a mistake so far.
 func NewSeen() *Seen { return &Seen{figures: map[string]any{}} }

@@ -63,6 +63,8 @@ func (q *inquiry) around(ctx context.Context, op *described.Operation, s *openap
 	}
 	for n, edge := range described.Edges(s, good) {
 		sent++
+		q.asked.Add(1)
+		delete(edge.Body, otherName[edge.Field])
 		if a := by.send(ctx, op, edge.Body, n+1); !fits(op, edge, a) {
 			q.wrong.Add(1)
 			q.seen.Wrong("%s: %s, which the description has as %s: %.200s", op.Name(), edge.What, map[bool]string{true: "good", false: "wrong"}[edge.Fits], a)
@@ -87,6 +89,9 @@ func fits(op *described.Operation, edge described.Edge, a client.Answer) bool {
 	code := a.Code()
 	return a.Status == http.StatusBadRequest && (about || field == "") && (strings.HasPrefix(code, "invalid_") || strings.HasPrefix(code, "missing_") || words400[code])
 }
+
+// otherName are members of which one alone is given.
+var otherName = map[string]string{"signal": "position", "eventId": "marketId"}
 
 // words400 are the codes of a 400 that do not begin as the others do.
 var words400 = map[string]bool{"unsupported_grant_type": true, "weak_key": true, "unknown_channel": true}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
@@ -24,6 +24,7 @@ type bodyWriter struct {
 	person
 	env    *frame.Env
 	market string
+	other  string // somebody else's handle
 	apps   []app
 	own    map[string]string // parameters of paths: what belongs to the writer
 }
@@ -32,7 +33,7 @@ type bodyWriter struct {
 // what they say to a body that is good but for that.
 var notHere = map[string]string{
 	"POST hub" + protocolPath + "/oauth/token":     "invalid_grant",
-	"POST hub" + protocolPath + "/signers":         "invalid_challenge",
+	"POST hub" + protocolPath + "/signers":         "invalid_proof",
 	"POST hub" + protocolPath + "/messages":        "invalid_request",
 	"POST hub" + protocolPath + "/messages/verify": "invalid_request",
 }
@@ -51,7 +52,7 @@ func (q *inquiry) bodyWriter(ctx context.Context, op *described.Operation, name 
 	if err != nil {
 		return nil, err
 	}
-	by := &bodyWriter{person: p, env: q.env, market: ids[0], own: map[string]string{"{marketId}": ids[0], "{handle}": p.Handle}}
+	by := &bodyWriter{person: p, env: q.env, market: ids[0], other: q.Handle, own: map[string]string{"{marketId}": ids[0], "{handle}": p.Handle}}
 	switch {
 	case strings.HasPrefix(op.Path, hooksPath):
 		var h hook
@@ -141,31 +142,49 @@ func (by *bodyWriter) special() map[string]map[string]any {
 	key, _, _ := ed25519.GenerateKey(nil) // from the system's randomness, which does not fail
 	publicKey := hex.EncodeToString(key)
 	call := map[string]any{"marketId": by.market, "position": "YES", "priceBps": 5000}
-	home := map[string]any{"homepage": "https://app.example/home", "logoUrl": "https://app.example/logo.png"}
-	newApp := map[string]any{"redirectUris": []any{"https://app.example/cb"}, "scopes": []any{"profile:read"}}
-	maps.Copy(newApp, home)
-	station := map[string]any{"url": fmt.Sprintf("https://%s.example/home", strings.ReplaceAll(by.Handle, "_", "-"))}
+	home := map[string]any{
+		"homepage": "https://app.example/home", "logoUrl": "https://app.example/logo.png", "redirectUris": []any{appReturns}, "scopes": []any{"profile:read"},
+	}
+	me := map[string]any{"links": []any{"https://me.example/me"}, "lanes": []any{"science", "music", "film", "tv", "fashion"}}
+	face := maps.Clone(me)
+	face["avatarUrl"] = "https://me.example/face.png"
+	at := "https://" + strings.ReplaceAll(by.Handle, "_", "-") + ".example/"
+	station := map[string]any{
+		"url": at + "home", "tapesUrl": at + "tapes", "operatorsUrl": at + "operators", "lanes": allOf(syntax.Lanes[:]), "providers": allOf(syntax.Providers[:]),
+	}
+	newStation := maps.Clone(station)
+	newStation["stationId"] = strings.ReplaceAll(by.Handle, "_", "-")
+	message := map[string]any{"nonce": strings.Repeat("n", 16), "appId": nil, "timestamp": 1, "signer": map[string]any{"kind": "ed25519", "publicKey": publicKey}, "signature": strings.Repeat("0a", 64)}
 	return map[string]map[string]any{
-		"POST /api/broadcast/preempt":                  {"marketId": "701122"},
+		"POST /api/broadcast/preempt":                  {"marketId": "701122", "id": noID},
 		"POST /api/admin/pins":                         {"marketId": "701122"},
-		"POST /api/dev/apps":                           newApp,
+		"POST /api/dev/apps":                           home,
 		"PATCH /api/dev/apps/{appId}":                  home,
-		"POST /api/identity/claim":                     {"address": "0x" + strings.Repeat("0a", 20)},
+		"POST /api/user/follow":                        {"handle": by.other},
+		"POST /api/identity/claim":                     {"address": "JEKNVnkbo3jma5nREBBJCDoXFVeKkD56V3xKrvRmWxFG"},
 		"POST /api/m/{marketId}/streams":               {"url": "https://video.example/live/x.m3u8"},
-		"POST /api/streamer/profile":                   {"avatarUrl": "https://me.example/face.png", "links": []any{"https://me.example/me"}, "lanes": []any{"science"}},
-		"POST /api/streamer/register":                  {"links": []any{"https://me.example/me"}},
+		"POST /api/streamer/profile":                   face,
+		"POST /api/streamer/register":                  me,
 		"POST " + protocolPath + "/predictions":        call,
 		"POST " + protocolPath + "/signals":            call,
+		"POST " + protocolPath + "/messages":           message,
+		"POST " + protocolPath + "/messages/verify":    message,
 		"POST " + protocolPath + "/signers":            {"publicKey": publicKey, "scopes": []any{"signal:create"}},
 		"POST " + protocolPath + "/signers/challenge":  {"publicKey": publicKey},
-		"POST " + protocolPath + "/oauth/token":        {"grant_type": "authorization_code", "code": "dac_x", "code_verifier": verifier, "redirect_uri": appReturns},
+		"POST " + protocolPath + "/oauth/token":        {"grant_type": "authorization_code", "code": "dac_x", "code_verifier": verifier, "redirect_uri": appReturns, "refresh_token": "drt_x"},
 		"POST /api/v1/signals/categorize":              {"items": []any{map[string]any{"marketId": by.market}}},
-		"POST " + stationsPath:                         station,
+		"POST " + stationsPath:                         newStation,
 		"PUT " + stationsPath + "/{stationId}":         station,
+		"POST " + stationsPath + "/{stationId}/status": {"status": "active"},
 		"POST " + hooksPath:                            {"url": deafHost + "/told", "channels": []any{quietChannel}},
 		"PATCH " + hooksPath + "/{id}":                 {"channels": []any{quietChannel}},
-		"POST " + stationsPath + "/{stationId}/status": {"status": "active"},
-		"POST /api/resolution/dispute":                 {"marketId": by.market},
-		"POST /api/protocol/v1/mcp":                    {},
 	}
+}
+
+// allOf is a list of words as a body has it.
+func allOf[T ~string](words []T) (out []any) {
+	for _, w := range words {
+		out = append(out, string(w))
+	}
+	return out
 }
