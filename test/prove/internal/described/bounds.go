@@ -125,12 +125,12 @@ func numbers(s *openapi3.Schema) (out []step) {
 func texts(s *openapi3.Schema, good any) (out []step) {
 	v, _ := good.(string)
 	form := regexp.MustCompile(s.Pattern)
-	any := s.Pattern == "" && s.Format == "" && v == ""
+	free := s.Pattern == "" && s.Format == "" && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz") == ""
 	sized := func(what string, n int, fits bool) {
 		if text := grown(v, n); form.MatchString(text) || !fits {
 			out = append(out, step{what, text, fits})
 		}
-		if any && n > 0 {
+		if free && n > 0 {
 			out = append(out, step{what + " in letters of four bytes", strings.Repeat("\U0001F30A", n), fits})
 		}
 	}
