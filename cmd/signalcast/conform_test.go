@@ -15,8 +15,8 @@ import (
 
 // ran is what `conform --json` answers, in part.
 type ran struct {
-	Passed, Failed, Skipped, Requests int
-	Checks                            []struct {
+	Passed, Failed, Skipped, NotTried, Requests, WaitedSeconds int
+	Checks                                                     []struct {
 		ID, Outcome, Because string
 		Findings             []struct{ Asked, Came, Due string }
 	}
@@ -54,7 +54,6 @@ func TestConformElsewhere(t *testing.T) {
 		"a list":       says(200, `[[[]]]`),
 		"another API":  says(200, `{"data":{"signals":"none"},"signals":7,"markets":{},"items":[null,1],"leaderboard":["x"],"keys":[[]],"messages":[1],"weeks":[]}`),
 		"elsewhere":    elsewhere,
-		"over limit":   says(429, `{"error":"rate_limited"}`, "Retry-After", "3600"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := sit(t)
@@ -189,7 +188,7 @@ func TestConformWaits(t *testing.T) {
 	})
 	d.waited = nil
 	d.conform(refused, s.URL, "--key", "-", "--only", "key.owner")
-	if len(d.waited) != 1 || d.waited[0] != 9*time.Second {
+	if len(d.waited) != 1 || d.waited[0] < 8*time.Second || d.waited[0] > 9*time.Second {
 		t.Errorf("waits %v", d.waited)
 	}
 }

@@ -27,7 +27,7 @@ const (
 	done    = 0
 	refused = 1 // a service said no; a record differs or is not whole
 	usage   = 2 // the command line or a setting is wrong, or a file cannot be read or written
-	away    = 3 // a service cannot be reached, or cannot answer now
+	away    = 3 // a service cannot be reached, or cannot answer now, as it is over a limit
 )
 
 func main() {
@@ -89,7 +89,7 @@ func exitCode(err error) int {
 		return done
 	case errors.As(err, new(*ask.Refused)), errors.Is(err, record.ErrDiffers), errors.Is(err, conform.ErrNotConform):
 		return refused
-	case errors.As(err, new(*ask.Away)), errors.As(err, new(*url.Error)):
+	case errors.As(err, new(*ask.Away)), errors.As(err, new(*url.Error)), errors.Is(err, conform.ErrNotTried):
 		return away
 	}
 	return usage

@@ -2,20 +2,9 @@ package e2e
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"testing"
-
-	"github.com/coder/websocket"
 )
 
 // deviation is one thing that a server does otherwise.
@@ -188,6 +177,32 @@ var deviations = []deviation{
 		},
 	},
 	{
+		name: "a refusal without Retry-After", caught: "limit.form",
+		answer: overLimits(func(a *http.Response, v any) any {
+			a.Header.Del("Retry-After")
+			return v
+		}),
+	},
+	{
+		name: "a refusal in words of its own", caught: "limit.form", also: []string{"limit.key"},
+		answer: overLimits(func(*http.Response, any) any { return obj{"status": 429, "message": "slow down"} }),
+	},
+	{
+		name: "a wait that is too short", caught: "limit.key",
+		answer: overLimits(func(a *http.Response, v any) any {
+			a.Header.Set("Retry-After", "1")
+			v.(map[string]any)["retryAfterMs"] = 1000
+			return v
+		}),
+	},
+	{
+		name: "a key without a limit", caught: "limit.key",
+		answer: overLimits(func(a *http.Response, _ any) any {
+			a.StatusCode = http.StatusOK
+			return obj{}
+		}),
+	},
+	{
 		name: "a market in dispute takes calls", caught: "resolve.dispute", also: []string{"resolve.closed"},
 		answer: on("POST", "/api/predictions", refusal("market_closed", obj{"ok": true, "id": "0199f0a4-0000-7000-8000-00000000aaaa"})),
 	},
@@ -200,6 +215,16 @@ func on(method, path string, change func(*http.Request, *http.Response, any) any
 			return v
 		}
 		return change(r, a, v)
+	}
+}
+
+// overLimits changes what is said to those who are over a limit.
+func overLimits(change func(*http.Response, any) any) func(*http.Request, *http.Response, any) any {
+	return func(_ *http.Request, a *http.Response, v any) any {
+		if a.StatusCode == http.StatusTooManyRequests {
+			return change(a, v)
+		}
+		return v
 	}
 }
 
@@ -237,136 +262,4 @@ func refusal(code string, yes obj) func(*http.Request, *http.Response, any) any 
 		}
 		return v
 	}
-}
-
-// bend stands before a service and changes what it says.
-func bend(t *testing.T, at string, d deviation) string {
-	t.Helper()
-	to, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
-		ModifyResponse: func(a *http.Response) error {
-			isJSON := strings.HasPrefix(a.Header.Get("Content-Type")+";", "application/json;")
-			if isJSON && d.answer == nil || !isJSON && d.text == nil || a.StatusCode == http.StatusSwitchingProtocols {
-				return nil
-			}
-			raw, err := io.ReadAll(a.Body)
-			if err != nil {
-				return err
-			}
-			_ = a.Body.Close()
-			var v any
-			if !isJSON {
-				raw = d.text(a.Request, raw)
-			} else if json.Unmarshal(raw, &v) == nil {
-				v = d.answer(a.Request, a, v)
-				if changed, err := json.Marshal(v); err == nil && !sameJSON(raw, changed) {
-					raw = changed
-				}
-			}
-			a.Body, a.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
-			a.Header.Set("Content-Length", strconv.Itoa(len(raw)))
-			return nil
-		},
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if d.request != nil {
-			d.request(r)
-		}
-		if d.frames && r.URL.Path == "/ws" {
-			leaveOut(w, r, at)
-			return
-		}
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
-// sameJSON tells whether two texts have one value, so that what is not changed keeps
-// its bytes.
-func sameJSON(a, b []byte) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	p, err := json.Marshal(x)
-	q, err2 := json.Marshal(y)
-	return err == nil && err2 == nil && bytes.Equal(p, q)
-}
-
-// leaveOut passes frames on, but for the second event.
-func leaveOut(w http.ResponseWriter, r *http.Request, at string) {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	options := &websocket.AcceptOptions{Subprotocols: []string{"signal.v1"}, InsecureSkipVerify: true}
-	near, err := websocket.Accept(w, r, options)
-	if err != nil {
-		return
-	}
-	defer func() { _ = near.CloseNow() }()
-	far, res, err := websocket.Dial(ctx, strings.Replace(at, "http", "ws", 1)+"/ws", &websocket.DialOptions{Subprotocols: options.Subprotocols})
-	if err != nil {
-		return
-	}
-	if res.Body != nil {
-		_ = res.Body.Close()
-	}
-	defer func() { _ = far.CloseNow() }()
-	near.SetReadLimit(1 << 20)
-	far.SetReadLimit(4 << 20)
-	var passing sync.WaitGroup
-	passing.Go(func() { defer cancel(); pass(ctx, near, far, func([]byte) bool { return true }) })
-	events := 0
-	pass(ctx, far, near, func(frame []byte) bool {
-		if bytes.Contains(frame, []byte(`"op":"event"`)) {
-			events++
-			return events != 2
-		}
-		return true
-	})
-	cancel()
-	passing.Wait()
-}
-
-// pass copies frames, and at the end the code with which the other side closed.
-func pass(ctx context.Context, from, to *websocket.Conn, keep func([]byte) bool) {
-	for {
-		kind, frame, err := from.Read(ctx)
-		if err != nil {
-			if code := websocket.CloseStatus(err); code > 0 {
-				_ = to.Close(code, "")
-			}
-			return
-		}
-		if keep(frame) && to.Write(ctx, kind, frame) != nil {
-			return
-		}
-	}
-}
-
-// writes keeps what a server took that was no read.
-type writes struct {
-	mu   sync.Mutex
-	seen []string
-}
-
-func (w *writes) watch(r *http.Request, a *http.Response, v any) any {
-	reads := r.Method == http.MethodGet || r.Method == http.MethodOptions || strings.HasSuffix(r.URL.Path, "/messages/verify") ||
-		strings.HasSuffix(r.URL.Path, "/mcp") // it has no key: what it may ask for there is public
-	if !reads && a.StatusCode < 400 {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.seen = append(w.seen, r.Method+" "+r.URL.Path)
-	}
-	return v
-}
-
-func (w *writes) taken() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.seen)
 }

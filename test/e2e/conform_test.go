@@ -15,8 +15,8 @@ import (
 
 // conformity is what `signalcast conform --json` answers.
 type conformity struct {
-	Passed, Failed, Skipped, Requests int
-	Checks                            []struct {
+	Passed, Failed, Skipped, NotTried, Requests, WaitedSeconds int
+	Checks                                                     []struct {
 		ID, Title, Source, Outcome, Because string
 		Findings                            []struct{ Asked, Came, Due string }
 	}
@@ -64,12 +64,13 @@ func secretFile(t *testing.T, secret string) string {
 }
 
 // conform runs every check through the three addresses, with a key of a person of its own.
-func (p *commandLine) conform(t *testing.T, s *stack, hub, api, clock string, want int) *conformity {
+// What the limit of that key asks to wait, a minute, is waited where wait allows it.
+func (p *commandLine) conform(t *testing.T, s *stack, hub, api, clock, wait string, want int) *conformity {
 	t.Helper()
 	key, _ := s.person(t).mint(t, "conform")
 	mine := *p
 	mine.t, mine.secrets = t, []string{key, s.AdminSecret}
-	out, _, code := mine.try("", "conform", hub, "--api", api, "--clock", clock, "--each", "30s", "--json",
+	out, told, code := mine.try("", "conform", hub, "--api", api, "--clock", clock, "--each", "30s", "--wait", wait, "--json",
 		"--key", secretFile(t, key), "--admin-secret", secretFile(t, s.AdminSecret))
 	c := &conformity{}
 	if err := json.Unmarshal([]byte(out), c); err != nil {
@@ -77,6 +78,9 @@ func (p *commandLine) conform(t *testing.T, s *stack, hub, api, clock string, wa
 	}
 	if code != want {
 		t.Errorf("exit code %d, want %d", code, want)
+	}
+	if (c.WaitedSeconds > 0) != strings.Contains(told, "waiting ") {
+		t.Errorf("%d seconds were waited, and it told %q", c.WaitedSeconds, told)
 	}
 	return c
 }
@@ -100,7 +104,7 @@ func TestConform(t *testing.T) {
 	s := up(t)
 	p := buildCommandLine(t, s)
 	s.scoredBoard(t)
-	c := p.conform(t, s, s.Hub, s.API, s.Clock, 0)
+	c := p.conform(t, s, s.Hub, s.API, s.Clock, "5m", 0)
 	c.tellOf(t)
 	for _, check := range c.Checks {
 		if check.Outcome == "skip" && check.ID != "mcp" || check.Source == "" || check.Title == "" {
@@ -134,6 +138,26 @@ func TestConform(t *testing.T) {
 	}
 }
 
+// TestConformUnderLimits: to a hub that takes twenty requests a minute of an address a run
+// without time to wait finds nothing wrong and says what it could not try.
+func TestConformUnderLimits(t *testing.T) {
+	t.Parallel()
+	s := up(t)
+	p := buildCommandLine(t, s)
+	hub := s.sideHub(t, "RATE_LIMIT_ANON=20")
+	c := &conformity{}
+	p.read(c, 3, "conform", hub, "--each", "30s", "--wait", "0s", "--json")
+	c.tellOf(t)
+	if c.Failed != 0 || c.NotTried < 20 || c.Requests > 40 || c.of("limit.form") != "pass" || c.of("errors.form") != "skip" {
+		t.Errorf("%d failed, %d not tried, with %d requests", c.Failed, c.NotTried, c.Requests)
+	}
+	for _, check := range c.Checks {
+		if check.Outcome == "skip" && !strings.HasPrefix(check.Because, "needs ") && !strings.HasPrefix(check.Because, "not tried: ") {
+			t.Errorf("%s is left out because %s", check.ID, check.Because)
+		}
+	}
+}
+
 // TestConformSeesDeviations: a server that differs in one thing fails the check that
 // looks at it, and no check but those that the same thing reaches.
 func TestConformSeesDeviations(t *testing.T) {
@@ -144,7 +168,7 @@ func TestConformSeesDeviations(t *testing.T) {
 	for _, d := range deviations {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			c := p.conform(t, s, bend(t, s.Hub, d), bend(t, s.API, d), bend(t, s.Clock, d), 1)
+			c := p.conform(t, s, bend(t, s.Hub, d), bend(t, s.API, d), bend(t, s.Clock, d), "5s", 1)
 			want := append([]string{d.caught}, d.also...)
 			slices.Sort(want)
 			if got := c.failed(); !slices.Equal(got, want) {

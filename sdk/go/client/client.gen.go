@@ -5409,7 +5409,7 @@ type SignalEventWrite struct {
 
 // SignalEventWrite0 defines model for SignalEventWrite.0.
 type SignalEventWrite0 struct {
-	// Payload At least one of the three.
+	// Payload At least one of the three; an empty text is as if it was left out.
 	Payload struct {
 		MediaAssetID *string `json:"mediaAssetId,omitempty"`
 		Text         *string `json:"text,omitempty"`

@@ -6387,7 +6387,7 @@ export interface components {
             type: "take" | "reaffirm" | "confidence" | "note" | "share" | "resolved";
         };
         SignalEventWrite: {
-            /** @description At least one of the three. */
+            /** @description At least one of the three; an empty text is as if it was left out. */
             payload: {
                 mediaAssetId?: string;
                 text?: string;
@@ -6800,6 +6800,7 @@ export interface components {
             };
         };
         StreamerProfileChange: {
+            /** Format: uri */
             avatarUrl?: string | null;
             bio?: string;
             displayName?: string;

@@ -43,6 +43,7 @@ type Result struct {
 	Source   string    `json:"source"`
 	Outcome  Outcome   `json:"outcome"`
 	Because  string    `json:"because,omitempty"` // why it was skipped
+	Limited  bool      `json:"limited,omitempty"` // it was not tried: a limit stood in the way
 	Findings []Finding `json:"findings,omitempty"`
 	More     int       `json:"more,omitempty"` // findings that are not shown
 }
@@ -59,11 +60,12 @@ type run struct {
 	looked int // things that the check has looked at
 }
 
-// due notes a finding unless ok; came is what came, else the answer in short.
+// due notes a finding unless ok; came is what came, else the answer in short. Where a
+// limit kept an answer away nothing follows from what is not there.
 func (r *run) due(ok bool, a *answer, due string, came ...string) bool {
 	r.looked++
-	if ok {
-		return true
+	if ok || r.short != "" {
+		return ok
 	}
 	if len(r.told.Findings) == maxFindings {
 		r.told.More++
@@ -105,13 +107,16 @@ func (r *run) all(ctx context.Context, only []string, tell func(Result)) []Resul
 		if len(only) > 0 && !slices.Contains(only, c.id) {
 			continue
 		}
-		r.told, r.looked = &Result{ID: c.id, Title: c.title, Source: c.source, Outcome: Pass}, 0
+		r.told, r.looked, r.short = &Result{ID: c.id, Title: c.title, Source: c.source, Outcome: Pass}, 0, ""
 		if r.told.Because = r.cannot(&c); r.told.Because == "" {
 			c.run(ctx, r)
 		}
 		switch {
 		case len(r.told.Findings) > 0:
 			r.told.Outcome, r.told.Because = Fail, ""
+		case r.short != "":
+			r.told.Outcome, r.told.Limited = Skip, true
+			r.skip("not tried: " + r.short)
 		case r.told.Because != "":
 			r.told.Outcome = Skip
 		case r.looked == 0:
@@ -149,7 +154,7 @@ func (r *run) cannot(c *check) string {
 func (r *run) later(ctx context.Context, h host, path string, holds func(*answer) bool) *answer {
 	for n := 0; ; n++ {
 		a := r.anew(ctx, h, path)
-		if holds(a) || n == 20 || a.err != nil || r.wait(ctx, 1500*time.Millisecond) != nil {
+		if holds(a) || n == 20 || a.err != nil || a.limited() || r.wait(ctx, 1500*time.Millisecond) != nil {
 			return a
 		}
 	}

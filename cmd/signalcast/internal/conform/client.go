@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,13 +15,13 @@ import (
 
 // Bounds of a run.
 const (
-	maxBody     = 4 << 20  // bytes of an answer that are read
-	maxHeader   = 64 << 10 // and of its head
-	maxRequests = 600      // of a run
-	maxKeyed    = 50       // of those with the key, in any minute: a key has sixty
-	maxWait     = time.Minute
-	tries       = 4 // of what is away for a moment
-	silentAfter = 2 // answers in a row that did not come whole: the host is not asked again
+	maxBody     = 4 << 20     // bytes of an answer that are read
+	maxHeader   = 64 << 10    // and of its head
+	maxRequests = 600         // of a run
+	maxKeyed    = 50          // of those with the key, in any minute: a key has sixty
+	maxWait     = time.Minute // for what is away
+	tries       = 4           // of what is away for a moment
+	silentAfter = 2           // answers in a row that did not come whole: the host is not asked again
 )
 
 // host is one of the three services.
@@ -49,19 +48,20 @@ func (t *Target) at(h host) string {
 // client sends what the checks ask.
 type client struct {
 	Target
+	patience
 	http   http.Client
 	wait   func(context.Context, time.Duration) error
 	now    func() time.Time
 	sent   int
-	keyed  []time.Time        // when the key was used in the last minute
-	rest   map[bool]time.Time // with the key and without: not before, as the server says
-	silent map[host]int       // answers in a row that did not come
+	keyed  []time.Time  // when the key was used in the last minute
+	silent map[host]int // answers in a row that did not come
 	memo   map[string]*answer
 }
 
-func newClient(t Target, each time.Duration, wait func(context.Context, time.Duration) error) *client {
+func newClient(t Target, each time.Duration, p patience, wait func(context.Context, time.Duration) error) *client {
+	p.rest = map[budget]resting{}
 	return &client{
-		Target: t, wait: wait, now: time.Now, silent: map[host]int{}, rest: map[bool]time.Time{}, memo: map[string]*answer{},
+		Target: t, patience: p, wait: wait, now: time.Now, silent: map[host]int{}, memo: map[string]*answer{},
 		http: http.Client{
 			Timeout:       each,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -108,13 +108,18 @@ var (
 	errLong   = fmt.Errorf("the body has more than %d bytes", maxBody)
 )
 
-// get reads something without a credential; the same is asked once in a run.
+// get reads something without a credential; the same is asked once in a run, but for
+// what a limit kept from being answered.
 func (c *client) get(ctx context.Context, h host, path string) *answer {
 	name := string(h) + path
-	if c.memo[name] == nil {
-		c.memo[name] = c.send(ctx, request{method: http.MethodGet, host: h, path: path})
+	if a := c.memo[name]; a != nil {
+		return a
 	}
-	return c.memo[name]
+	a := c.send(ctx, request{method: http.MethodGet, host: h, path: path})
+	if !a.limited() {
+		c.memo[name] = a
+	}
+	return a
 }
 
 // anew reads something again.
@@ -123,34 +128,37 @@ func (c *client) anew(ctx context.Context, h host, path string) *answer {
 	return c.get(ctx, h, path)
 }
 
-// send asks, and again for what is away for a moment or over a limit.
+// send asks, and again for what is away for a moment or over a limit. An answer that a
+// limit kept away is told to the check.
 func (c *client) send(ctx context.Context, q request) *answer {
 	for n := 1; ; n++ {
 		a := c.once(ctx, q)
-		pause, again := c.passing(a)
-		if !again || n == tries || c.wait(ctx, pause) != nil {
-			return a
+		if n < tries && c.again(ctx, a) {
+			continue
 		}
+		if a.limited() {
+			c.miss(a)
+		}
+		return a
 	}
 }
 
-// passing tells whether the same question may soon be answered better.
-func (c *client) passing(a *answer) (time.Duration, bool) {
-	if a.err != nil {
-		return 0, false
+// again tells whether the same question may be answered better, and waits until then.
+// For a limit once does the waiting.
+func (c *client) again(ctx context.Context, a *answer) bool {
+	switch {
+	case a.err != nil:
+		return false
+	case a.status == http.StatusTooManyRequests:
+		return a.retryAfter() <= c.left
+	case a.status == http.StatusBadGateway, a.status == http.StatusServiceUnavailable, a.status == http.StatusGatewayTimeout, a.header.Get("X-Degraded") != "":
+		pause := a.retryAfter()
+		return pause <= maxWait && c.wait(ctx, pause) == nil
 	}
-	pause := time.Second
-	if n, err := strconv.Atoi(a.header.Get("Retry-After")); err == nil && n > 0 && n < 1<<20 {
-		pause = time.Duration(n) * time.Second
-	}
-	switch a.status {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return pause, pause <= maxWait
-	}
-	return pause, a.header.Get("X-Degraded") != "" && pause <= maxWait
+	return false
 }
 
-// once asks one time.
+// once asks one time, when it may.
 func (c *client) once(ctx context.Context, q request) *answer {
 	a := &answer{method: q.method, path: q.path}
 	switch {
@@ -161,8 +169,17 @@ func (c *client) once(ctx context.Context, q request) *answer {
 		a.err = errSilent
 		return a
 	}
-	if a.err = c.pace(ctx, q.key); a.err != nil {
+	if a.err = c.pace(ctx, q); a.err != nil {
 		return a
+	}
+	return c.ask(ctx, q)
+}
+
+// ask sends, whatever is left of any limit.
+func (c *client) ask(ctx context.Context, q request) *answer {
+	a := &answer{method: q.method, path: q.path}
+	if q.key {
+		c.keyed = append(c.keyed, c.now())
 	}
 	c.sent++
 	if a.err = c.fill(ctx, q, a); a.err != nil {
@@ -173,18 +190,9 @@ func (c *client) once(ctx context.Context, q request) *answer {
 		return a
 	}
 	c.silent[q.host] = 0
-	if m := remaining.FindStringSubmatch(a.header.Get("RateLimit")); m != nil {
-		left, _ := strconv.Atoi(m[1])
-		seconds, _ := strconv.Atoi(m[2])
-		if left < 2 && seconds <= int(maxWait/time.Second) {
-			c.rest[q.key] = c.now().Add(time.Duration(seconds) * time.Second)
-		}
-	}
+	c.learn(q, a)
 	return a
 }
-
-// remaining reads what the server says is left (RateLimit).
-var remaining = regexp.MustCompile(`r=(\d{1,6}); ?t=(\d{1,6})`)
 
 func (c *client) fill(ctx context.Context, q request, a *answer) error {
 	r, err := http.NewRequestWithContext(ctx, q.method, c.at(q.host)+q.path, nil)
@@ -224,32 +232,6 @@ func (c *client) fill(ctx context.Context, q request, a *answer) error {
 		return errLong
 	}
 	a.value = decode(a.body)
-	return nil
-}
-
-// pace waits until the next question may be asked: a minute has so many with the key,
-// and the server may have said that its own limit is near.
-func (c *client) pace(ctx context.Context, key bool) error {
-	now := c.now()
-	if rest := c.rest[key].Sub(now); rest > 0 {
-		if err := c.wait(ctx, rest); err != nil {
-			return err
-		}
-		delete(c.rest, key)
-	}
-	if !key {
-		return nil
-	}
-	for len(c.keyed) > 0 && now.Sub(c.keyed[0]) >= time.Minute {
-		c.keyed = c.keyed[1:]
-	}
-	if len(c.keyed) >= maxKeyed {
-		if err := c.wait(ctx, c.keyed[0].Add(time.Minute).Sub(now)); err != nil {
-			return err
-		}
-		c.keyed = c.keyed[1:]
-	}
-	c.keyed = append(c.keyed, c.now())
 	return nil
 }
 

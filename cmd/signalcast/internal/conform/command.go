@@ -22,12 +22,16 @@ type Command struct {
 	Venue       string        `help:"Name of the primary venue in paths." default:"polymarket"`
 	Only        []string      `help:"Only these checks, by id. Those that build on others need those as well." placeholder:"ID"`
 	Each        time.Duration `help:"How long one answer may take." default:"10s"`
+	Wait        time.Duration `help:"How long the whole run may wait for limits, as the server says and those of the key." default:"5m"`
 	PlainHTTP   bool          `name:"plain-http" help:"Send secrets without encryption to a machine that is not this one."`
 	JSON        bool          `name:"json" help:"Answer as one JSON object."`
 }
 
 // ErrNotConform says that a check failed.
 var ErrNotConform = errors.New("the server does not conform")
+
+// ErrNotTried says that none failed, and that limits kept some from being tried.
+var ErrNotTried = errors.New("limits stood in the way")
 
 // Run asks.
 func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
@@ -43,14 +47,19 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	if wait == nil {
 		wait = ask.Sleep
 	}
-	r := &run{client: newClient(target, c.Each, wait), doc: doc}
+	tell := func(pause time.Duration, because string) {
+		if s.Err != nil {
+			_, _ = fmt.Fprintf(s.Err, "waiting %v: %s\n", pause.Round(time.Second), because)
+		}
+	}
+	r := &run{client: newClient(target, c.Each, patience{left: c.Wait, tell: tell}, wait), doc: doc}
 	var failed error // of the output
 	report := Report{Target: target.Hub, Checks: r.all(ctx, c.Only, func(done Result) {
 		if !c.JSON && failed == nil {
 			failed = line(s.Out, &done)
 		}
 	})}
-	report.Requests = r.sent
+	report.Requests, report.Waited = r.sent, int(r.waited.Round(time.Second).Seconds())
 	report.count()
 	if c.JSON {
 		failed = report.json(s.Out)
@@ -59,6 +68,9 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	}
 	if report.Failed > 0 {
 		failed = errors.Join(failed, fmt.Errorf("%w: %d of %d checks failed", ErrNotConform, report.Failed, len(report.Checks)))
+	}
+	if report.Failed == 0 && report.NotTried > 0 {
+		failed = errors.Join(failed, fmt.Errorf("%w: %d of %d checks were not tried; a longer --wait may help", ErrNotTried, report.NotTried, len(report.Checks)))
 	}
 	return errors.Join(failed, ctx.Err())
 }
@@ -70,6 +82,9 @@ func (c *Command) target(s *verbs.Streams) (Target, error) {
 	}
 	if c.Each < time.Second/10 || c.Each > time.Minute {
 		return t, errors.New("--each is 100ms to 1m")
+	}
+	if c.Wait < 0 || c.Wait > 24*time.Hour {
+		return t, errors.New("--wait is 0s to 24h")
 	}
 	for _, id := range c.Only {
 		if !known(id) {

@@ -12,7 +12,7 @@ func checks() []check {
 	out = append(out, check{id: "prices.side", title: "a price is that of the side called", source: "specification, Conventions; contract 4.2.6", run: priceSides})
 	out = append(out, resolving()...)
 	out = append(out, shapes()...)
-	return append(out,
+	out = append(out,
 		check{id: "lists.limits", title: "list parameters never fail", source: "contract 4.1", run: listsNeverFail},
 		check{id: "lists.caps", title: "no page is longer than its maximum", source: "specification, Limits; contract 4", run: pagesEnd},
 		check{id: "lists.cursors", title: "a page goes on where the one before ended", source: "contract 4.1", run: cursors},
@@ -48,4 +48,5 @@ func checks() []check {
 		check{id: "protocol.schemas", title: "payload schemas judge the golden payloads", source: "contract 4.13.4; proto/testvectors", run: goldenPayloads},
 		check{id: "mcp", title: "the agent endpoint has ten tools and asks for a key", source: "specification, Agent endpoint", run: agentEndpoint},
 	)
+	return append(out, limitChecks()...)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 )
@@ -14,7 +15,9 @@ type Report struct {
 	Passed   int      `json:"passed"`
 	Failed   int      `json:"failed"`
 	Skipped  int      `json:"skipped"`
+	NotTried int      `json:"notTried"` // of those skipped, because of a limit
 	Requests int      `json:"requests"`
+	Waited   int      `json:"waitedSeconds"` // for limits
 	Checks   []Result `json:"checks"`
 }
 
@@ -27,6 +30,9 @@ func (p *Report) count() {
 			p.Failed++
 		case Skip:
 			p.Skipped++
+		}
+		if c.Limited {
+			p.NotTried++
 		}
 	}
 }
@@ -55,7 +61,14 @@ func line(to io.Writer, c *Result) error {
 
 // end writes the counts.
 func (p *Report) end(to io.Writer) error {
-	_, err := fmt.Fprintf(to, "%d passed, %d failed, %d skipped, with %d requests to %s\n", p.Passed, p.Failed, p.Skipped, p.Requests, show.Clean(p.Target))
+	text := fmt.Sprintf("%d passed, %d failed, %d skipped, with %d requests to %s", p.Passed, p.Failed, p.Skipped, p.Requests, show.Clean(p.Target))
+	if p.NotTried > 0 {
+		text += fmt.Sprintf("; %d of those skipped were not tried because of limits", p.NotTried)
+	}
+	if p.Waited > 0 {
+		text += fmt.Sprintf("; waited %v for limits", time.Duration(p.Waited)*time.Second)
+	}
+	_, err := fmt.Fprintln(to, text)
 	return err
 }
 

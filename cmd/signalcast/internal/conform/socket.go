@@ -38,6 +38,10 @@ func (r *run) dial(ctx context.Context, talk *answer) *socket {
 	if res != nil && res.Body != nil {
 		_ = res.Body.Close()
 	}
+	if res != nil && res.StatusCode == http.StatusTooManyRequests {
+		over := &answer{method: http.MethodGet, path: "/ws", status: res.StatusCode, header: res.Header}
+		r.miss(over)
+	}
 	if !r.due(err == nil, talk, "a websocket", fmt.Sprint(err)) {
 		return nil
 	}

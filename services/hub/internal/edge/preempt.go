@@ -68,6 +68,7 @@ func (s *server) preempt(c echo.Context) error {
 	if n := opt32(o, "slots", 1, program.MaxSlots); n != nil {
 		d.Slots = *n
 	}
+	preemptID(o, false) // of no use here, and held to its form all the same
 	if err := o.Err(); err != nil {
 		return err
 	}
@@ -89,12 +90,8 @@ func (s *server) preempt(c echo.Context) error {
 }
 
 func (s *server) cancelPreempt(c echo.Context, o web.Object) error {
-	raw := o.String("id", web.BodyLimit, true)
-	id, ok := parseUUID(raw)
-	if raw != "" && !ok {
-		o.Invalid("id", "is no uuid")
-	}
 	o.Enum("action", "cancel")
+	id := preemptID(o, true)
 	if err := o.Err(); err != nil {
 		return err
 	}
@@ -110,6 +107,16 @@ func (s *server) cancelPreempt(c echo.Context, o web.Object) error {
 		return err
 	}
 	return web.OK(c, preemptedJSON{OK: true, Item: showPreempt(&ended)})
+}
+
+// preemptID reads which entry is meant.
+func preemptID(o web.Object, need bool) string {
+	raw := o.String("id", web.BodyLimit, need)
+	id, ok := parseUUID(raw)
+	if !ok && (raw != "" || o.Has("id")) {
+		o.Invalid("id", "is no uuid")
+	}
+	return id
 }
 
 func showPreempt(p *program.Preempt) preemptJSON {

@@ -36,6 +36,7 @@ func TestPreemptMistakes(t *testing.T) {
 		entry(`"lane":7`): "invalid_lane", entry(`"lane":"` + strings.Repeat("x", 33) + `"`): "invalid_lane",
 		entry(`"startsAt":"tonight"`): "invalid_starts_at", entry(`"slots":0`): "invalid_slots", entry(`"slots":7`): "invalid_slots", entry(`"slots":1.5`): "invalid_slots",
 		entry(`"reason":"` + strings.Repeat("r", 181) + `"`): "invalid_reason", entry(`"reason":"a\nb"`): "invalid_reason", entry(`"reason":"\u202ea"`): "invalid_reason", entry(`"reason":" \u200b"`): "invalid_reason",
+		entry(`"id":7`): "invalid_id", entry(`"id":"7"`): "invalid_id", `{"action":7}`: "invalid_action", `{"action":"","id":"7"}`: "invalid_action",
 		`{"action":"cancel"}`: "missing_id", `{"action":"cancel","id":"7"}`: "invalid_id", `{"action":"stop","id":"0199f0d0-0000-7000-8000-000000000001"}`: "invalid_action",
 	} {
 		want(t, b.send("POST", preempting, body, byAdmin()), 400, code)

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"errors"
 	"mime"
 	"net/http"
@@ -146,21 +147,27 @@ var spelt = map[string]string{
 	"clientSecret": "client_secret", "refreshToken": "refresh_token", "tokenTypeHint": "token_type_hint",
 }
 
+// heard are the names that some of these routes read. Others are overlooked, whatever
+// they hold, as they are in every body.
+var heard = map[string]bool{
+	"grant_type": true, "code": true, "code_verifier": true, "redirect_uri": true, "client_id": true, "client_secret": true,
+	"refresh_token": true, "scope": true, "resource": true, "token": true, "token_type_hint": true,
+}
+
 func jsonValues(c echo.Context) (url.Values, error) {
 	o, err := web.Decode(c, clientLimit)
 	if err != nil {
 		return nil, err
 	}
 	out := url.Values{}
-	for _, name := range o.Names() {
-		text := o.OptString(name, clientLimit)
-		if text == nil {
+	for _, said := range o.Names() {
+		name := cmp.Or(spelt[said], said)
+		if !heard[name] {
 			continue
 		}
-		if rfc := spelt[name]; rfc != "" {
-			name = rfc
+		if text := o.OptString(said, clientLimit); text != nil {
+			out.Add(name, *text)
 		}
-		out.Add(name, *text)
 	}
 	return out, asRequest(o.Err())
 }

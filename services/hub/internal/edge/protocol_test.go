@@ -69,7 +69,7 @@ func TestTokenEndpointForms(t *testing.T) {
 	w := b.send("POST", tokenPath, `{"grantType":"authorization_code","code":"`+code+`","codeVerifier":"`+codeProof+`","clientId":"`+a.ID+`","redirectUri":"`+callback+`"}`)
 	want(t, w, 200, "")
 	refresh := field(w, "refreshToken")
-	w = b.send("POST", tokenPath, `{"grant_type":"refresh_token","refreshToken":"`+refresh+`","client_id":"`+a.ID+`"}`)
+	w = b.send("POST", tokenPath, `{"grant_type":"refresh_token","refreshToken":"`+refresh+`","client_id":"`+a.ID+`","theirs":[7]}`) // overlooked, as in every body
 	if want(t, w, 200, ""); field(w, "refresh_token") == refresh {
 		t.Error("the refresh token was not turned")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
 
 type registeredJSON struct {
@@ -82,6 +83,9 @@ func (s *server) registerStreamer(c echo.Context) error {
 	}
 	lanes, err := readLanes(o)
 	if err != nil {
+		return err
+	}
+	if _, err := profile.Check(said); err != nil { // the second time too, when nothing of it is kept
 		return err
 	}
 	ctx, me := c.Request().Context(), callerOf(c).Operator

@@ -29,6 +29,7 @@ func TestRegister(t *testing.T) {
 	body := `{"displayName":"Mara K","bio":"Rivers.","lanes":["science","SPORT"],"links":["https://m.example"],"handle":"tidewatch"}`
 	golden(t, "onair/registered", b.send("POST", registerURL, body, b.bySession()))
 	golden(t, "onair/registered_again", b.send("POST", registerURL, `{"displayName":"Somebody else","lanes":["tech"]}`, b.bySession()))
+	want(t, b.send("POST", registerURL, `{"bio":"`+strings.Repeat("b", 281)+`"}`, b.bySession()), 400, "invalid_bio") // kept or not, it has to fit
 	if w := b.send("GET", profilePath+"?handle=mara_k", ""); !strings.Contains(w.Body.String(), `"displayName":"Mara K"`) || !strings.Contains(w.Body.String(), `"lanes":["science","sports"]`) {
 		t.Errorf("the profile: %s", w.Body)
 	}

@@ -58,12 +58,8 @@ func (s *server) provisionStream(c echo.Context) error {
 		return err
 	}
 	label, latency := o.Line("label", ingest.MaxLabel, false), ingest.Standard
-	switch said := o.String("latency", 16, false); ingest.Latency(said) {
-	case ingest.Low:
-		latency = ingest.Low
-	case ingest.Standard, "":
-	default:
-		o.Invalid("latency", "must be standard or low")
+	if said := o.OptEnum("latency", string(ingest.Standard), string(ingest.Low)); said != "" {
+		latency = ingest.Latency(said)
 	}
 	if err := o.Err(); err != nil {
 		return err

@@ -130,7 +130,7 @@ func TestProvisionStream(t *testing.T) {
 		t.Errorf("%s", again.Body)
 	}
 	for body, code := range map[string]string{
-		`{"label":"` + strings.Repeat("l", 81) + `"}`: "invalid_label", `{"label":1}`: "invalid_label", `{"label":"\u2066a"}`: "invalid_label", `{"label":"\u3164"}`: "invalid_label", `{"label":"a\u2028b"}`: "invalid_label", `{"latency":"none"}`: "invalid_latency", `[]`: "invalid_body",
+		`{"label":"` + strings.Repeat("l", 81) + `"}`: "invalid_label", `{"label":1}`: "invalid_label", `{"label":"\u2066a"}`: "invalid_label", `{"label":"\u3164"}`: "invalid_label", `{"label":"a\u2028b"}`: "invalid_label", `{"latency":"none"}`: "invalid_latency", `{"latency":""}`: "invalid_latency", `[]`: "invalid_body",
 	} {
 		want(t, b.send("POST", streamURL, body, byLogin("mara_k")), 400, code)
 	}

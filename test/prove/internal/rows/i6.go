@@ -29,6 +29,10 @@ var i6 = frame.Row{
 		if err := q.gather(ctx); err != nil {
 			return nil, err
 		}
+		bodies, edges := 0, 0
+		if env.Size != frame.Small {
+			bodies, edges = q.bounds(ctx, doc)
+		}
 		each := env.Of(2, 12, 120)
 		sources := make([]*rand.Rand, len(doc.Operations))
 		for i, op := range doc.Operations {
@@ -50,6 +54,8 @@ var i6 = frame.Row{
 		asked := int(q.asked.Load())
 		seen.Promise(fmt.Sprintf("violations 0 of %s, operations covered %d of %d", frame.Number(asked), all, all),
 			fmt.Sprintf("violations %d of %s, operations covered %d of %d", q.wrong.Load(), frame.Number(asked), q.covered.Load(), all))
+		seen.Figure("bodiesAtTheirBounds", edges)
+		seen.Figure("operationsWithSuchBodies", bodies)
 		seen.Figure("answersThatWereGood", q.good.Load())
 		seen.Figure("answersThatRefused", q.refused.Load())
 		seen.Figure("answersThatLimited", q.limited.Load())
@@ -76,7 +82,7 @@ func (q *inquiry) gather(ctx context.Context) error {
 	if q.cast, err = gather(ctx, q.env, "I6", "i6-writer"); err != nil {
 		return err
 	}
-	for i := range q.env.Of(1, 5, 40) {
+	for i := range q.env.Of(1, 9, 40) {
 		p, err := signUp(ctx, q.env, fmt.Sprintf("i6-asker-%d", i), 0)
 		if err != nil {
 			return err
