@@ -50,7 +50,7 @@ test: need-redis need-postgres need-chromium need-npm need-video check ## Vet, f
 	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/% examples/%,$(MORE))))
 	GOWORK=off go -C tools test ./openapi ./sdk
 	GOWORK=off go -C deploy/check test -count=1 .
-	go test -count=1 -timeout 15m ./test/...
+	go test -count=1 -timeout 25m ./test/...
 	tools/gen.sh script && node --test sdk/ts/test/*.test.mjs
 	$(MAKE) --no-print-directory clients
 	tools/lint.sh
