@@ -23,7 +23,7 @@ var (
 // fuzz executes every fuzz target of the repository so many times and counts the
 // executions. The smallest size runs none.
 func fuzz(ctx context.Context, env *frame.Env, seen *frame.Seen) (runs, targets int, err error) {
-	times := env.Of(0, 20_000, 1_000_000)
+	times := env.Of(0, 10_000, 1_000_000)
 	if times == 0 {
 		return 0, 0, nil
 	}
