@@ -211,6 +211,7 @@ func TestFloodOfGuesses(t *testing.T) {
 		want(t, b.send("GET", "/api/m/"+marketID+"/crowd", "", b.bySession()), 200, "")
 		want(t, b.send("GET", "/feed", "", b.bySession()), 200, "")
 	}
+	want(t, b.send("HEAD", "/api/network/field-record/me", "", known), 200, "")
 	b.refused(perMinute, "/api/wire", known) // a read for everybody takes no key
 	for range perMinute {
 		want(t, b.send("GET", "/api/wire", ""), 200, "")
