@@ -22,6 +22,7 @@ type Decision struct {
 
 	name   string
 	window time.Duration
+	at     int64 // where an allowed call stands in the log of its process
 }
 
 // Unlimited is the decision where there is no limit; it writes no headers.

@@ -2,6 +2,7 @@ package limit
 
 import (
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 )
@@ -53,6 +54,28 @@ func (l *Local) Allow(key string) Decision {
 	return l.take(key, now, now, l.window, l.limit)
 }
 
+// Undo takes back what Allow has counted, as if the call had never come. A call that
+// was refused, or that the log has given up since, leaves nothing to take back.
+func (l *Local) Undo(key string, d Decision) {
+	if l.limit <= 0 || !d.Allowed {
+		return
+	}
+	s := l.of(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	log := s.expire(key, l.clock(), l.window)
+	i, there := slices.BinarySearch(log, d.at)
+	if !there {
+		return
+	}
+	s.total--
+	if log = slices.Delete(log, i, i+1); len(log) == 0 {
+		delete(s.keys, key)
+		return
+	}
+	s.keys[key] = log
+}
+
 // clock is the time since the start; time.Time makes it monotonic.
 func (l *Local) clock() int64 { return int64(l.now().Sub(l.start)) }
 
@@ -74,7 +97,7 @@ func (l *Local) take(key string, at, now, window int64, limit int) Decision {
 		log = log.add(at)
 		s.keys[key] = log
 		s.total++
-		d.Allowed, d.Remaining = true, limit-len(recent)-1
+		d.Allowed, d.Remaining, d.at = true, limit-len(recent)-1, at
 		d.Reset = time.Duration(log[0] + l.window - now)
 		return d
 	}

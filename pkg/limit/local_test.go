@@ -130,6 +130,69 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// What is taken back never came: no window holds more than the limit of the calls that
+// stay, and none of them is refused without a full window.
+func TestUndoLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		clock := testkit.NewClock(start)
+		most := rapid.IntRange(1, 6).Draw(t, "limit")
+		l := limit.NewLocal("hub", most, time.Minute, clock.Now)
+		type call struct {
+			at time.Time
+			d  limit.Decision
+		}
+		var stay []call
+		for range rapid.IntRange(1, 60).Draw(t, "calls") {
+			clock.Advance(rapid.SampledFrom([]time.Duration{0, 1, time.Second, 19 * time.Second, time.Minute - 1}).Draw(t, "pause"))
+			if len(stay) > 0 && rapid.Bool().Draw(t, "undo") {
+				i := rapid.IntRange(0, len(stay)-1).Draw(t, "which") // one that has left the window, too
+				l.Undo("key", stay[i].d)
+				stay = slices.Delete(stay, i, i+1)
+			}
+			inWindow := 0
+			for _, c := range stay {
+				if clock.Now().Sub(c.at) < time.Minute {
+					inWindow++
+				}
+			}
+			d := l.Allow("key")
+			if d.Allowed != (inWindow < most) || d.Allowed && d.Remaining != most-inWindow-1 {
+				t.Fatalf("%d of %d in the window: %+v", inWindow, most, d)
+			}
+			if d.Allowed {
+				stay = append(stay, call{clock.Now(), d})
+			} else {
+				l.Undo("key", d) // was never counted
+			}
+		}
+	})
+}
+
+// TestUndoAtOnce: many come and go at once, and none is counted in the end.
+func TestUndoAtOnce(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(start)
+	l := limit.NewLocal("hub", 60, time.Minute, clock.Now)
+	none := limit.NewLocal("hub", 0, time.Minute, clock.Now)
+	none.Undo("key", none.Allow("key"))
+	l.Allow("key")
+	var wg sync.WaitGroup
+	for range 1_000 {
+		wg.Go(func() {
+			l.Undo("key", l.Allow("key"))
+			l.Undo("another", l.Allow("another"))
+		})
+	}
+	wg.Wait()
+	if d := l.Allow("key"); d.Remaining != 58 {
+		t.Errorf("%+v", d)
+	}
+	if d := l.Allow("another"); d.Remaining != 59 {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestLocalMemoryIsBounded(t *testing.T) {
 	clock := testkit.NewClock(start)
 	l := limit.NewLocal("anon", 600, time.Minute, clock.Now)

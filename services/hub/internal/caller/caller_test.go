@@ -218,6 +218,53 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
+// TestKnown: known is what was seen to be good and not refused since; nothing else is.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	w, s, sessions := newWorld()
+	seen, unseen, gone := "Bearer "+keyText(1), "Bearer "+keyText(2), "Bearer "+keyText(3)
+	for _, key := range []string{seen, unseen, gone} {
+		w.keys[hashOf(t, key[7:])] = true
+	}
+	for _, key := range []string{seen, gone} {
+		if _, _, err := s.Resolve(t.Context(), Request{Take: TakeKey, Authorization: []string{key}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Refused(Caller{Kind: Key, KeyHash: hashOf(t, gone[7:])})
+	uid, sig := sessions.Issue("u1", 3)
+	asked := w.asked
+	for name, c := range map[string]struct {
+		r    Request
+		want Kind
+	}{
+		"nothing":                      {Request{}, Anonymous},
+		"a key seen before":            {Request{Authorization: []string{seen}}, Key},
+		"a good one not seen":          {Request{Authorization: []string{unseen}}, Anonymous},
+		"one refused since":            {Request{Authorization: []string{gone}}, Anonymous},
+		"one twice":                    {Request{Authorization: []string{seen, seen}}, Anonymous},
+		"a header without a word":      {Request{Authorization: []string{""}}, Anonymous},
+		"a login":                      {Request{Authorization: []string{"Bearer good.jwt.sig"}}, Anonymous},
+		"a session":                    {Request{UID: uid, Sig: sig}, Session},
+		"half of it":                   {Request{UID: uid}, Anonymous},
+		"another signature":            {Request{UID: uid, Sig: uid}, Anonymous},
+		"a session behind a new key":   {Request{Authorization: []string{unseen}, UID: uid, Sig: sig}, Anonymous},
+		"one behind the admin secret":  {Request{AdminSecret: []string{adminA}, UID: uid, Sig: sig}, Anonymous},
+		"a key beside the cron secret": {Request{CronSecret: []string{cronA}, Authorization: []string{seen}}, Anonymous},
+	} {
+		if got := s.Known(c.r); got != c.want {
+			t.Errorf("%s: kind %d, want %d", name, got, c.want)
+		}
+	}
+	if w.asked != asked {
+		t.Errorf("%d look-ups", w.asked-asked)
+	}
+	w.now = w.now.Add(SessionLife + time.Second)
+	if got := s.Known(Request{UID: uid, Sig: sig}); got != Anonymous {
+		t.Errorf("an old session: kind %d", got)
+	}
+}
+
 func TestRefusalRunsOut(t *testing.T) {
 	t.Parallel()
 	w, s, _ := newWorld()

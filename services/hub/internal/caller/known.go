@@ -66,6 +66,11 @@ func (k keyring) hasExisted(hash KeyHash) bool {
 	return ok
 }
 
+// isGood reports a key that the ledger has accepted, and not refused since.
+func (k keyring) isGood(hash KeyHash, now time.Time) bool {
+	return k.hasExisted(hash) && !k.isRefused(hash, now)
+}
+
 func (k keyring) accept(hash KeyHash, now time.Time) { k.existed.put(hash, now) }
 
 func (k keyring) refuse(hash KeyHash, now time.Time) {

@@ -185,6 +185,25 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, er
 	return Caller{}, nil, ErrUnauthenticated
 }
 
+// Known is the kind of a credential that this process takes for good without asking
+// anybody: a key that the ledger has accepted and not refused since, a session with our
+// signature on it. Anonymous is everything else. Nobody is let in by it: it tells whom a
+// guess of somebody else must not shut out.
+func (s *Service) Known(r Request) Kind {
+	b, err := parseBearer(r.Authorization)
+	switch {
+	case err != nil || len(r.AdminSecret)+len(r.CronSecret) > 0:
+		return Anonymous
+	case b.kind == Key && s.keys.isGood(b.hash, s.now()):
+		return Key
+	case b.kind == Anonymous && r.UID != "" && r.Sig != "":
+		if _, signed := s.sessions.Read(r.UID, r.Sig); signed {
+			return Session
+		}
+	}
+	return Anonymous
+}
+
 // Refused tells that the ledger did not accept this caller's key inside a
 // call, so that the next use is refused without one.
 func (s *Service) Refused(c Caller) {

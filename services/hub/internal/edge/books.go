@@ -106,7 +106,7 @@ func (s *server) closeBooks() {
 // answer, and whom it may not, it leaves to the routes.
 func (s *server) front(next http.Handler, count func(method, route string, status int) func()) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
-		return s.addresses.Allow(addressKey(web.Peer(r, s.trusted))).Allowed
+		return !carries(r) && s.addresses.Allow(addressKey(web.Peer(r, s.trusted))).Allowed
 	}
 	hot := func(pattern, cache string, cors web.CORS, book *page.Book, key func(string) string) page.Hot {
 		header := cors.Headers()

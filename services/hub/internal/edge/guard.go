@@ -35,7 +35,7 @@ func (s *server) admit(c echo.Context, r route) error {
 	if standing != nil {
 		showStanding(c.Response().Header(), *standing)
 	}
-	if err != nil {
+	if err := s.settle(c, who, standing, err); err != nil {
 		return err
 	}
 	if r.scope != "" {

@@ -65,9 +65,9 @@ func (s *server) oauth(answer func(echo.Context, grant.Form) error) echo.Handler
 			return described(err)
 		}
 		f := grant.Form{Values: values, Authorization: c.Request().Header["Authorization"], IP: addressKey(c.RealIP())}
-		id := values.Get("client_id")
-		if user, _, ok := c.Request().BasicAuth(); ok && id == "" {
-			id = user
+		id, secret := values.Get("client_id"), values.Get("client_secret")
+		if user, password, ok := c.Request().BasicAuth(); ok {
+			id, secret = cmp.Or(id, user), cmp.Or(secret, password)
 		}
 		standing, err := s.callers.CountClient(c.Request().Context(), id, f.IP)
 		if standing != nil {
@@ -75,6 +75,9 @@ func (s *server) oauth(answer func(echo.Context, grant.Form) error) echo.Handler
 		}
 		if err == nil {
 			err = answer(c, f)
+		}
+		if err == nil && secret != "" { // a name alone is no proof
+			s.somebody(c)
 		}
 		return described(err)
 	}

@@ -80,7 +80,7 @@ type Deps struct {
 	Director    program.Director // nil: there is no clock
 	Broadcast   *broadcast.Service
 	Audit       audit.Log
-	Addresses   *limit.Local // calls of one address
+	Addresses   *limit.Local // calls of one address whose callers are nobody
 	Health      *web.Health
 	Log         *slog.Logger
 	Now         func() time.Time
@@ -143,6 +143,7 @@ type server struct {
 	broadcast     *broadcast.Service
 	audit         audit.Log
 	addresses     *limit.Local
+	takes         map[line]caller.Take // by the routes that ask for their caller
 	log           *slog.Logger
 	now           func() time.Time
 	newID         func() string
@@ -214,6 +215,9 @@ func (s *Server) Login(c echo.Context, token string) (operator.Identity, error) 
 	if standing != nil {
 		showStanding(c.Response().Header(), *standing)
 	}
+	if err == nil {
+		s.inner.somebody(c)
+	}
 	return who.Identity, err
 }
 
@@ -230,7 +234,9 @@ func (s *Server) Close() {
 
 func (s *server) mount(e *web.Edge) {
 	var table []web.Route
+	s.takes = make(map[line]caller.Take)
 	for _, r := range s.routes() {
+		s.takes[line{r.method, r.path}] = r.who
 		table = append(table, web.Route{
 			Method: r.method, Path: r.path, Who: words(r.who), CORS: r.cors, Cache: r.cache,
 			Handler: s.guard(r), EmptyFor: r.empty, Timeout: r.timeout,
@@ -259,20 +265,5 @@ func (s *server) retiredFirst() echo.MiddlewareFunc {
 			}
 			return next(c)
 		}
-	}
-}
-
-// perAddress counts every request against its address, before anything is
-// known about the caller, and lets the request id travel on.
-func (s *server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		d := s.addresses.Allow(addressKey(c.RealIP()))
-		if !d.Allowed {
-			d.SetHeaders(c.Response().Header())
-			return d.Fault()
-		}
-		r := c.Request()
-		c.SetRequest(r.WithContext(s.carry(r.Context(), web.RequestID(r.Context()))))
-		return next(c)
 	}
 }

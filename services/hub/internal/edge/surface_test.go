@@ -100,6 +100,7 @@ func TestCORSOnErrors(t *testing.T) {
 	if w := b.send("GET", "/api/network/program", "", b.byKey()); w.Code != 401 || w.Header().Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("401: %v", w.Header())
 	}
+	b.send("GET", "/api/network/program", "")
 	w := b.send("GET", "/api/network/program", "")
 	want(t, w, 429, "rate_limited")
 	if w.Header().Get("Access-Control-Allow-Origin") != "*" || w.Header().Get("Retry-After") != "60" ||

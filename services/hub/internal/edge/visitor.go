@@ -28,6 +28,9 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 	if err == nil {
 		err = found.Doubt
 	}
+	if found.Operator != nil {
+		s.inner.somebody(c)
+	}
 	if err != nil || found.Operator == nil {
 		return grant.Visitor{}, "", err
 	}
