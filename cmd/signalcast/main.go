@@ -90,7 +90,7 @@ func exitCode(err error) int {
 		return done
 	case errors.As(err, new(*ask.Refused)), errors.Is(err, record.ErrDiffers), errors.Is(err, conform.ErrNotConform):
 		return refused
-	case errors.As(err, new(*ask.Away)), errors.As(err, new(*url.Error)), errors.Is(err, conform.ErrNotTried), errors.Is(err, conform.ErrAway):
+	case errors.As(err, new(*ask.Away)), errors.As(err, new(*ask.Lost)), errors.As(err, new(*url.Error)), errors.Is(err, conform.ErrNotTried), errors.Is(err, conform.ErrAway):
 		return away
 	}
 	return usage
