@@ -16,6 +16,11 @@ type Away struct{ text string }
 // Error implements error.
 func (a *Away) Error() string { return a.text }
 
+// Cut is that an answer broke off.
+func Cut(err error) *Away {
+	return &Away{"the answer was cut: " + err.Error() + ". Try again in a moment"}
+}
+
 // Lost is that nobody knows what came of a write: it was sent, and its answer was lost, or
 // tells of a fault of the service. It may have happened.
 type Lost struct {
@@ -97,7 +102,7 @@ func Read(a *http.Response, err error) ([]byte, error) {
 		return nil, &Lost{because: "the answer was cut: " + err.Error()}
 	}
 	if err != nil {
-		return nil, &Away{"the answer was cut: " + err.Error() + ". Try again"}
+		return nil, Cut(err)
 	}
 	switch {
 	case a.StatusCode >= 500 && write:
