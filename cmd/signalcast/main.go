@@ -9,8 +9,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -22,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
 )
 
-// Exit codes.
+// Exit codes; that of a command which was interrupted is made by interruption.
 const (
 	done    = 0
 	refused = 1 // a service said no; a record differs or is not whole
@@ -31,7 +29,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(context.Background())
 	code := run(ctx, os.Args[1:], os.Stderr, &verbs.Streams{In: os.Stdin, InTerminal: terminal(os.Stdin), Out: os.Stdout, Err: os.Stderr, Terminal: terminal(os.Stdout)})
 	stop()
 	os.Exit(code)
@@ -67,6 +65,9 @@ func run(ctx context.Context, args []string, complaints io.Writer, streams *verb
 	if err = advised(err, "See "+command(parser.Model, args)+" --help"); err != nil {
 		_, _ = fmt.Fprintln(complaints, "signalcast:", settings.Hide(show.Clean(err.Error())))
 	}
+	if code, ok := interruption(ctx); ok && err != nil {
+		return code
+	}
 	return exitCode(err)
 }
 
@@ -77,7 +78,7 @@ func advised(err error, do string) error {
 		r.Do = or(r.Do, do)
 		return err
 	}
-	if exitCode(err) == usage {
+	if i := (*interrupted)(nil); exitCode(err) == usage && !errors.As(err, &i) {
 		return fmt.Errorf("%w. %s", err, do)
 	}
 	return err
@@ -89,7 +90,7 @@ func exitCode(err error) int {
 		return done
 	case errors.As(err, new(*ask.Refused)), errors.Is(err, record.ErrDiffers), errors.Is(err, conform.ErrNotConform):
 		return refused
-	case errors.As(err, new(*ask.Away)), errors.As(err, new(*url.Error)), errors.Is(err, conform.ErrNotTried):
+	case errors.As(err, new(*ask.Away)), errors.As(err, new(*ask.Lost)), errors.As(err, new(*url.Error)), errors.Is(err, conform.ErrNotTried), errors.Is(err, conform.ErrAway):
 		return away
 	}
 	return usage

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -113,4 +114,26 @@ func TestEventsAdd(t *testing.T) {
 	foreign := serve(t, says(403, `{"error":"forbidden"}`))
 	_, bad := d.run(refused, "events", "add", signalID, "reaffirm", "--hub", foreign.URL)
 	d.has(bad, "Only who filed a call")
+}
+
+// TestRecordCut: a record that breaks off is the fault of a service that went away, with a
+// file and without one; one that cannot be written is not.
+func TestRecordCut(t *testing.T) {
+	d := sit(t)
+	breaks := serve(t, says(200, `{"type":"record","version":"1"}`+"\n", "Content-Length", "1000"))
+	short := serve(t, says(200, `{"type":"record","version":"1"}`+"\n"))
+	file := filepath.Join(d.home, "record")
+	for _, s := range []*server{breaks, short} {
+		for _, args := range [][]string{nil, {"-o", file}} {
+			_, bad := d.run(away, append([]string{"record", "get", "mara_k", "--hub", s.URL}, args...)...)
+			d.has(bad, "the answer was cut", "Try again")
+		}
+		if left, _ := filepath.Glob(file + "*"); len(left) > 0 {
+			t.Errorf("it leaves %q", left)
+		}
+	}
+	d.run(away, "record", "verify", breaks.URL)
+	good := serve(t, says(200, `{"type":"end","complete":true}`+"\n"))
+	d.run(usage, "record", "get", "mara_k", "--hub", good.URL, "-o", filepath.Join(d.home, "nowhere", "x"))
+	d.run(done, "record", "get", "mara_k", "--hub", good.URL, "-o", file)
 }

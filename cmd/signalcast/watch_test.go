@@ -112,3 +112,27 @@ func TestWatchEnds(t *testing.T) {
 	})
 	d.run(done, "watch", "--api", away.URL)
 }
+
+// TestWatchState: a place that cannot be kept is told before anybody is asked.
+func TestWatchState(t *testing.T) {
+	d := sit(t)
+	d.ctx, d.stop = context.WithCancel(t.Context())
+	s := serve(t, func(http.ResponseWriter, *http.Request) { d.stop() }) // who asks, ends
+	file := filepath.Join(d.home, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, state := range []string{"/nonexist/x", filepath.Join(file, "x"), d.home} {
+		_, bad := d.run(usage, "watch", "--api", s.URL, "--count", "1", "--state", state)
+		d.has(bad, state)
+	}
+	if len(s.asked) > 0 {
+		t.Errorf("%d requests", len(s.asked))
+	}
+	state := filepath.Join(d.home, "state")
+	api := talks(t, func(*http.Request, string) {}, first)
+	d.run(done, "watch", "--api", api, "--count", "1", "--state", state)
+	if raw, err := os.ReadFile(state); err != nil || strings.TrimSpace(string(raw)) != `{"signals":60}` {
+		t.Errorf("%v: it keeps %s", err, raw)
+	}
+}

@@ -16,6 +16,43 @@ type Away struct{ text string }
 // Error implements error.
 func (a *Away) Error() string { return a.text }
 
+// Cut is that an answer broke off.
+func Cut(err error) *Away {
+	return &Away{"the answer was cut: " + err.Error() + ". Try again in a moment"}
+}
+
+// Lost is that nobody knows what came of a write: it was sent, and its answer was lost, or
+// tells of a fault of the service. It may have happened.
+type Lost struct {
+	because string
+	Do      string // how to find out, in words; set by the command
+}
+
+// Error implements error.
+func (l *Lost) Error() string {
+	do := l.Do
+	if do == "" {
+		do = "Look before you send it again"
+	}
+	return l.because + ". What was asked may have happened all the same. " + do
+}
+
+// MayHave says how to find out whether a write has happened, where that is not known.
+func MayHave(err error, do string) error {
+	if l := (*Lost)(nil); errors.As(err, &l) {
+		l.Do = do
+	}
+	return err
+}
+
+// Harmless is the error of a question that changes nothing, though it is sent like a write.
+func Harmless(err error) error {
+	if l := (*Lost)(nil); errors.As(err, &l) {
+		return &Away{l.because + ". Try again in a moment"}
+	}
+	return err
+}
+
 // Refused is the no of a service.
 type Refused struct {
 	Status  int
@@ -59,11 +96,21 @@ func Read(a *http.Response, err error) ([]byte, error) {
 		return nil, unreached(err)
 	}
 	defer func() { _ = a.Body.Close() }()
+	write := a.Request != nil && writes(a.Request)
 	raw, err := io.ReadAll(io.LimitReader(a.Body, maxAnswer))
+	if err != nil && write {
+		return nil, &Lost{because: "the answer was cut: " + err.Error()}
+	}
 	if err != nil {
-		return nil, &Away{"the answer was cut: " + err.Error() + ". Try again"}
+		return nil, Cut(err)
 	}
 	switch {
+	case a.StatusCode >= 500 && write:
+		because := failed(refusal(a, raw))
+		if id := a.Header.Get("X-Request-Id"); id != "" {
+			because += " (request " + id + ")"
+		}
+		return nil, &Lost{because: because}
 	case a.StatusCode >= 500:
 		return nil, gone(a, raw)
 	case a.StatusCode >= 300 && a.StatusCode < 400:
@@ -80,6 +127,14 @@ func Read(a *http.Response, err error) ([]byte, error) {
 	return raw, nil
 }
 
+// reason is what the transport says, without the address.
+func reason(err error) string {
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		err = u.Err
+	}
+	return err.Error()
+}
+
 func unreached(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		at := "the service"
@@ -93,10 +148,6 @@ func unreached(err error) error {
 
 func gone(a *http.Response, raw []byte) error {
 	r := refusal(a, raw)
-	text := fmt.Sprintf("%d %s", r.Status, r.Code)
-	if r.Message != "" {
-		text += ": " + r.Message
-	}
 	again := "Try again in a moment"
 	if r.Wait > 0 {
 		again = "Try again in " + r.Wait.String()
@@ -104,7 +155,16 @@ func gone(a *http.Response, raw []byte) error {
 	if id := a.Header.Get("X-Request-Id"); a.StatusCode == http.StatusInternalServerError && id != "" {
 		again = "Tell the people who run the service, with request " + id
 	}
-	return &Away{text + ". " + again}
+	return &Away{failed(r) + ". " + again}
+}
+
+// failed names the fault of a service.
+func failed(r *Refused) string {
+	text := fmt.Sprintf("%d %s", r.Status, r.Code)
+	if r.Message != "" {
+		text += ": " + r.Message
+	}
+	return text
 }
 
 func refusal(a *http.Response, raw []byte) *Refused {

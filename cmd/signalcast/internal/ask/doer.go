@@ -3,8 +3,10 @@ package ask
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
 	"time"
 )
@@ -34,7 +36,8 @@ func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
 	}}
 }
 
-// Do implements the client's HttpRequestDoer.
+// Do implements the client's HttpRequestDoer. Faults: a Lost when a write had a connection
+// and no answer in the end; that of the transport.
 func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -43,30 +46,51 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	sent := false
+	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent = true }}))
+	lost := false // an answer of one of the tries
 	pause := firstWait
 	for n := 1; ; n++ {
 		if r.Body != nil {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 		}
+		sent = false
 		a, err := d.client.Do(r)
+		lost = lost || err != nil && sent && writes(r)
 		if n == tries || !twice(r) || r.Context().Err() != nil || err == nil && !passing(a) {
-			return a, err
+			return settled(a, err, lost)
 		}
 		after := pause
 		if err == nil {
 			if asked := retryAfter(a); asked > longestWait {
-				return a, nil
+				return settled(a, nil, lost)
 			} else if asked > after {
 				after = asked
 			}
 			_ = a.Body.Close()
 		}
 		if err := d.wait(r.Context(), after); err != nil {
-			return nil, err
+			return settled(nil, err, lost)
 		}
 		pause *= 2
 	}
 }
+
+// settled is what came of all tries: where an answer was lost, one that tells of
+// the last try alone is none.
+func settled(a *http.Response, err error, lost bool) (*http.Response, error) {
+	switch {
+	case !lost || err == nil && !passing(a):
+		return a, err
+	case err == nil:
+		_ = a.Body.Close()
+		err = errors.New(a.Status)
+	}
+	return nil, &Lost{because: "no answer came: " + reason(err)}
+}
+
+// writes reports whether a request changes anything.
+func writes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
 // twice reports whether a request may be sent again.
 func twice(r *http.Request) bool {

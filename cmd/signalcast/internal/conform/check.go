@@ -44,6 +44,8 @@ type Result struct {
 	Outcome  Outcome   `json:"outcome"`
 	Because  string    `json:"because,omitempty"` // why it was skipped
 	Limited  bool      `json:"limited,omitempty"` // it was not tried: a limit stood in the way
+	Away     bool      `json:"away,omitempty"`    // it was not tried: the service cannot be reached
+	Ended    bool      `json:"ended,omitempty"`   // the run was ended in it
 	Findings []Finding `json:"findings,omitempty"`
 	More     int       `json:"more,omitempty"` // findings that are not shown
 }
@@ -61,7 +63,7 @@ type run struct {
 }
 
 // due notes a finding unless ok; came is what came, else the answer in short. Where a
-// limit kept an answer away nothing follows from what is not there.
+// limit kept an answer away, or nobody was there, nothing follows from what did not come.
 func (r *run) due(ok bool, a *answer, due string, came ...string) bool {
 	r.looked++
 	if ok || r.short != "" {
@@ -107,21 +109,11 @@ func (r *run) all(ctx context.Context, only []string, tell func(Result)) []Resul
 		if len(only) > 0 && !slices.Contains(only, c.id) {
 			continue
 		}
-		r.told, r.looked, r.short = &Result{ID: c.id, Title: c.title, Source: c.source, Outcome: Pass}, 0, ""
+		r.told, r.looked, r.short, r.unreached = &Result{ID: c.id, Title: c.title, Source: c.source, Outcome: Pass}, 0, "", false
 		if r.told.Because = r.cannot(&c); r.told.Because == "" {
 			c.run(ctx, r)
 		}
-		switch {
-		case len(r.told.Findings) > 0:
-			r.told.Outcome, r.told.Because = Fail, ""
-		case r.short != "":
-			r.told.Outcome, r.told.Limited = Skip, true
-			r.skip("not tried: " + r.short)
-		case r.told.Because != "":
-			r.told.Outcome = Skip
-		case r.looked == 0:
-			r.told.Outcome, r.told.Because = Skip, "there is nothing there to look at"
-		}
+		r.judge(ctx)
 		tell(*r.told)
 		out = append(out, *r.told)
 		if ctx.Err() != nil {
@@ -129,6 +121,25 @@ func (r *run) all(ctx context.Context, only []string, tell func(Result)) []Resul
 		}
 	}
 	return out
+}
+
+// judge says how the check at hand ended. What came of one in which the run was ended is
+// not known: an answer that did not come may be the end's doing.
+func (r *run) judge(ctx context.Context) {
+	switch {
+	case ctx.Err() != nil:
+		r.told.Outcome, r.told.Ended, r.told.Findings, r.told.More = Skip, true, nil, 0
+		r.skip("the run was ended in it")
+	case len(r.told.Findings) > 0:
+		r.told.Outcome, r.told.Because = Fail, ""
+	case r.short != "":
+		r.told.Outcome, r.told.Limited, r.told.Away = Skip, !r.unreached, r.unreached
+		r.skip("not tried: " + r.short)
+	case r.told.Because != "":
+		r.told.Outcome = Skip
+	case r.looked == 0:
+		r.told.Outcome, r.told.Because = Skip, "there is nothing there to look at"
+	}
 }
 
 // cannot says why a check has to be left out.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -99,7 +100,8 @@ type answer struct {
 	header       http.Header
 	body         []byte
 	err          error
-	value        any // the body, where it is JSON
+	unreached    bool // err, before there was a connection to send anything on
+	value        any  // the body, where it is JSON
 }
 
 var (
@@ -187,6 +189,9 @@ func (c *client) ask(ctx context.Context, q request) *answer {
 			a.err = u.Err // the address may be long, and the reader knows it
 		}
 		c.silent[q.host]++
+		if a.unreached {
+			c.miss(a)
+		}
 		return a
 	}
 	c.silent[q.host] = 0
@@ -195,6 +200,8 @@ func (c *client) ask(ctx context.Context, q request) *answer {
 }
 
 func (c *client) fill(ctx context.Context, q request, a *answer) error {
+	connected := false
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
 	r, err := http.NewRequestWithContext(ctx, q.method, c.at(q.host)+q.path, nil)
 	if err != nil {
 		return err
@@ -220,6 +227,7 @@ func (c *client) fill(ctx context.Context, q request, a *answer) error {
 	}
 	res, err := c.http.Do(r)
 	if err != nil {
+		a.unreached = !connected
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()

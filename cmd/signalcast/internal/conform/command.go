@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
@@ -33,6 +34,9 @@ var ErrNotConform = errors.New("the server does not conform")
 // ErrNotTried says that none failed, and that limits kept some from being tried.
 var ErrNotTried = errors.New("limits stood in the way")
 
+// ErrAway says that none failed, and that some were not tried as a service cannot be reached.
+var ErrAway = errors.New("a service cannot be reached")
+
 // Run asks.
 func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	target, err := c.target(s)
@@ -59,6 +63,10 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 			failed = line(s.Out, &done)
 		}
 	})}
+	report.due = c.due()
+	if report.ended = ctx.Err() != nil && report.finished() < report.due; report.ended {
+		report.Left = r.clear(ctx)
+	}
 	report.Requests, report.Waited = r.sent, int(r.waited.Round(time.Second).Seconds())
 	report.count()
 	if c.JSON {
@@ -66,13 +74,39 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	} else if failed == nil {
 		failed = report.end(s.Out)
 	}
-	if report.Failed > 0 {
-		failed = errors.Join(failed, fmt.Errorf("%w: %d of %d checks failed", ErrNotConform, report.Failed, len(report.Checks)))
+	if report.ended {
+		return errors.Join(failed, fmt.Errorf("%w after %d of %d checks, of which %d failed%s", context.Cause(ctx), report.finished(), report.due, report.Failed, report.left()))
 	}
-	if report.Failed == 0 && report.NotTried > 0 {
-		failed = errors.Join(failed, fmt.Errorf("%w: %d of %d checks were not tried; a longer --wait may help", ErrNotTried, report.NotTried, len(report.Checks)))
+	return errors.Join(failed, report.verdict(c.Only))
+}
+
+// due is how many checks a whole run has.
+func (c *Command) due() int {
+	if len(c.Only) == 0 {
+		return len(checks())
 	}
-	return errors.Join(failed, ctx.Err())
+	n := 0
+	for _, one := range checks() {
+		if slices.Contains(c.Only, one.id) {
+			n++
+		}
+	}
+	return n
+}
+
+// verdict is the error of a run that came to its end; nil is that nothing stands against it.
+func (p *Report) verdict(only []string) error {
+	switch {
+	case p.Failed > 0:
+		return fmt.Errorf("%w: %d of %d checks failed", ErrNotConform, p.Failed, len(p.Checks))
+	case p.away:
+		return fmt.Errorf("%w: %d of %d checks were not tried. Look whether the addresses are right and the services up", ErrAway, p.NotTried, len(p.Checks))
+	case p.NotTried > 0:
+		return fmt.Errorf("%w: %d of %d checks were not tried; a longer --wait may help", ErrNotTried, p.NotTried, len(p.Checks))
+	case len(only) > 0 && p.Passed == 0:
+		return fmt.Errorf("nothing was tried of what --only names: %s", p.Checks[0].Because)
+	}
+	return nil
 }
 
 func (c *Command) target(s *verbs.Streams) (Target, error) {

@@ -19,7 +19,9 @@ type patience struct {
 	tell   func(pause time.Duration, because string) // before each pause; may be nil
 	rest   map[budget]resting
 	over   []*answer // 429s that came, the first maxOver of them
-	short  string    // why an answer of the check at hand is not there; empty: all are
+	short  string    // why an answer of the check at hand was not given; empty: all were
+
+	unreached bool // short is that nobody was there, and no limit
 }
 
 // budget is what a limit is counted on: each service counts for itself, and there keys,
@@ -74,6 +76,8 @@ func (a *answer) limited() bool {
 func (c *client) miss(a *answer) {
 	switch {
 	case c.short != "":
+	case a.unreached:
+		c.short, c.unreached = fmt.Sprintf("%s: cannot be reached: %v", a.asked(), a.err), true
 	case a.status == http.StatusTooManyRequests:
 		c.short = fmt.Sprintf("%s is over a limit of the server, which asks to wait %v", a.asked(), a.retryAfter())
 	default:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
@@ -15,10 +16,16 @@ type Report struct {
 	Passed   int      `json:"passed"`
 	Failed   int      `json:"failed"`
 	Skipped  int      `json:"skipped"`
-	NotTried int      `json:"notTried"` // of those skipped, because of a limit
+	NotTried int      `json:"notTried"` // of those skipped, because of a limit or as nobody was there
+	Complete bool     `json:"complete"` // the run came to its end, and nothing was left untried
 	Requests int      `json:"requests"`
 	Waited   int      `json:"waitedSeconds"` // for limits
 	Checks   []Result `json:"checks"`
+	Left     []string `json:"left,omitempty"` // on the server, by a run that was ended
+
+	due   int  // checks of a whole run
+	ended bool // the run was, before its end
+	away  bool // of those not tried, one at least because nobody was there
 }
 
 func (p *Report) count() {
@@ -31,10 +38,12 @@ func (p *Report) count() {
 		case Skip:
 			p.Skipped++
 		}
-		if c.Limited {
+		if c.Limited || c.Away {
 			p.NotTried++
 		}
+		p.away = p.away || c.Away
 	}
+	p.Complete = p.NotTried == 0 && !p.ended
 }
 
 // line writes a check with its findings.
@@ -64,12 +73,36 @@ func (p *Report) end(to io.Writer) error {
 	text := fmt.Sprintf("%d passed, %d failed, %d skipped, with %d requests to %s", p.Passed, p.Failed, p.Skipped, p.Requests, show.Clean(p.Target))
 	if p.NotTried > 0 {
 		text += fmt.Sprintf("; %d of those skipped were not tried because of limits", p.NotTried)
+		if p.away {
+			text += " or as a service cannot be reached"
+		}
 	}
 	if p.Waited > 0 {
 		text += fmt.Sprintf("; waited %v for limits", time.Duration(p.Waited)*time.Second)
 	}
+	if p.ended {
+		text += fmt.Sprintf("; NOT COMPLETE: the run was ended after %d of %d checks", p.finished(), p.due)
+	}
 	_, err := fmt.Fprintln(to, text)
 	return err
+}
+
+// left tells what is still on the server.
+func (p *Report) left() string {
+	if len(p.Left) == 0 {
+		return ""
+	}
+	return "; left on the server: " + strings.Join(p.Left, ", ")
+}
+
+// finished are the checks that came to their end.
+func (p *Report) finished() (n int) {
+	for _, c := range p.Checks {
+		if !c.Ended {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *Report) json(to io.Writer) error {

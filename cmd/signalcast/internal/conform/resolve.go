@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 )
 
 // resolving are the checks that need the admin secret beside the key.
@@ -25,7 +26,11 @@ func (r *run) decide(ctx context.Context, path string, pairs ...any) *answer {
 }
 
 func (r *run) finalize(ctx context.Context, market, verdict string) *answer {
-	return r.decide(ctx, "/api/resolution/finalize", "marketId", market, "verdict", verdict, "reason", "conformance kit")
+	a := r.decide(ctx, "/api/resolution/finalize", "marketId", market, "verdict", verdict, "reason", "conformance kit")
+	if a.err == nil && a.status == http.StatusOK {
+		r.own.open = slices.DeleteFunc(r.own.open, func(id string) bool { return id == market })
+	}
+	return a
 }
 
 func resolveDispute(ctx context.Context, r *run) {

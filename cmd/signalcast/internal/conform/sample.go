@@ -13,6 +13,9 @@ type own struct {
 	second                 second   // filed by the protocol route
 	disputed               string   // a market that was, and has no call
 	messages               []string // ids of attested messages
+	open                   []string // markets that the run made and nobody has claimed
+	asked                  string   // the question of a market whose making was not answered
+	calling                bool     // filed was sent and not answered
 }
 
 // signals are calls of the feed, newest first.

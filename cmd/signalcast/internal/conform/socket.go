@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,8 @@ func (r *run) dial(ctx context.Context, talk *answer) *socket {
 	ctx, cancel := context.WithTimeout(ctx, answerIn)
 	defer cancel()
 	r.sent++
+	connected := false
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
 	conn, res, err := websocket.Dial(ctx, address, &websocket.DialOptions{
 		HTTPClient: &http.Client{Transport: r.http.Transport, CheckRedirect: r.http.CheckRedirect}, Subprotocols: []string{"signal.v1"},
 		HTTPHeader: http.Header{"User-Agent": {"signalcast-conform"}},
@@ -41,6 +44,9 @@ func (r *run) dial(ctx context.Context, talk *answer) *socket {
 	if res != nil && res.StatusCode == http.StatusTooManyRequests {
 		over := &answer{method: http.MethodGet, path: "/ws", status: res.StatusCode, header: res.Header}
 		r.miss(over)
+	}
+	if !connected {
+		r.miss(&answer{method: http.MethodGet, path: "/ws", err: err, unreached: true})
 	}
 	if !r.due(err == nil, talk, "a websocket", fmt.Sprint(err)) {
 		return nil

@@ -94,13 +94,18 @@ func callRefused(ctx context.Context, r *run) {
 
 // native makes a market of the service's own; empty, with a finding, is none.
 func (r *run) native(ctx context.Context, yesBps int) string {
+	r.own.asked = "Will the conformance kit's coin " + rand.Text()[:8] + " show heads?"
 	a := r.send(ctx, request{method: http.MethodPost, host: hub, path: "/api/admin/markets", admin: true, body: object(
-		"question", "Will the conformance kit's coin "+rand.Text()[:8]+" show heads?", "lane", "OTHER", "initialYesBps", yesBps,
+		"question", r.own.asked, "lane", "OTHER", "initialYesBps", yesBps,
 		"cutoffAt", r.now().AddDate(0, 1, 0).UTC().Format("2006-01-02T15:04:05.000Z"))})
 	id := text(a.value, "marketId")
+	if a.err == nil {
+		r.own.asked = ""
+	}
 	if !r.status(a, http.StatusCreated) || !r.due(strings.HasPrefix(id, "native-") && marketForm.MatchString(id), a, "a marketId native-…", say(id)) {
 		return ""
 	}
+	r.own.open = append(r.own.open, id)
 	return id
 }
 
@@ -142,6 +147,7 @@ func callFiled(ctx context.Context, r *run) {
 	q := calling().with("Idempotency-Key", d.key)
 	q.body = d.body
 	a := r.send(ctx, q)
+	r.own.calling = a.err != nil
 	if text(a.value, "error") == "already_predicted" {
 		r.skip("the owner of the key has a call on the market already: give another one with --market")
 		return

@@ -138,14 +138,27 @@ func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 		_ = a.Body.Close()
 		return nil, fmt.Errorf("%s: %d %q", address, a.StatusCode, bytes.TrimSpace(said))
 	}
-	return a.Body, nil
+	return unbroken{a.Body}, nil
+}
+
+// unbroken reads an answer; one that breaks off is a fault of the service, and not of whoever
+// writes it on.
+type unbroken struct{ io.ReadCloser }
+
+// Read implements io.Reader.
+func (w unbroken) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = ask.Cut(err)
+	}
+	return n, err
 }
 
 // copyWhole copies a record and looks whether its last line is the end of one.
 func copyWhole(to io.Writer, from io.Reader, format string) error {
 	last := &tail{to: to}
 	if _, err := io.Copy(last, from); err != nil {
-		return fmt.Errorf("the record was cut: %w", err)
+		return fmt.Errorf("the record is not whole: %w", err)
 	}
 	mark := `{"type":"end",`
 	if format == "csv" {
@@ -153,7 +166,7 @@ func copyWhole(to io.Writer, from io.Reader, format string) error {
 	}
 	lines := bytes.Split(bytes.TrimRight(last.end, "\r\n"), []byte("\n"))
 	if !bytes.HasPrefix(lines[len(lines)-1], []byte(mark)) {
-		return errors.New("the record was cut: it has no end")
+		return ask.Cut(errors.New("the record has no end"))
 	}
 	return nil
 }

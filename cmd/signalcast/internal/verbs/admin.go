@@ -48,6 +48,7 @@ func acting(f *settings.Flags, by *settings.Admin, s *Streams) (*session, error)
 
 // decided says what to do about what an act of an admin can hear.
 func decided(err error) error {
+	err = ask.MayHave(err, "Look with `signalcast market search` or `signalcast market show ID` before you send it again")
 	r := (*ask.Refused)(nil)
 	if !errors.As(err, &r) {
 		return err

@@ -97,10 +97,11 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 		MarketID: c.Market, Direction: client.Side(c.Side), PriceAtPrediction: int(*c.Price),
 		Confidence: above(c.Confidence), TextTake: given(c.Take),
 	})
-	return c.advise(finish(at, answer, err, func(f *client.Filed) error {
+	err = finish(at, answer, err, func(f *client.Filed) error {
 		return show.Pairs(at.out, "Filed", fmt.Sprintf("%s on %s at %s cents", c.Side, c.Market, show.Cents(int(*c.Price))),
 			"Signal", f.ID.String(), "Receipt", receiptAt(at.at, f.ID.String()))
-	}))
+	})
+	return c.advise(ask.MayHave(err, fmt.Sprintf("Run the command again with --price %s --idempotency-key %s: it gives the call that was filed, or files it, and never two", show.Cents(int(*c.Price)), c.IdempotencyKey)))
 }
 
 // newest takes the market's price, for the side called.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -93,6 +94,7 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 	err = known(finish(at, a, err, func(a *client.AppendedEvent) error {
 		return eventTable(at, []client.SignalEvent{a.Event})
 	}), "Look at the id: it is in the receipt of the call")
+	err = ask.MayHave(err, fmt.Sprintf("Look with `signalcast events list %s`, or run the command again with --idempotency-key %s: it adds the event once", e.Signal, e.IdempotencyKey))
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Code == "forbidden" {
 		r.Do = "Only who filed a call adds to it: log in with a key of theirs"
 	}

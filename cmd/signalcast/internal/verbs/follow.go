@@ -47,6 +47,7 @@ func (f *Follow) Run(ctx context.Context, s *Streams) error {
 		}
 		return show.Pairs(at.out, word, f.Handle, "Followers", strconv.Itoa(n.Followers), "You follow", strconv.Itoa(n.Following))
 	})
+	err = ask.MayHave(err, "Run the command again: to follow twice is to follow once")
 	return known(err, "There is no such operator: look at `signalcast board`")
 }
 
@@ -54,7 +55,7 @@ func (f *Follow) Run(ctx context.Context, s *Streams) error {
 func (s *session) begin(ctx context.Context) (string, error) {
 	a, err := s.SignIn(ctx, &client.SignInParams{}, client.SignInJSONRequestBody{})
 	if _, err := ask.Read(a, err); err != nil {
-		return "", err
+		return "", ask.Harmless(err)
 	}
 	var pairs []string
 	for _, c := range a.Cookies() {

@@ -108,6 +108,7 @@ func (k *keysRevoke) Run(ctx context.Context, s *Streams) error {
 	}
 	a, err := at.RevokeKey(ctx, &client.RevokeKeyParams{ID: k.ID})
 	err = finish(at, a, err, func(r *client.RevokedKey) error { return show.Pairs(at.out, "Revoked", r.ID.String()) })
+	err = ask.MayHave(err, "Look with `signalcast keys list`, and run the command again where the key is active still")
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Status == 404 {
 		r.Do = "Look at the id: `signalcast keys list`"
 	}

@@ -90,7 +90,7 @@ func mint(ctx context.Context, c *session, label string, permissions []string, d
 	}
 	raw, err := ask.Read(c.MintKey(ctx, client.KeyMint{Label: label, Permissions: &may}))
 	if err != nil {
-		return "", err
+		return "", ask.MayHave(err, "Look with `signalcast keys list`: a key that was minted is shown to nobody now, so revoke it with `signalcast keys revoke ID`")
 	}
 	var minted client.MintedKey
 	if json.Unmarshal(raw, &minted) != nil || !settings.IsKey(minted.Key) {

@@ -95,7 +95,7 @@ func (m *messageVerify) Run(ctx context.Context, s *Streams) error {
 	if err == nil && !v.Valid {
 		return &ask.Refused{Status: http.StatusOK, Code: "not_valid", Message: strings.Join(v.Reasons, " "), Do: signedAdvice(v.Reasons...)}
 	}
-	return adviseSigned(err)
+	return adviseSigned(ask.Harmless(err))
 }
 
 // verdict is what counts of a MessageVerdict.
@@ -119,7 +119,7 @@ func (m *messageSubmit) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	return at.submit(ctx, raw)
+	return ask.MayHave(at.submit(ctx, raw), "Submit the same file again: the same bytes have one effect")
 }
 
 // submit sends a message and shows what it did.

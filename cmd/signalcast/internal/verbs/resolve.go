@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/signer"
 )
@@ -44,5 +45,5 @@ func (r *Resolve) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	return at.submit(ctx, message)
+	return ask.MayHave(at.submit(ctx, message), "Look with `signalcast market show "+r.Market+"` before you send it again")
 }

@@ -117,7 +117,7 @@ func (r *signerRegister) Run(ctx context.Context, s *Streams) error {
 	}
 	raw, err := ask.Read(at.ChallengeSigner(ctx, client.SignerChallengeDraft{PublicKey: key.PublicKey}))
 	if err != nil {
-		return r.advise(err)
+		return r.advise(ask.Harmless(err))
 	}
 	var c client.SignerChallenge
 	if json.Unmarshal(raw, &c) != nil || c.Challenge == "" {
@@ -138,6 +138,7 @@ func signerPairs(at *session) func(*client.Signer) error {
 }
 
 func (r *signerRegister) advise(err error) error {
+	err = ask.MayHave(err, "Run the command again: a key that is registered already is told")
 	no := (*ask.Refused)(nil)
 	if !errors.As(err, &no) {
 		return err

@@ -46,6 +46,11 @@ func (w *Watch) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
+	if w.State != "" { // before anything is asked: what cannot be kept would come again
+		if err := keepPlaces(w.State, o.Since); err != nil {
+			return fmt.Errorf("--state: how far was read cannot be kept: %w", err)
+		}
+	}
 	c, err := feed.Open(ctx, o)
 	if err != nil {
 		return err
@@ -196,6 +201,9 @@ func readPlaces(path string) (map[string]int64, error) {
 
 // keepPlaces writes the file, whole or not at all.
 func keepPlaces(path string, at map[string]int64) error {
+	if at == nil {
+		at = map[string]int64{}
+	}
 	raw, err := json.Marshal(at)
 	if err != nil {
 		return err
@@ -203,5 +211,8 @@ func keepPlaces(path string, at map[string]int64) error {
 	if err := os.WriteFile(path+".part", append(raw, '\n'), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(path+".part", path)
+	if err := os.Rename(path+".part", path); err != nil {
+		return errors.Join(err, os.Remove(path+".part"))
+	}
+	return nil
 }

@@ -209,5 +209,7 @@ setInterval(async () => {
 }, 1000);
 setInterval(() => live && receipts(), 20000);
 setInterval(readMe, 30000);
+write(at('studio-state'), 'Reading');
+for (const fields of root.querySelectorAll('form > fieldset')) fields.disabled = false; // from here on nothing is sent as a form
 await readMe();
 await receipts();
