@@ -60,6 +60,9 @@ func (v *Verified) verdict() string {
 	if v.Unpriced > 0 {
 		out += fmt.Sprintf("; calls whose scoring price could not be worked out, because the market's is not kept: %d", v.Unpriced)
 	}
+	if v.Unsigned {
+		out += "; who signed the checkpoint was not looked at, --key is for that"
+	}
 	return out
 }
 

@@ -63,6 +63,11 @@ func wait(call object) {
 	}
 }
 
+func respell(o object, from, to string) {
+	o[to] = o[from]
+	delete(o, from)
+}
+
 func noteOf(call object) object { return call["events"].([]any)[0].(object) }
 
 const signed = "signalcast.ledger\n12\nAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n\n\u2014 signalcast.ledger "
@@ -113,8 +118,12 @@ func TestForgeries(t *testing.T) {
 		"a checkpoint without a size": {func(_, _, e object) {
 			e["checkpoint"] = strings.Replace(signed, "\n12\n", "\n012\n", 1) + "AAAAAQECAwQ=\n"
 		}, "should be name, size and root"},
-		"a loss that is scored later": {func(_, c, _ object) { c["scoring"] = true }, "line 2: scoring"},
-		"a result in two spellings":   {func(_, c, _ object) { c["Score"] = c["score"]; c["score"] = 99 }, "each member once"},
+		"a total that is spelt otherwise":  {func(_, _, e object) { respell(e["numbers"].(object), "streak", "Streak") }, "one that is spelt streak"},
+		"a tier that is spelt otherwise":   {func(_, _, e object) { respell(e["numbers"].(object)["moments"].(object), "RARE", "R2RE") }, "a number for each tier"},
+		"an edge that is spelt otherwise":  {func(_, _, e object) { respell(e["edge"].(object), "lowBps", "LowBps") }, "one that is spelt lowBps"},
+		"a result that is spelt otherwise": {func(_, c, _ object) { respell(c, "score", "Score") }, "one that is spelt score"},
+		"a loss that is scored later":      {func(_, c, _ object) { c["scoring"] = true }, "line 2: scoring"},
+		"a result in two spellings":        {func(_, c, _ object) { c["Score"] = c["score"]; c["score"] = 99 }, "each member once"},
 	} {
 		text := edited(t, c.change)
 		if name == "a result in two spellings" { // the one of ours is read last

@@ -111,7 +111,9 @@ func (t *totals) check(e *end, d *differences) {
 	d.same("numbers.streak", n.Streak, t.Streak)
 	d.same("numbers.avgClvBps", show(n.AvgClv), show(t.AvgClv))
 	for _, tier := range tiers {
-		d.same("numbers.moments."+tier.name, n.Moments[tier.name], t.Moments[tier.name])
+		says, there := n.Moments[tier.name]
+		d.that(there, "numbers.moments", plain("no "+tier.name), "a number for each tier")
+		d.same("numbers.moments."+tier.name, says, t.Moments[tier.name])
 	}
 	d.same("numbers.moments", len(n.Moments), len(tiers))
 	t.checkEdge(e.Edge, d)

@@ -41,6 +41,7 @@ type Verified struct {
 	Calls, Events int64
 	Scoring       int64 // calls whose market is claimed and which wait for their result
 	Unpriced      int64 // calls whose scoring price cannot be worked out: the market's is not kept
+	Unsigned      bool  // there is a checkpoint, and no key to look at its signature with
 	Differences   int
 }
 
@@ -136,6 +137,7 @@ func (v *verifier) begin(text []byte) error {
 		return fmt.Errorf("%w: form %q is not known here", ErrNoRecord, h.Version)
 	}
 	v.out.Handle, v.out.Source, v.out.AsOf = h.Handle, h.Source, h.AsOf
+	named(text, *h, &v.d)
 	h.check(v.how.Now, &v.d)
 	v.sum.Write(text)
 	return nil
@@ -148,6 +150,7 @@ func (v *verifier) call(text []byte) {
 		v.d.add("line", err, "a call")
 		return
 	}
+	named(text, c, &v.d)
 	v.d.same("n", c.N, v.t.Total+1)
 	v.d.that(!v.seen[c.ID], "id", c.ID, "another one on each line")
 	v.d.that(!v.markets[c.MarketID], "marketId", c.MarketID, "one call on each market")
@@ -171,6 +174,8 @@ func (v *verifier) end(text []byte) {
 		v.d.add("line", err, "an end")
 		return
 	}
+	named(text, e, &v.d)
+	v.out.Unsigned = e.Checkpoint != nil && v.how.Key == nil
 	v.d.same("sha256", e.SHA256, hex.EncodeToString(v.sum.Sum(nil)))
 	v.t.check(&e, &v.d)
 	checkCheckpoint(e.Checkpoint, v.how.Key, &v.d)
