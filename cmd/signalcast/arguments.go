@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -28,7 +29,7 @@ func look(app *kong.Application, args []string) (out []string, err error) {
 		flag = ""
 		switch n := utf8.RuneCountInString(arg); {
 		case n > mostTyped:
-			return nil, fmt.Errorf("%s has %d characters, and nothing here takes more than %d", or(name, "an argument"), n, mostTyped)
+			return nil, fmt.Errorf("%s has %d characters, and nothing here takes more than %d", cmp.Or(name, "an argument"), n, mostTyped)
 		case rest || name != "":
 		case arg == "--":
 			rest = true
@@ -47,7 +48,7 @@ func look(app *kong.Application, args []string) (out []string, err error) {
 		}
 		switch {
 		case value == "" && (name == "" || paths[name]):
-			return nil, fmt.Errorf("%s is empty", or(name, "an argument"))
+			return nil, fmt.Errorf("%s is empty", cmp.Or(name, "an argument"))
 		case name == "" && strings.ContainsFunc(value, unicode.IsControl):
 			return nil, errors.New("an argument has a character that cannot be seen")
 		case name != "" && value == arg && negative.MatchString(arg) && strings.HasPrefix(name, "--"):
@@ -87,11 +88,4 @@ func command(app *kong.Application, args []string) string {
 		at, words = at.Children[i], append(words, arg)
 	}
 	return strings.Join(words, " ")
-}
-
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }

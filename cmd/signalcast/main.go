@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func run(ctx context.Context, args []string, complaints io.Writer, streams *verb
 // read what the command takes.
 func advised(err error, do string) error {
 	if r := (*ask.Refused)(nil); errors.As(err, &r) {
-		r.Do = or(r.Do, do)
+		r.Do = cmp.Or(r.Do, do)
 		return err
 	}
 	if i := (*interrupted)(nil); exitCode(err) == usage && !errors.As(err, &i) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -103,7 +104,7 @@ func (a *app) receipt(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.show(w, http.StatusOK, s, view{Receipt: &receipt{
-		ID: signal.ID, Market: or(signal.Title, signal.MarketID), Side: signal.Direction, Status: signal.Status, Score: signal.Score,
+		ID: signal.ID, Market: cmp.Or(signal.Title, signal.MarketID), Side: signal.Direction, Status: signal.Status, Score: signal.Score,
 		Price: strconv.FormatFloat(float64(signal.Price)/100, 'f', -1, 64), Link: a.Hub + "/receipts/" + url.PathEscape(signal.ID),
 	}})
 }

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,18 +29,18 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	listener, err := net.Listen("tcp", or(os.Getenv("LISTEN"), "127.0.0.1:8484"))
+	listener, err := net.Listen("tcp", cmp.Or(os.Getenv("LISTEN"), "127.0.0.1:8484"))
 	if err != nil {
 		return err
 	}
-	early, err := time.ParseDuration(or(os.Getenv("RENEW_EARLY"), "30s"))
+	early, err := time.ParseDuration(cmp.Or(os.Getenv("RENEW_EARLY"), "30s"))
 	if err != nil {
 		return fmt.Errorf("RENEW_EARLY: %w", err)
 	}
 	a, err := newApp(ctx, settings{
-		Hub: strings.TrimSuffix(or(os.Getenv("HUB_URL"), "http://127.0.0.1:8080"), "/"),
+		Hub: strings.TrimSuffix(cmp.Or(os.Getenv("HUB_URL"), "http://127.0.0.1:8080"), "/"),
 		// Where browsers find this app. Behind a proxy it is an https address.
-		Base:     strings.TrimSuffix(or(os.Getenv("BASE_URL"), "http://"+listener.Addr().String()), "/"),
+		Base:     strings.TrimSuffix(cmp.Or(os.Getenv("BASE_URL"), "http://"+listener.Addr().String()), "/"),
 		ClientID: os.Getenv("CLIENT_ID"),
 		// Only an app that can keep a secret has one: never a program on a user's machine.
 		ClientSecret: os.Getenv("CLIENT_SECRET"),
@@ -60,11 +61,4 @@ func run(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }

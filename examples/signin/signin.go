@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log"
@@ -78,7 +79,7 @@ func (a *app) exchange(ctx context.Context, code, verifier string) (user string,
 		}
 		return "", nil, err
 	}
-	return or(me.Username, me.DenpaID), token, nil
+	return cmp.Or(me.Username, me.DenpaID), token, nil
 }
 
 // signOut gives the permission back and then forgets it. Revoking the refresh token ends
@@ -99,7 +100,7 @@ func (a *app) giveBack(ctx context.Context, token *oauth2.Token) error {
 	if token == nil {
 		return nil
 	}
-	form := url.Values{"token": {or(token.RefreshToken, token.AccessToken)}, "client_id": {a.ClientID}}
+	form := url.Values{"token": {cmp.Or(token.RefreshToken, token.AccessToken)}, "client_id": {a.ClientID}}
 	if a.ClientSecret != "" {
 		form.Set("client_secret", a.ClientSecret)
 	}

@@ -46,17 +46,17 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	sent := false
-	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent = true }}))
+	ctx, sent := Connecting(r.Context())
+	r = r.WithContext(ctx)
 	lost := false // an answer of one of the tries
 	pause := firstWait
 	for n := 1; ; n++ {
 		if r.Body != nil {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 		}
-		sent = false
+		*sent = false
 		a, err := d.client.Do(r)
-		lost = lost || err != nil && sent && writes(r)
+		lost = lost || err != nil && *sent && writes(r)
 		if n == tries || !twice(r) || r.Context().Err() != nil || err == nil && !passing(a) {
 			return settled(a, err, lost)
 		}
@@ -74,6 +74,13 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 		}
 		pause *= 2
 	}
+}
+
+// Connecting notes in connected whether a request under ctx has had a connection to be
+// sent on: without one nothing has reached the service.
+func Connecting(parent context.Context) (ctx context.Context, connected *bool) {
+	connected = new(bool)
+	return httptrace.WithClientTrace(parent, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { *connected = true }}), connected
 }
 
 // settled is what came of all tries: where an answer was lost, one that tells of

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 )
 
 // Bounds of a run.
@@ -200,8 +201,7 @@ func (c *client) ask(ctx context.Context, q request) *answer {
 }
 
 func (c *client) fill(ctx context.Context, q request, a *answer) error {
-	connected := false
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
+	ctx, connected := ask.Connecting(ctx)
 	r, err := http.NewRequestWithContext(ctx, q.method, c.at(q.host)+q.path, nil)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (c *client) fill(ctx context.Context, q request, a *answer) error {
 	}
 	res, err := c.http.Do(r)
 	if err != nil {
-		a.unreached = !connected
+		a.unreached = !*connected
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptrace"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 )
 
 const (
@@ -32,8 +33,7 @@ func (r *run) dial(ctx context.Context, talk *answer) *socket {
 	ctx, cancel := context.WithTimeout(ctx, answerIn)
 	defer cancel()
 	r.sent++
-	connected := false
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
+	ctx, connected := ask.Connecting(ctx)
 	conn, res, err := websocket.Dial(ctx, address, &websocket.DialOptions{
 		HTTPClient: &http.Client{Transport: r.http.Transport, CheckRedirect: r.http.CheckRedirect}, Subprotocols: []string{"signal.v1"},
 		HTTPHeader: http.Header{"User-Agent": {"signalcast-conform"}},
@@ -45,7 +45,7 @@ func (r *run) dial(ctx context.Context, talk *answer) *socket {
 		over := &answer{method: http.MethodGet, path: "/ws", status: res.StatusCode, header: res.Header}
 		r.miss(over)
 	}
-	if !connected {
+	if !*connected {
 		r.miss(&answer{method: http.MethodGet, path: "/ws", err: err, unreached: true})
 	}
 	if !r.due(err == nil, talk, "a websocket", fmt.Sprint(err)) {

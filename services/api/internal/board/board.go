@@ -192,7 +192,7 @@ func (s *Service) month() time.Time { return s.now().Add(-window28) }
 const (
 	foldEvery = 5 * time.Second
 	foldRows  = 25_000
-	// foldEdges is some: who classifies an operator waits for a step (some 50 ms).
+	// foldEdges is bounded, as who classifies an operator waits for a step.
 	foldEdges = 1_000
 	// foldShare is how many times the length of a step the pause after it takes at
 	// least, as long as nobody reads: behind a flood of calls the rows follow later,

@@ -55,13 +55,13 @@ type held struct {
 // holdMarket locks a market, and looks at the clock when it has the lock. Fault:
 // market_not_found.
 func holdMarket(ctx context.Context, tx pgx.Tx, marketID string, clock func() time.Time) (m held, err error) {
-	tag, err := tx.Exec(ctx, query("resolve_wait"), marketID)
+	tag, err := tx.Exec(ctx, query("resolve_lock"), marketID)
 	if err == nil && tag.RowsAffected() == 0 {
 		return m, resolve.ErrNotFound
 	}
 	if err == nil {
 		now := clock().UTC().Truncate(time.Millisecond)
-		err = tx.QueryRow(ctx, query("resolve_lock"), marketID, now).Scan(&m.disputed, &m.lane, &m.closeAt, &m.at)
+		err = tx.QueryRow(ctx, query("resolve_held"), marketID, now).Scan(&m.disputed, &m.lane, &m.closeAt, &m.at)
 	}
 	if err != nil {
 		return m, fmt.Errorf("lock market: %w", err)
