@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-MODULES := proto pkg docs services/api services/hub services/clock deploy test
+MODULES := proto pkg docs services/api services/hub services/clock deploy test test/system
 MORE    := $(wildcard cmd/signalcast sdk/go examples/signin deploy/check test/containers)
 CODE    := $(addprefix $(CURDIR)/,$(MODULES) $(filter cmd/% sdk/% examples/%,$(MORE)))
 TOOL    := GOWORK=off go -C tools tool
@@ -22,7 +22,7 @@ endef
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: up
 up: ## Run everything on this machine until Ctrl-C (ARGS="--fresh --ports auto")
@@ -47,7 +47,7 @@ build: ## Compile every module; the services go to bin/
 
 .PHONY: test
 test: need-redis need-postgres need-chromium need-npm need-video check ## Vet, format, import rules, and all tests with the race detector
-	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test,$(MODULES)) $(filter cmd/% sdk/% examples/%,$(MORE))))
+	go test $(RACE) -timeout 15m $(addprefix ./,$(addsuffix /...,$(filter-out test test/system,$(MODULES)) $(filter cmd/% sdk/% examples/%,$(MORE))))
 	GOWORK=off go -C tools test ./openapi ./sdk
 	GOWORK=off go -C deploy/check test -count=1 .
 	go test -count=1 -timeout 25m ./test/...
@@ -102,6 +102,15 @@ prove: need-redis need-postgres need-chromium ## Run the promises against the re
 .PHONY: teeth
 teeth: need-redis need-postgres need-chromium ## Plant each fault and see that its promise turns red
 	FULL=$(FULL) go run ./test/prove teeth $(ROWS)
+
+.PHONY: system-test
+system-test: need-redis need-postgres ## Test each guarantee against a whole system (ARGS="-run TestX")
+	go test -count=1 -timeout 15m $(ARGS) ./test/system/...
+	SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) go test -count=1 -timeout 15m -run '^TestSimulation' ./services/api/internal/app
+
+.PHONY: fault-test
+fault-test: need-redis need-postgres ## Require that the test of each guarantee fails on its fault (FAULTS="name": only these)
+	go run ./test/system/faults/run $(FAULTS)
 
 .PHONY: compose-test
 compose-test: need-engine ## Run all of compose.yaml in an engine of its own, as root (ARGS="-keep DIR": keep the images)

@@ -24,7 +24,7 @@ import (
 // Exit codes; that of a command which was interrupted is made by interruption.
 const (
 	done    = 0
-	refused = 1 // a service said no; a record differs or is not whole
+	refused = 1 // a service or the person asked said no; a record differs or is not whole
 	usage   = 2 // the command line or a setting is wrong, or a file cannot be read or written
 	away    = 3 // a service cannot be reached, or cannot answer now, as it is over a limit
 )
@@ -89,7 +89,7 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return done
-	case errors.As(err, new(*ask.Refused)), errors.Is(err, record.ErrDiffers), errors.Is(err, conform.ErrNotConform):
+	case errors.As(err, new(*ask.Refused)), errors.Is(err, verbs.ErrNotConfirmed), errors.Is(err, record.ErrDiffers), errors.Is(err, record.ErrOrigin), errors.Is(err, conform.ErrNotConform):
 		return refused
 	case errors.As(err, new(*ask.Away)), errors.As(err, new(*ask.Lost)), errors.As(err, new(*url.Error)), errors.Is(err, conform.ErrNotTried), errors.Is(err, conform.ErrAway):
 		return away

@@ -85,10 +85,14 @@ func (d *desk) run(want int, args ...string) (out, complaints string) {
 	if ctx == nil {
 		ctx = d.t.Context()
 	}
-	code := run(ctx, args, &bad, &verbs.Streams{
+	streams := &verbs.Streams{
 		In: strings.NewReader(d.in), InTerminal: d.typed, Out: &to, Terminal: !d.pipe,
 		Wait: func(_ context.Context, pause time.Duration) error { d.waited = append(d.waited, pause); return nil },
-	})
+	}
+	if d.typed {
+		streams.Err = &bad
+	}
+	code := run(ctx, args, &bad, streams)
 	if code != want {
 		d.t.Fatalf("%q: exit code %d, want %d\n%s%s", args, code, want, &to, &bad)
 	}
@@ -113,7 +117,7 @@ func TestCall(t *testing.T) {
 	hub := serve(t, says(200, `{"ok":true,"id":"`+signalID+`"}`))
 	out, _ := d.run(done, "call", "701122", "no", "--price", "68.5", "--confidence", "70", "--take", "It falls.", "--hub", hub.URL+"/")
 	d.has(out, "NO on 701122 at 68.5 cents", hub.URL+"/receipts/"+signalID)
-	if got, want := hub.said[0], `{"confidence":70,"direction":"NO","marketId":"701122","priceAtPrediction":6850,"textTake":"It falls."}`; strings.TrimSpace(got) != want {
+	if got, want := hub.said[0], `{"confidence":70,"direction":"NO","marketId":"701122","maxSlippageBps":200,"priceAtPrediction":6850,"textTake":"It falls."}`; strings.TrimSpace(got) != want {
 		t.Errorf("it sends %s", got)
 	}
 	if r := hub.asked[0]; r.Header.Get("Authorization") != "Bearer "+key || len(r.Header.Get("Idempotency-Key")) < 20 {

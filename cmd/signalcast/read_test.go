@@ -120,8 +120,8 @@ func TestEventsAdd(t *testing.T) {
 // file and without one; one that cannot be written is not.
 func TestRecordCut(t *testing.T) {
 	d := sit(t)
-	breaks := serve(t, says(200, `{"type":"record","version":"1"}`+"\n", "Content-Length", "1000"))
-	short := serve(t, says(200, `{"type":"record","version":"1"}`+"\n"))
+	breaks := serve(t, says(200, `{"type":"record","version":"2"}`+"\n", "Content-Length", "1000"))
+	short := serve(t, says(200, `{"type":"record","version":"2"}`+"\n"))
 	file := filepath.Join(d.home, "record")
 	for _, s := range []*server{breaks, short} {
 		for _, args := range [][]string{nil, {"-o", file}} {

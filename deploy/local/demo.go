@@ -1,96 +1,118 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/signalcast/signalcast/deploy/local/internal/history"
 )
 
-// demoCmd is up with a past and a present: a career is played and checked, then
-// a few bots go on calling what is open, until Ctrl-C.
+// demoCmd is up with a history of 90 days, and with bots that file calls until Ctrl-C.
 type demoCmd struct {
 	upCmd     `embed:""`
-	Questions int `default:"120" help:"Length of the invented past."`
-	Operators int `default:"60" help:"How many operators called in it; at least 10."`
-	// The default is a seed whose luck is even: in so short a past, skill shows
-	// only where no streak of luck hides it.
-	Seed uint64 `default:"246" help:"Decides who calls what."`
+	Days      int    `default:"90" help:"Length of the history; at least 20."`
+	Markets   int    `default:"600" help:"Number of markets in the history."`
+	Operators int    `default:"60" help:"Number of operators in the history; at least 10."`
+	Seed      uint64 `default:"246" help:"Decides who calls what."`
 }
 
-// Run stays as up does; the story is told beside it.
+// historyFile marks a state directory whose ledger has its history.
+const historyFile = "history"
+
+// Run starts the stack with its history and then the bots.
 func (c *demoCmd) Run(ctx context.Context) error {
-	past := replayCmd{Seed: c.Seed, Operators: c.Operators, Questions: c.Questions, Tolerance: ownTolerance(), Rows: 16}
-	if err := past.checkFlags(); err != nil {
-		return err
+	if c.Days < 20 || c.Days > 3650 || c.Markets < 1 || c.Markets > 20_000 || c.Operators < history.MinOperators || c.Operators > 5000 {
+		return fmt.Errorf("--days must be 20 to 3650, --markets 1 to 20000, --operators %d to 5000", history.MinOperators)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	told := make(chan error, 1)
+	c.prepare = c.seedHistory
+	ended := make(chan error, 1)
 	go func() {
-		err := c.story(ctx, &past, os.Stdout)
+		err := c.act(ctx, os.Stdout)
 		if ctx.Err() != nil {
 			err = nil // asked to stop
 		}
 		if err != nil {
-			say("the story broke off, the stack stays: %v", err)
+			say("the bots stopped, the stack stays up: %v", err)
 		}
-		told <- err
+		ended <- err
 	}()
 	err := c.upCmd.Run(ctx)
 	cancel()
-	return errors.Join(err, <-told)
+	return errors.Join(err, <-ended)
 }
 
-// story waits for the stack, gives it a past and keeps it going.
-func (c *demoCmd) story(ctx context.Context, past *replayCmd, out *os.File) error {
-	s, err := c.ours(ctx)
-	if err != nil {
-		return err
+// seedHistory stores the history before the services start, once for a state directory.
+func (c *demoCmd) seedHistory(ctx context.Context, l *launch, in inputs, bin, admin string) error {
+	mark := l.state.path(historyFile)
+	if fileExists(mark) {
+		return nil
 	}
-	d := newDoor(streetDoor, &meets{})
-	defer d.close()
-	decided, err := bestDecided(ctx, d, s)
-	if err != nil {
-		return err
-	}
-	if decided == "" {
-		say("\ngiving it a past")
-		questions, err := past.career(out)
-		if err != nil {
-			return err
-		}
-		if err := past.drive(ctx, s, questions, out); err != nil {
-			return err
-		}
-		if decided, err = bestDecided(ctx, d, s); err != nil {
+	end := time.Now().UTC().Add(-time.Hour).Truncate(time.Minute)
+	var input bytes.Buffer
+	encoder := json.NewEncoder(&input)
+	for _, step := range history.Generate(history.Settings{
+		Seed: c.Seed, Start: end.AddDate(0, 0, -c.Days), End: end, Markets: c.Markets, Operators: c.Operators, Issuer: in.url("idp"),
+	}) {
+		if err := encoder.Encode(step); err != nil {
 			return err
 		}
 	}
-	street, err := openStreet(ctx, s)
+	say("storing a history of %d days", c.Days)
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "api"), "seed")
+	cmd.Env = environment(ownEnv(), map[string]string{"ENV": "development", "MIGRATE_DATABASE_URL": admin, "MASK_SECRET": l.secrets.Mask})
+	cmd.Stdin = &input
+	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return err
+		return fmt.Errorf("api seed: %w\n%s", err, bytes.TrimSpace(out))
 	}
-	defer street.close()
-	call, err := street.begin(ctx)
-	if err != nil {
-		return err
-	}
-	if err := lookHere(out, s, decided, call); err != nil {
-		return err
-	}
-	return street.run(ctx)
+	say("%s in %.1f s", strings.TrimSpace(string(out)), time.Since(began).Seconds())
+	return os.WriteFile(mark, []byte(end.Format(time.RFC3339)+"\n"), 0o600)
 }
 
-// ours waits until the stack that this process starts is there.
-func (c *demoCmd) ours(ctx context.Context) (stack, error) {
+// act waits for the stack and runs the bots.
+func (c *demoCmd) act(ctx context.Context, out io.Writer) error {
+	s, err := c.started(ctx)
+	if err != nil {
+		return err
+	}
+	crew, err := openCrew(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer crew.close()
+	call, err := crew.begin(ctx)
+	if err != nil {
+		return err
+	}
+	decided, err := bestDecided(ctx, crew.bots[0].client, s)
+	if err != nil {
+		return err
+	}
+	if err := printPlaces(out, s, decided, call); err != nil {
+		return err
+	}
+	return crew.run(ctx)
+}
+
+// started waits until the stack that this process starts has published its addresses.
+func (c *demoCmd) started(ctx context.Context) (stack, error) {
 	for {
 		s, err := readStack(c.Dir)
 		if err == nil && s.PIDs["up"] == os.Getpid() {
-			return s, sleep(ctx, greetFirst)
+			return s, sleep(ctx, afterReady)
 		}
 		if err := sleep(ctx, 200*time.Millisecond); err != nil {
 			return s, err
@@ -98,12 +120,12 @@ func (c *demoCmd) ours(ctx context.Context) (stack, error) {
 	}
 }
 
-// greetFirst lets up say that it is ready before the story goes on.
-const greetFirst = 300 * time.Millisecond
+// afterReady lets up print that it is ready before the bots print anything.
+const afterReady = 300 * time.Millisecond
 
-// bestDecided finds the decided call with the best score among the newest of
-// the feed; empty when nothing is decided yet.
-func bestDecided(ctx context.Context, d *door, s stack) (string, error) {
+// bestDecided returns the decided call with the highest score among the newest events;
+// empty when there is none.
+func bestDecided(ctx context.Context, c *client, s stack) (string, error) {
 	var feed struct {
 		Items []struct {
 			Data struct {
@@ -112,7 +134,7 @@ func bestDecided(ctx context.Context, d *door, s stack) (string, error) {
 			}
 		}
 	}
-	if err := d.get(ctx, s.API+"/api/v1/feed?types=signal.resolved&limit=200", &feed); err != nil {
+	if err := c.get(ctx, s.API+"/api/v1/feed?types=signal.resolved&limit=200", &feed); err != nil {
 		return "", err
 	}
 	id, best := "", 0
@@ -124,26 +146,26 @@ func bestDecided(ctx context.Context, d *door, s stack) (string, error) {
 	return id, nil
 }
 
-// lookHere tells a newcomer what there is to see.
-func lookHere(out io.Writer, s stack, decided string, open opened) error {
+// printPlaces lists addresses that are worth a look.
+func printPlaces(out io.Writer, s stack, decided string, open opened) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintf(w, "\nlook here\n\n")
 	show := func(what, where string) { _, _ = fmt.Fprintf(w, "  %s\t%s\n", what, where) }
-	show("the front page", s.Hub+"/")
+	show("front page", s.Hub+"/")
 	if decided != "" {
-		show("a call that was decided", s.Hub+"/receipts/"+decided)
+		show("a decided call", s.Hub+"/receipts/"+decided)
 	}
 	if open.id != "" {
-		show("a call that is open", s.Hub+"/receipts/"+open.id)
-		show("the market it is on", s.Hub+"/m/"+open.market)
+		show("an open call", s.Hub+"/receipts/"+open.id)
+		show("its market", s.Hub+"/m/"+open.market)
 	}
-	show("who calls best", s.API+"/api/v1/signals/leaderboard?operators=all")
-	show("the broadcast board", s.Hub+"/api/operator/leaderboard")
-	show("the newest calls", s.Hub+"/api/signals/feed")
-	show("open calls, priced now", s.Hub+"/api/signals/feed?type=open")
-	show("everything that happens", s.API+"/api/v1/feed")
-	show("what is on the air", s.Clock+"/program/now")
-	show("sign in as anybody", s.IDP+"/login")
-	_, _ = fmt.Fprintf(w, "\nbots go on calling; Ctrl-C stops it all\n")
+	show("leaderboard", s.API+"/api/v1/signals/leaderboard?operators=all")
+	show("broadcast scores", s.Hub+"/api/operator/leaderboard")
+	show("newest calls", s.Hub+"/api/signals/feed")
+	show("open calls with live prices", s.Hub+"/api/signals/feed?type=open")
+	show("all events", s.API+"/api/v1/feed")
+	show("programme now", s.Clock+"/program/now")
+	show("sign in", s.IDP+"/login")
+	_, _ = fmt.Fprintf(w, "\nbots file calls; Ctrl-C stops everything\n")
 	return w.Flush()
 }

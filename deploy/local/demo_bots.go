@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
-	streetDoor  = 60_000 // addresses of the bots, far from those of a replay
+	botAddress  = 60_000 // of the loopback addresses of the bots
 	keyLabel    = "demo"
 	firstCalls  = 3
 	restAtLeast = 12 * time.Second
@@ -19,12 +21,11 @@ const (
 	afterFault  = 15 * time.Second
 )
 
-// streetNames are the bots; the last one is marked as a machine, the others
-// stand for people.
-var streetNames = []string{"mara-ferry", "slow-tram", "teletext-tom", "rain-check", "second-cup", "auto-almanac"}
+// botNames are the bots. The last one is marked as a machine, the others represent people.
+var botNames = []string{"late-ferry", "slow-tram", "teletext-page", "rain-check", "second-cup", "auto-almanac"}
 
-// street is the bots that keep a demo alive.
-type street struct {
+// crew is the bots of a running demo.
+type crew struct {
 	stack stack
 	bots  []*bot
 	meets meets
@@ -33,7 +34,7 @@ type street struct {
 // bot calls what the programme shows, slowly.
 type bot struct {
 	stack  stack
-	door   *door
+	client *client
 	key    string
 	rand   *rand.Rand
 	called map[string]bool
@@ -43,14 +44,13 @@ type bot struct {
 // opened is a call that a bot filed.
 type opened struct{ id, market string }
 
-// openStreet signs the bots in, each with one key.
-func openStreet(ctx context.Context, s stack) (*street, error) {
-	out := &street{stack: s}
-	for i, name := range streetNames {
-		d := newDoor(streetDoor+i, &out.meets)
-		b := &bot{stack: s, door: d, rand: rand.New(rand.NewPCG(uint64(i), 7)), called: map[string]bool{}}
+// openCrew signs the bots in, each with one key.
+func openCrew(ctx context.Context, s stack) (*crew, error) {
+	out := &crew{stack: s}
+	for i, name := range botNames {
+		b := &bot{stack: s, client: newClient(botAddress+i, &out.meets), rand: rand.New(rand.NewPCG(uint64(i), 7)), called: map[string]bool{}}
 		out.bots = append(out.bots, b)
-		if err := b.enter(ctx, name, i == len(streetNames)-1); err != nil {
+		if err := b.enter(ctx, name, i == len(botNames)-1); err != nil {
 			out.close()
 			return nil, fmt.Errorf("bot %s: %w", name, err)
 		}
@@ -58,25 +58,27 @@ func openStreet(ctx context.Context, s stack) (*street, error) {
 	return out, nil
 }
 
-func (s *street) close() {
+func (s *crew) close() {
 	for _, b := range s.bots {
-		b.door.close()
+		b.client.close()
 	}
 }
 
-// enter signs in and takes one key; keys of earlier demos are given back, since
-// nobody may hold many.
+// enter signs in and mints one key. Keys of earlier demos are revoked first, because an
+// operator can have only ten.
 func (b *bot) enter(ctx context.Context, name string, machine bool) error {
-	_, login, err := mint(ctx, b.door, b.stack, name)
+	var minted struct{ Token, Key string }
+	err := b.client.post(ctx, b.stack.IDP+"/mint", "", map[string]string{"user": name}, http.StatusOK, &minted)
 	if err != nil {
 		return err
 	}
-	who, err := authenticate(ctx, b.door, b.stack, login)
-	if err != nil {
+	login := minted.Token
+	var in struct{ User struct{ Handle string } }
+	if err := b.client.post(ctx, b.stack.Hub+"/api/auth/privy", login, nil, http.StatusOK, &in); err != nil {
 		return err
 	}
 	keys := b.stack.Hub + "/api/dev/keys"
-	reply, err := b.door.do(ctx, ask{method: http.MethodGet, url: keys, bearer: login})
+	reply, err := b.client.do(ctx, ask{method: http.MethodGet, url: keys, bearer: login})
 	if err != nil {
 		return err
 	}
@@ -91,29 +93,27 @@ func (b *bot) enter(ctx context.Context, name string, machine bool) error {
 	}
 	for _, k := range list.Keys {
 		if k.Active && k.Label == keyLabel {
-			if _, err := b.door.do(ctx, ask{method: http.MethodDelete, url: keys + "?id=" + url.QueryEscape(k.ID), bearer: login}); err != nil {
+			if _, err := b.client.do(ctx, ask{method: http.MethodDelete, url: keys + "?id=" + url.QueryEscape(k.ID), bearer: login}); err != nil {
 				return err
 			}
 		}
 	}
-	var minted struct{ Key string }
-	if err := b.door.post(ctx, keys, login, map[string]string{"label": keyLabel}, http.StatusCreated, &minted); err != nil {
+	if err := b.client.post(ctx, keys, login, map[string]string{"label": keyLabel}, http.StatusCreated, &minted); err != nil {
 		return err
 	}
-	b.key, b.door.pace = minted.Key, newPace()
+	b.key, b.client.pace = minted.Key, newPace()
 	if !machine {
 		return nil
 	}
-	_, err = b.door.do(ctx, ask{
-		method: http.MethodPost, url: b.stack.Hub + "/api/admin/operators", body: map[string]any{"handle": who.Handle, "operatorType": "system_bot"},
+	_, err = b.client.do(ctx, ask{
+		method: http.MethodPost, url: b.stack.Hub + "/api/admin/operators", body: map[string]any{"handle": in.User.Handle, "operatorType": "system_bot"},
 		header: map[string]string{"x-admin-secret": b.stack.AdminSecret},
 	})
 	return err
 }
 
-// begin lets every bot call a few times at once, so that there is something to
-// see; it gives one of the calls.
-func (s *street) begin(ctx context.Context) (opened, error) {
+// begin files the first calls of every bot and returns the last one.
+func (s *crew) begin(ctx context.Context) (opened, error) {
 	var last opened
 	for range firstCalls {
 		for _, b := range s.bots {
@@ -135,20 +135,23 @@ func (s *street) begin(ctx context.Context) (opened, error) {
 }
 
 // run has the bots act until ctx ends.
-func (s *street) run(ctx context.Context) error {
-	return each(ctx, len(s.bots), len(s.bots), func(ctx context.Context, i int) error {
-		b := s.bots[i]
-		for {
-			if err := sleep(ctx, restAtLeast+time.Duration(b.rand.Int64N(int64(restAtMost-restAtLeast)))); err != nil {
-				return err
-			}
-			if err := b.act(ctx); err != nil { // whatever it is, it will pass
-				if err := sleep(ctx, afterFault); err != nil {
+func (s *crew) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, b := range s.bots {
+		group.Go(func() error {
+			for {
+				if err := sleep(ctx, restAtLeast+time.Duration(b.rand.Int64N(int64(restAtMost-restAtLeast)))); err != nil {
 					return err
 				}
+				if err := b.act(ctx); err != nil { // for example a restart of the hub
+					if err := sleep(ctx, afterFault); err != nil {
+						return err
+					}
+				}
 			}
-		}
-	})
+		})
+	}
+	return group.Wait()
 }
 
 // act is a new call, or a word on an old one.
@@ -184,7 +187,7 @@ func (b *bot) aired(ctx context.Context) ([]offer, error) {
 			YesPrice   *float64
 		}
 	}
-	if err := b.door.get(ctx, b.stack.Hub+"/api/network/program?limit=400&lanes=0", &program); err != nil {
+	if err := b.client.get(ctx, b.stack.Hub+"/api/network/program?limit=400&lanes=0", &program); err != nil {
 		return nil, err
 	}
 	var out []offer
@@ -204,7 +207,7 @@ func (b *bot) listed(ctx context.Context) ([]offer, error) {
 		BestAsk   *float64
 		Accepting bool `json:"acceptingOrders"`
 	}
-	if err := b.door.get(ctx, b.stack.Venues+"/gamma/markets?closed=false&order=volume24hr&ascending=false&limit=60", &markets); err != nil {
+	if err := b.client.get(ctx, b.stack.Venues+"/gamma/markets?closed=false&order=volume24hr&ascending=false&limit=60", &markets); err != nil {
 		return nil, err
 	}
 	var out []offer
@@ -216,6 +219,15 @@ func (b *bot) listed(ctx context.Context) ([]offer, error) {
 	return out, nil
 }
 
+// callBody is the body of POST /api/predictions.
+type callBody struct {
+	MarketID   string `json:"marketId"`
+	Direction  string `json:"direction"`
+	Price      int    `json:"priceAtPrediction"`
+	Confidence int    `json:"confidence,omitempty"`
+	Take       string `json:"textTake,omitempty"`
+}
+
 // call files a call on one of the markets, if one of them is new to the bot.
 func (b *bot) call(ctx context.Context, offers []offer) (opened, error) {
 	b.rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] })
@@ -224,7 +236,7 @@ func (b *bot) call(ctx context.Context, offers []offer) (opened, error) {
 			continue
 		}
 		b.called[o.market] = true
-		r, err := b.door.do(ctx, ask{method: http.MethodPost, url: b.stack.Hub + "/api/predictions", bearer: b.key, body: b.body(o)})
+		r, err := b.client.do(ctx, ask{method: http.MethodPost, url: b.stack.Hub + "/api/predictions", bearer: b.key, body: b.body(o)})
 		if err != nil {
 			return opened{}, err
 		}
@@ -262,7 +274,7 @@ func (b *bot) remark(ctx context.Context) error {
 	case 1:
 		event = map[string]any{"type": "confidence", "payload": map[string]int{"confidence": 20 + b.rand.IntN(80)}}
 	}
-	r, err := b.door.do(ctx, ask{
+	r, err := b.client.do(ctx, ask{
 		method: http.MethodPost, url: b.stack.Hub + "/api/signals/" + b.own[i] + "/events", bearer: b.key, body: event, once: true,
 	})
 	if err != nil {

@@ -17,8 +17,7 @@ type cli struct {
 	Stop    stopCmd    `cmd:"" help:"Stop a stack that runs elsewhere."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database of a running stack up to date."`
 	Env     envCmd     `cmd:"" help:"Print where a running stack is, for a shell to take in."`
-	Demo    demoCmd    `cmd:"" help:"Start everything with a past to look at, and bots that go on calling."`
-	Replay  replayCmd  `cmd:"" help:"Drive a career with known answers against a running stack and check everything that comes of it."`
+	Demo    demoCmd    `cmd:"" help:"Start everything with a history of 90 days, and bots that file calls."`
 }
 
 func main() {

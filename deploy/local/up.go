@@ -27,6 +27,9 @@ type upCmd struct {
 	Bin     string   `help:"Take the programs from this directory instead of building them." type:"existingdir"`
 	Preload []string `help:"Libraries for Postgres to preload, for example pg_stat_statements."`
 	Set     []string `help:"A setting of Postgres, name=value; may be repeated." sep:"none"`
+
+	// prepare runs after the migrations and before the services; nil: nothing to do.
+	prepare func(ctx context.Context, l *launch, in inputs, bin, admin string) error
 }
 
 // launch is one run of up.
@@ -117,6 +120,11 @@ func (l *launch) start(ctx context.Context) error {
 	in := inputs{
 		state: l.state, secrets: l.secrets, ports: ports, own: ownEnv(), hubs: l.cmd.Hubs, nonce: randomHex(8), redis: l.redis.URL(),
 		database: func(role string) (string, error) { return localdb.WithUser(admin, role, l.secrets.Database) },
+	}
+	if l.cmd.prepare != nil {
+		if err := l.cmd.prepare(ctx, l, in, bin, admin); err != nil {
+			return err
+		}
 	}
 	return l.run(ctx, in, bin, admin)
 }

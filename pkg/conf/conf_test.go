@@ -161,7 +161,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 func TestDevelopmentForgives(t *testing.T) {
 	t.Parallel()
 	environ := good()
-	maps.Copy(environ, map[string]string{"ENV": "", "HUB_URL": "http://127.0.0.1:8080/", "LINK_SECRET": "development-link-secret-0123456789"})
+	maps.Copy(environ, map[string]string{"ENV": "development", "HUB_URL": "http://127.0.0.1:8080/", "LINK_SECRET": "development-link-secret-0123456789"})
 	c, err := conf.LoadFrom[config](environ)
 	if err != nil || c.Env.SecureCookies() {
 		t.Error(err)
@@ -223,5 +223,22 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	}
 	if s.Reveal() != "CANARY" || (conf.Secret{}).IsSet() || (conf.Secret{}).String() != "" || h.hidden.Reveal() != "CANARY" {
 		t.Error("Reveal")
+	}
+}
+
+func TestUnsetEnvironmentMeansProduction(t *testing.T) {
+	t.Parallel()
+	type settings struct {
+		Env conf.Env `env:"ENV"`
+	}
+	for value, production := range map[string]bool{"": true, "production": true, "development": false, "test": false} {
+		environ := map[string]string{"ENV": value}
+		if value == "" {
+			environ = nil
+		}
+		cfg, err := conf.LoadFrom[settings](environ)
+		if err != nil || cfg.Env.Production() != production || cfg.Env.SecureCookies() != production {
+			t.Errorf("ENV=%q: production %t, secure cookies %t, %v", value, cfg.Env.Production(), cfg.Env.SecureCookies(), err)
+		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 )
 
-// Env is the kind of place a process runs in; the zero value is development.
+// Env is the kind of place a process runs in; the zero value is production.
 type Env string
 
 // The environments.
@@ -18,16 +18,17 @@ const (
 	Production  Env = "production"
 )
 
-// Production reports the place where nothing is forgiven.
-func (e Env) Production() bool { return e == Production }
+// Production reports the environment with every check; unset means production, so that a
+// forgotten setting never weakens an installation.
+func (e Env) Production() bool { return e == Production || e == "" }
 
 // SecureCookies reports whether cookies need https.
-func (e Env) SecureCookies() bool { return e != Development && e != Test && e != "" }
+func (e Env) SecureCookies() bool { return e != Development && e != Test }
 
 func (e *Env) set(r *Report, raw string) {
 	switch v := Env(raw); v {
 	case "":
-		*e = Development
+		*e = Production
 	case Development, Test, Production:
 		*e = v
 	default:

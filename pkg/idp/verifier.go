@@ -44,6 +44,8 @@ type Subject struct {
 	Username  string // may be empty
 	SessionID string
 	ExpiresAt time.Time
+	// SignedInAt is when the person proved who they are: auth_time, else iat.
+	SignedInAt time.Time
 }
 
 // Verifier verifies tokens. It is safe for concurrent use.
@@ -195,12 +197,19 @@ func (c claims) bearer(now time.Time) (s Subject, err error) {
 	var errs [3]error
 	s.Subject, errs[0] = c.text("sub")
 	s.SessionID, errs[1] = c.text("sid")
-	_, s.ExpiresAt, errs[2] = c.times(now)
+	s.SignedInAt, s.ExpiresAt, errs[2] = c.times(now)
 	if err := errors.Join(errs[:]...); err != nil {
 		return Subject{}, err
 	}
 	if _, identity := c[linkedAccounts]; identity {
 		return Subject{}, errors.New("an identity token is no credential")
+	}
+	if _, given := c["auth_time"]; given {
+		at, err := c.moment("auth_time")
+		if err != nil || at.After(now.Add(leeway)) {
+			return Subject{}, errors.New("auth_time is no time, or in the future")
+		}
+		s.SignedInAt = at
 	}
 	s.Name, _ = c.text("name")
 	s.Username, _ = c.text("preferred_username")

@@ -132,9 +132,49 @@ func (o Object) str(name string, v []byte, limit int) *string {
 	return &s
 }
 
-// Line reads text of at most limit characters on one line, as syntax.IsLine has it; when
-// there is any, something of it can be seen. When it is required, absent and empty text
-// is missing.
+// OptText reads optional text of at most limit characters, as syntax.IsText has it; nil when
+// absent. With lines it may have line feeds, and each CR LF becomes one.
+func (o Object) OptText(name string, limit int, lines bool) *string {
+	s := o.OptString(name, BodyLimit)
+	if s == nil {
+		return nil
+	}
+	if lines {
+		*s = syntax.PlainLines(*s)
+	}
+	switch {
+	case utf8.RuneCountInString(*s) > limit:
+		o.Invalid(name, "must have at most "+strconv.Itoa(limit)+" characters")
+	case !syntax.IsText(*s, lines):
+		o.Invalid(name, "must have no control characters, marks of the writing direction, private use characters or noncharacters")
+	}
+	return s
+}
+
+// Text is OptText where absent text is empty; when it is required, that is missing.
+func (o Object) Text(name string, limit int, lines, required bool) string {
+	s := o.OptText(name, limit, lines)
+	if s == nil || *s == "" {
+		if required {
+			o.Missing(name)
+		}
+		return ""
+	}
+	return *s
+}
+
+// Name reads a name or a label of at most limit characters, as syntax.IsName has it. When it
+// is required, absent and empty text is missing.
+func (o Object) Name(name string, limit int, required bool) string {
+	s := o.String(name, limit, required)
+	if s != "" && !syntax.IsName(s, 1, limit) {
+		o.Invalid(name, "must be at most "+strconv.Itoa(limit)+" visible characters on one line, without format characters")
+	}
+	return s
+}
+
+// Line reads text of at most limit characters on one line, as syntax.IsLine has it. When it
+// is required, absent and empty text is missing.
 func (o Object) Line(name string, limit int, required bool) string {
 	s := o.String(name, limit, required)
 	o.checkLine(name, s, limit)
@@ -152,7 +192,7 @@ func (o Object) OptLine(name string, limit int) *string {
 
 func (o Object) checkLine(name, s string, limit int) {
 	if s != "" && !syntax.IsLine(s, 1, limit) {
-		o.Invalid(name, "must be at most "+strconv.Itoa(limit)+" characters on one line, some of which can be seen")
+		o.Invalid(name, "must be at most "+strconv.Itoa(limit)+" characters on one line, at least one of them visible")
 	}
 }
 

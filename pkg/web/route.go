@@ -17,12 +17,14 @@ import (
 // Route is one line of a service's routes.go: everything that a reader of the
 // list must know about it.
 type Route struct {
-	Method  string
-	Path    string   // Echo pattern, /api/m/:id
-	Who     []string // who may call; read by people and tests
-	CORS    CORS
-	Cache   string // Cache-Control of a successful GET; empty is no-store
-	Handler echo.HandlerFunc
+	Method string
+	Path   string   // Echo pattern, /api/m/:id
+	Who    []string // who may call; read by people and tests
+	// Permission is what a strict operator key needs; empty where no key is taken.
+	Permission string
+	CORS       CORS
+	Cache      string // Cache-Control of a successful GET; empty is no-store
+	Handler    echo.HandlerFunc
 
 	// Empty gives the graceful-empty rule to a list read: when its source
 	// fails, the answer is 200 with this value. EmptyFor is the same for

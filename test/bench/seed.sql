@@ -28,9 +28,15 @@ CREATE FUNCTION bench.add_markets(prefix text, of_provider text, n int) RETURNS 
     SELECT prefix || i, of_provider, 'Will the central bank cut its rate by at least 25 bps in March?', 'open', now() + interval '1 year',
         'ECONOMY', 'economy', CASE WHEN of_provider = 'manual' THEN 5000 END, CASE WHEN of_provider <> 'manual' THEN now() END, now(), now()
     FROM generate_series(0, n - 1) i;
-    INSERT INTO api.market_quotes (market_id, yes_bps, at, volume, volume_usd, volume24h, liquidity)
-    SELECT prefix || i, 5000, now(), 0, 0, 0, 0 FROM generate_series(0, n - 1) i;
+    INSERT INTO api.market_quotes (market_id, yes_bps, at, volume, volume_usd, volume24h, liquidity, yes_price_bps, no_price_bps, quoted_at, quote_rule, open_at)
+    SELECT prefix || i, 5000, now(), 0, 0, 0, 0, 5050, 5050, now(), 'bench', now() FROM generate_series(0, n - 1) i;
     INSERT INTO api.market_prices (market_id, at, yes_bps) SELECT prefix || i, now(), 5000 FROM generate_series(0, n - 1) i;
+$$;
+
+-- Makes the quotes of the markets <prefix>0 to <prefix>n-1 as young as a refresh would.
+CREATE FUNCTION bench.date_quotes(prefix text, n int) RETURNS void LANGUAGE sql SET synchronous_commit = off AS $$
+    UPDATE api.market_quotes SET at = now(), quoted_at = now(), open_at = now()
+    WHERE market_id IN (SELECT prefix || i FROM generate_series(0, n - 1) i);
 $$;
 
 -- n signals on each of the markets <prefix>first to <prefix>first+markets-1, by the

@@ -54,6 +54,8 @@ func (b *bench) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	stop := b.dateQuotes(ctx)
+	defer stop()
 	venue := &filer{tokens: b.seed.tokens, prefix: "kalshi-BENCH-"}
 	native := &filer{tokens: b.seed.tokens, prefix: "native-bench-"}
 	fmt.Println("every key files once, so that the hub has heard of it")
@@ -66,6 +68,31 @@ func (b *bench) write(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// dateEvery is well below QUOTE_MAX_AGE: no call waits for a venue.
+const dateEvery = 5 * time.Second
+
+// dateQuotes keeps the quotes of the venue's markets young until stop is called.
+func (b *bench) dateQuotes(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(dateEvery)
+		defer tick.Stop()
+		for {
+			if _, err := b.seed.db.Exec(ctx, "SELECT bench.date_quotes('kalshi-BENCH-', $1)", writeMarkets); err != nil && ctx.Err() == nil {
+				b.report.note("quotes were not dated again: %v", err)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
 }
 
 // stretch is one measured stretch of writes.

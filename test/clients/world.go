@@ -216,6 +216,11 @@ func (w *world) person(ctx context.Context, name string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Errors reach the redirect URI of a reviewed app only.
+		review := w.Hub + "/api/admin/apps/" + app.ClientID
+		if err := w.send(ctx, review, client.Admin(w.AdminSecret), map[string]any{"trusted": true}, http.StatusOK, nil); err != nil {
+			return nil, err
+		}
 		prefix := strings.ToUpper(kind)
 		env = append(env, prefix+"_APP="+app.ClientID, prefix+"_SECRET="+app.ClientSecret)
 	}

@@ -14,9 +14,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// broadcast puts somebody on the air with a stream of a host of their own.
+// decided sets the status of an operator as a streamer.
+func (p *person) decided(t testing.TB, status string) {
+	t.Helper()
+	p.auth(t)
+	post(t, p.s.Hub+"/api/admin/streamers", p.s.admin(), payload(obj{"handle": p.user, "status": status})).is(http.StatusOK)
+}
+
+// broadcast starts a broadcast of an approved operator from another host.
 func (p *person) broadcast(t testing.TB, market, url string) {
 	t.Helper()
+	p.decided(t, "approved")
 	post(t, p.s.Hub+"/api/m/"+market+"/streams", p.auth(t), payload(obj{"url": url, "label": "night desk"})).is(http.StatusOK)
 	p.beat(t, market)
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"golang.org/x/oauth2"
@@ -23,16 +24,17 @@ func (p *person) signer(t testing.TB, by option, appID any, label string, scopes
 	}
 	key, base := hex.EncodeToString(public), p.s.Hub+"/api/protocol/v1"
 	challenge := post(t, base+"/signers/challenge", by, payload(obj{"publicKey": key})).is(http.StatusOK).str("challenge")
+	expires := time.Now().UTC().AddDate(0, 0, 10).Format(time.RFC3339) // a signer of an operator key must expire
 	// Sorted members without spaces are the canonical form of this object.
 	said, err := json.Marshal(obj{
-		"appId": appID, "challenge": challenge, "denpaId": get(t, base+"/me", by).is(http.StatusOK).str("denpaId"), "expiresAt": nil, "publicKey": key, "scopes": scopes,
+		"appId": appID, "challenge": challenge, "denpaId": get(t, base+"/me", by).is(http.StatusOK).str("denpaId"), "expiresAt": expires, "publicKey": key, "scopes": scopes,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	proof := ed25519.Sign(private, []byte("denpa-signer-v1\n"+base+"\n"+string(said)))
 	post(t, base+"/signers", by, payload(obj{
-		"publicKey": key, "scopes": scopes, "label": label, "challenge": challenge, "proof": hex.EncodeToString(proof),
+		"publicKey": key, "scopes": scopes, "label": label, "expiresAt": expires, "challenge": challenge, "proof": hex.EncodeToString(proof),
 	})).is(http.StatusCreated).has(obj{"status": "active"})
 	return key
 }

@@ -98,8 +98,8 @@ func TestVenueFails(t *testing.T) {
 		} else {
 			// Accepted without a snapshot: the only call that has none.
 			blind := p.call(t, called, "YES", 6100, obj{"marketTitle": "Will the bridge hold?"})
-			s.signal(t, blind).has(obj{"crowdYesAtSignal": nil, "marketTitle": "Will the bridge hold?", "priceAtPrediction": 6100})
-			get(t, s.Hub+"/api/m/"+called).is(http.StatusOK).has(obj{"status": "unknown", "question": "Will the bridge hold?", "yesBps": nil})
+			s.signal(t, blind).has(obj{"crowdYesAtSignal": nil, "marketTitle": called, "priceVerified": false, "priceAtPrediction": 6100})
+			get(t, s.Hub+"/api/m/"+called).is(http.StatusOK).has(obj{"status": "unknown", "question": called, "yesBps": nil})
 			p.call(t, phantom, "YES", 6100)
 		}
 		get(t, s.Hub+"/api/m/"+fresh).is(http.StatusServiceUnavailable).has(obj{"error": "venue_unavailable"})

@@ -20,11 +20,12 @@ func TestLiveReachesItsListeners(t *testing.T) {
 	k := s.connect(t, nil)
 	k.say(obj{"op": "subscribe", "id": "s1", "channels": []string{operator, overlay, "live", "market:" + market}})
 	begins := k.snapshots(operator, overlay)
-	for channel, data := range map[string]string{operator: `{"live":false,"showId":null,"signal":null}`, overlay: `{"marketId":null}`} {
+	for channel, data := range map[string]string{operator: `{"live":false,"showId":null,"signal":null,"approved":false}`, overlay: `{"marketId":null}`} {
 		if begins[channel] != data {
 			t.Errorf("%s begins with %s", channel, begins[channel])
 		}
 	}
+	p.decided(t, "approved")
 	post(t, s.Hub+"/api/m/"+market+"/streams", p.auth(t), payload(obj{"url": "https://video.example/" + p.user + ".m3u8"})).is(http.StatusOK)
 	show := post(t, s.Hub+"/api/streamer/heartbeat", p.auth(t)).is(http.StatusOK).str("showId")
 	if f := k.event(operator, "operator.live"); f.Seq == 0 || !strings.Contains(string(f.Data), show) || !strings.Contains(string(f.Data), `"handle":"`+p.user+`"`) {

@@ -29,7 +29,7 @@ func TestCallFromDoorToRecord(t *testing.T) {
 	reads(t, s, p, market, id)
 
 	s.finalize(t, market, "NO").has(obj{"scored": 1, "won": 1, "lost": 0, "void": 0, "outcome.outcome": "NO", "outcome.resolver": "manual", "outcome.source": "native"})
-	s.signal(t, id).has(obj{"status": "won", "score": 31, "outcome": "NO", "direction": "NO", "priceAtPrediction": 6850, "confidence": 70})
+	s.signal(t, id).has(obj{"status": "won", "score": 30, "scoreBasisBps": 7000, "outcome": "NO", "direction": "NO", "priceAtPrediction": 6850, "confidence": 70})
 	events := get(t, s.Hub+"/api/signals/"+id+"/events").is(http.StatusOK)
 	last := events.list("events")[len(events.list("events"))-1].(map[string]any)
 	if last["type"] != "resolved" || last["actor"] != "native" || last["createdAt"] != s.signal(t, id).str("resolvedAt") {
@@ -123,7 +123,7 @@ func feed(t *testing.T, s *stack, p *person, market, id string) {
 		t.Errorf("feed: %v … %v", oldest, newest)
 	}
 	data := newest["data"].(map[string]any)
-	if data["signalId"] != id || data["status"] != "won" || !same(data["score"], 31) {
+	if data["signalId"] != id || data["status"] != "won" || !same(data["score"], 30) {
 		t.Errorf("signal.resolved: %v", data)
 	}
 	first, err := oldest["seq"].(interface{ Int64() (int64, error) }).Int64()
@@ -161,7 +161,7 @@ func boards(t *testing.T, s *stack, p *person) {
 	})
 	for _, row := range get(t, s.Hub+"/api/operator/leaderboard?limit=100").list("leaderboard") {
 		if m := row.(map[string]any); m["handle"] == p.user {
-			if m["operatorPublicId"] != s.masked("did:idp:"+p.user) || !same(m["score"], 31+2*99) || !same(m["accuracy"], 100) || m["tier"] != "independent" {
+			if m["operatorPublicId"] != s.masked("did:idp:"+p.user) || !same(m["score"], 30+2*99) || !same(m["accuracy"], 100) || m["tier"] != "independent" {
 				t.Errorf("board: %v", m)
 			}
 		}

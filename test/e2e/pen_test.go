@@ -128,8 +128,14 @@ func TestProfileByMessage(t *testing.T) {
 	payout := s.Hub + "/api/network/payout/" + strings.ToUpper(p.user)
 	get(t, payout).is(http.StatusOK).has(obj{"eligible": false})
 	first := w.write(t, "profile.update", obj{
-		"displayName": "Mara K", "bio": "Rivers do not read polls.", "avatar": "https://pictures.example/mara.png", "links": []string{"https://mara.example/"}, "payoutAddress": wallet,
+		"displayName": "Mara K", "bio": "Rivers do not read polls.", "avatar": "https://pictures.example/mara.png", "links": []string{"https://mara.example/"},
 	})
+	session, _ := p.signIn(t)
+	pay := func(address any) *answer {
+		return post(t, s.Hub+"/api/streamer/profile", session, with("Origin", s.Hub), payload(obj{"payoutAddress": address}))
+	}
+	w.send(t, "profile.update", obj{"payoutAddress": wallet}).fails(http.StatusForbidden, "session_required")
+	pay(wallet).is(http.StatusOK)
 	messages := s.Hub + "/api/protocol/v1/messages"
 	post(t, messages, payload(first)).is(http.StatusCreated)
 	for _, name := range []string{p.user, strings.ToUpper(p.user), w.denpaID, strings.ToUpper(w.denpaID)} {
@@ -157,7 +163,7 @@ func TestProfileByMessage(t *testing.T) {
 	get(t, passport+p.user).is(http.StatusOK).has(obj{"operatorType": "ai_agent", "isAi": true})
 	post(t, s.Hub+"/api/admin/operators", s.admin(), payload(obj{"handle": p.user, "operatorType": "human", "house": true})).is(http.StatusOK)
 	get(t, payout).is(http.StatusOK).has(obj{"eligible": true})
-	w.send(t, "profile.update", obj{"payoutAddress": nil}).is(http.StatusCreated)
+	pay(nil).is(http.StatusOK)
 	get(t, payout).is(http.StatusOK).has(obj{"eligible": false})
 
 	w.send(t, "profile.update", obj{}).fails(http.StatusBadRequest, "invalid_request")

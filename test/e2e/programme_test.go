@@ -267,6 +267,7 @@ func TestPulseAndStreams(t *testing.T) {
 	}
 	s.connect(t, nil).say(obj{"op": "subscribe", "channels": []string{"market:" + market}})
 	k.until("a second reader", func(f frame) bool { return f.Type == "viewers.updated" && string(f.Data) == `{"viewers":2}` })
+	p.decided(t, "approved")
 	post(t, s.Hub+"/api/m/"+market+"/streams", p.auth(t), payload(obj{"url": "https://video.example/" + p.user + "/index.m3u8"})).is(http.StatusOK)
 	k.event("market:"+market, "stream.bound")
 	eventually(t, func() bool {

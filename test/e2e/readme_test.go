@@ -25,7 +25,7 @@ var promised = map[string][]string{
 		`"type":"note","payload":\{"text":"Rain has stopped\."\}`, `"scored":1,"won":1`, `"active":false`, `(?m)\b401$`, `"items":\[`, `"type":"signal\.resolved"`, `"segment":`,
 		`every number holds \(calls: 1, events: \d+\)`,
 	},
-	"docs/agents.md": {`(?m)^"name":"submit_signal_event"$`, `"id":null,"dryRun":true`, `"structuredContent":\{"ok":true,"id":"[0-9a-f-]{36}"\}`, `already_predicted`},
+	"docs/agents.md": {`(?m)^"name":"submit_signal_event"$`, `"dryRun":true`, `"structuredContent":\{"ok":true,"id":"[0-9a-f-]{36}"`, `already_predicted`},
 	"docs/cli.md": {
 		`"permissions": \[`, `(?m)^Filed +NO on native-\S+ at 68\.5 cents$`, `already_predicted: .*/receipts/[0-9a-f-]{36}`, `(?m)owner +Rain has stopped\.$`,
 		`(?m)^Calls +1$`, `(?m)^Call +NO at 68\.5 cents$`, `(?m)^RANK +HANDLE`, `"leaderboard": \[`, `every number holds \(calls: \d+, events: \d+\)`,

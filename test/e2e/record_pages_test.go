@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -135,21 +136,35 @@ func recordHolder(t *testing.T, s *stack) (p *person, first string) {
 	t.Helper()
 	p = s.person(t)
 	post(t, s.Hub+"/api/streamer/profile", p.auth(t), payload(obj{"displayName": hostileName, "bio": "Rivers do not read polls.\n<script>canary(2)</script>"})).is(http.StatusOK)
+	var ended []string
 	for i := range 28 {
 		price := []int{900, 3000, 5500, 7000}[i%4]
-		market := s.native(t, price, obj{"lane": []string{"SCIENCE", "MUSIC", "SPORT"}[i%3]})
+		market := s.venue(t, float64(price)/10_000, obj{"tags": []string{[]string{"Science", "Music", "Sports"}[i%3]}})
 		id := p.call(t, market, "YES", price, obj{"confidence": 10 + 3*i, "textTake": `<img src=x onerror=canary(3)> The dam opened at noon.`})
 		switch {
 		case i == 0:
 			first = id
-			s.finalize(t, market, "YES")
+			s.turn(t, market, obj{"state": "resolved", "outcome": "YES"})
 		case i%9 == 8:
-			s.finalize(t, market, "INVALID")
+			s.turn(t, market, obj{"state": "resolved", "outcome": "INVALID"})
 		case i < 24:
-			s.finalize(t, market, []string{"NO", "YES", "YES"}[i%3])
+			s.turn(t, market, obj{"state": "resolved", "outcome": []string{"NO", "YES", "YES"}[i%3]})
+		default:
+			continue
 		}
+		ended = append(ended, id)
 	}
+	s.settled(t, ended...)
 	return p, first
+}
+
+// settled scans until calls on markets that their venue resolved have their results.
+func (s *stack) settled(t *testing.T, ids ...string) {
+	t.Helper()
+	eventually(t, func() bool {
+		s.scan(t)
+		return !slices.ContainsFunc(ids, func(id string) bool { return s.signal(t, id).str("status") == "pending" })
+	}, "the results")
 }
 
 // TestRecordPage: the record of somebody on one page, on a phone and on a desk, in light
@@ -264,9 +279,10 @@ func TestNetworkPages(t *testing.T) {
 	t.Parallel()
 	s := up(t)
 	p := s.person(t)
-	market := s.native(t, 2000)
-	p.call(t, market, "YES", 2000)
-	s.finalize(t, market, "YES")
+	market := s.venue(t, 0.2)
+	id := p.call(t, market, "YES", 2000)
+	s.turn(t, market, obj{"state": "resolved", "outcome": "YES"})
+	s.settled(t, id)
 	for _, board := range []string{"/board?order=edge", "/board"} {
 		eventually(t, func() bool {
 			return strings.Contains(string(get(t, s.Hub+board).is(http.StatusOK).body), `href="/u/`+p.user+`"`)

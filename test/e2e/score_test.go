@@ -41,7 +41,7 @@ func basis(t testing.TB, s *stack, id string) any {
 	a := get(t, s.Hub+"/api/signals/"+id+"/events").is(http.StatusOK)
 	for i, e := range a.list("events") {
 		if e.(map[string]any)["type"] == "resolved" {
-			a.has(obj{"events." + strconv.Itoa(i) + ".payload.scoringVersion": "1.0", "events." + strconv.Itoa(i) + ".payload.scoringVertical": "SCIENCE"})
+			a.has(obj{"events." + strconv.Itoa(i) + ".payload.scoringVersion": "1.1", "events." + strconv.Itoa(i) + ".payload.scoringVertical": "SCIENCE"})
 			return a.at("events." + strconv.Itoa(i) + ".payload.scoreBasisBps")
 		}
 	}
@@ -67,21 +67,21 @@ func TestScoreVectors(t *testing.T) {
 		{9960, 0, -100},
 		{10000, 0, -100},
 	} {
-		yes := min(max(v.price, 100), 9900) // a market whose own price leaves this one as it is
+		yes := min(max(v.price, 100), 9900) // the lowest price that the call can be scored with
 		up, down := s.native(t, yes), s.native(t, yes)
 		won, lost := right.call(t, up, "YES", v.price), wrong.call(t, down, "YES", v.price)
 		s.finalize(t, up, "YES")
 		s.finalize(t, down, "NO")
 		s.signal(t, won).has(obj{"status": "won", "score": v.won, "outcome": "YES"})
 		s.signal(t, lost).has(obj{"status": "lost", "score": v.lost, "outcome": "NO"})
-		if got := basis(t, s, won); !same(got, v.price) {
+		if got := basis(t, s, won); !same(got, max(v.price, yes)) {
 			t.Errorf("%d was scored as %v", v.price, got)
 		}
 	}
 }
 
-// TestPriceVectors: a NO call that carries the price of YES is turned round, and
-// a price far better than the market's is not what is scored.
+// TestPriceVectors checks that a NO call that carries the price of YES is converted, and that a
+// price better than the market's is not what is scored.
 func TestPriceVectors(t *testing.T) {
 	t.Parallel()
 	s := up(t)
@@ -91,10 +91,10 @@ func TestPriceVectors(t *testing.T) {
 		price, stored, basis int
 	}{
 		{"NO", 3000, 7000, 7000},
-		{"NO", 6900, 6900, 6900},
-		{"NO", 5000, 5000, 6000},
-		{"NO", 6850, 6850, 6850},
-		{"YES", 100, 100, 2000},
+		{"NO", 7100, 7100, 7100},
+		{"NO", 6900, 6900, 7000},
+		{"NO", 5000, 5000, 7000},
+		{"YES", 100, 100, 3000},
 		{"YES", 3400, 3400, 3400},
 		{"YES", 7000, 7000, 7000},
 	} {
@@ -108,7 +108,7 @@ func TestPriceVectors(t *testing.T) {
 	}
 }
 
-// TestClosingLine: the line moved to 71 cents, and each call is measured by it.
+// TestClosingLine checks the closing line value of calls at prices worse than the market's.
 func TestClosingLine(t *testing.T) {
 	t.Parallel()
 	s := up(t)
@@ -119,7 +119,7 @@ func TestClosingLine(t *testing.T) {
 		clv   int
 		id    string
 	}
-	lines := []line{{"YES", 6190, 910, ""}, {"NO", 3810, -910, ""}, {"NO", 2500, 400, ""}}
+	lines := []line{{"YES", 8010, -910, ""}, {"NO", 3810, -910, ""}, {"NO", 3300, -400, ""}}
 	for i := range lines {
 		lines[i].id = s.person(t).call(t, market, lines[i].side, lines[i].price)
 	}

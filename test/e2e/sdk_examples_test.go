@@ -74,8 +74,8 @@ func TestExamples(t *testing.T) {
 			if line, err := seen.ReadString('\n'); err != nil || line != "watching market:"+market+"\n" {
 				t.Fatal(line, err)
 			}
-			run(`filed: `+uuid+`\n`, "file", market, "NO", "6850")
-			run(`the first call stands: `+uuid+`\n`, "file", market, "YES", "100")
+			run(`filed: `+uuid+` scored at 6850.*\n`, "file", market, "NO", "6850")
+			run(`the first call is locked: `+uuid+`\n`, "file", market, "YES", "100")
 			rest, err := io.ReadAll(seen)
 			if err != nil || !strings.Contains(string(rest), "signal.created") || watch.Wait() != nil {
 				t.Errorf("watch: %v\n%s", err, rest)

@@ -38,7 +38,7 @@ func connectLibrary(t testing.TB, o signalcast.Options) *signalcast.Client {
 }
 
 func called(market string, side client.Side, price int) client.SignalDraft {
-	return client.SignalDraft{MarketID: market, Direction: side, PriceAtPrediction: price}
+	return client.SignalDraft{MarketID: market, Direction: side, PriceAtPrediction: price, MaxSlippageBps: new(10000)} // calls move native markets
 }
 
 // refused demands an Error with this code.

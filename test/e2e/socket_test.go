@@ -127,7 +127,7 @@ func (k *socket) judge(f frame, raw []byte) {
 	var value any = data
 	switch f.Type {
 	case "signal.created":
-		delete(data, "id") // beside the item of the feed
+		data["receiptUrl"] = "https://hub.example/receipts/" + f.ID // an event names no host
 	case "signal.event":
 		value = data["event"]
 	default:

@@ -131,9 +131,11 @@ func start() (*launch, error) {
 	return r, nil
 }
 
-// plainEnv is our environment without what would make the stack another one.
+// plainEnv returns the environment of this process without what would make the stack another
+// one, and with the rules under which every verified call counts at once: these tests are not
+// about second quotes and rated markets, which test/system covers.
 func plainEnv() []string {
-	return slices.DeleteFunc(os.Environ(), func(pair string) bool {
+	own := slices.DeleteFunc(os.Environ(), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
 		switch name {
 		case "DATABASE_URL", "REDIS_URL", "IDP_PROVIDERS", "TRUSTED_PROXIES", "VENUE_SIM_DATA", "LOG_LEVEL":
@@ -141,6 +143,7 @@ func plainEnv() []string {
 		}
 		return false
 	})
+	return append(own, "QUOTE_CONFIRM_AFTER=off", "RATED_MIN_VOLUME_USD=0", "MANIFOLD_RATED_CREATORS=*")
 }
 
 func (r *launch) waitReady() error {

@@ -30,7 +30,7 @@ func TestStudio(t *testing.T) {
 	b.fill("#register-form", map[string]string{"displayName": "Mara K", "bio": "Rivers do not read polls.", "lanes": "science"})
 	b.click("#register-form button")
 	sees(t, b, within, "#studio-state", "Waiting for approval")
-	post(t, s.Hub+"/api/admin/streamers", s.admin(), payload(obj{"handle": p.user, "status": "approved"})).is(http.StatusOK)
+	p.decided(t, "approved")
 	b.visit(s.Hub+"/studio", http.StatusOK)
 	sees(t, b, within, "#studio-state", "Approved")
 
@@ -124,7 +124,7 @@ func TestStreamKeyByForm(t *testing.T) {
 	shows(t, b, `#studio`, "not approved yet")
 	b.forget("status of 403")
 	post(t, s.Hub+"/api/streamer/register", p.auth(t), payload(obj{"displayName": "Mara K"}))
-	post(t, s.Hub+"/api/admin/streamers", s.admin(), payload(obj{"handle": p.user, "status": "approved"})).is(http.StatusOK)
+	p.decided(t, "approved")
 	b.press(`form[action="/dev/stream"] button`, `#ingest-key`)
 	key := b.text("#ingest-key")
 	if len(key) < 20 || b.text("#ingest-url") == "" {

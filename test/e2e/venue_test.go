@@ -103,7 +103,7 @@ func TestDispute(t *testing.T) {
 
 	post(t, url, s.admin(), payload(obj{"marketId": market, "disputed": false})).is(http.StatusOK).has(obj{"outcome": nil})
 	eventually(t, func() bool { s.scan(t); return s.signal(t, id).str("status") != "pending" }, "the outcome")
-	s.signal(t, id).has(obj{"status": "won", "score": 50})
+	s.signal(t, id).has(obj{"status": "won", "score": 49})
 	types := map[string]bool{}
 	eventually(t, func() bool {
 		for _, item := range get(t, s.API+"/api/v1/feed?types=market.disputed,market.dispute_cleared,market.resolved&limit=200").list("items") {

@@ -51,7 +51,7 @@ func (s *stack) onStage(t *testing.T, market string) (p *person, key string) {
 // rule is what an admin says of somebody who asked to stream.
 func (s *stack) rule(t *testing.T, p *person, status string) {
 	t.Helper()
-	post(t, s.Hub+"/api/admin/streamers", s.admin(), payload(obj{"handle": p.user, "status": status})).is(http.StatusOK)
+	p.decided(t, status)
 }
 
 // pushClock runs ffmpeg until the test ends: the clock, three times as fast as it is.

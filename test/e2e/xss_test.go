@@ -272,6 +272,7 @@ func (p *person) showOnAir(t *testing.T, b *tab, market, evil string) {
 		}, said)
 		set().is(http.StatusOK)
 	}
+	p.decided(t, "approved")
 	for path, selectors := range map[string][]string{"/overlay/" + p.user: {"#overlay-name", "#overlay-note"}, "/live/" + p.user: {"#live-name", "#live-note"}} {
 		b.visit(hub+path, http.StatusOK)
 		for _, selector := range selectors {

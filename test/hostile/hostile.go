@@ -17,5 +17,5 @@ var Texts = []string{
 	`<style>@import "javascript:canary(1)";</style>`, `<style onload=canary(1)></style>`, `<div style="width:expression(canary(1))">`, `<p style="animation:x" onanimationstart=canary(1)>`,
 	`" onmouseover="canary(1)" autofocus onfocus="canary(1)" x="`, `' onmouseover='canary(1)' autofocus onfocus='canary(1)' x='`, `"><script>canary(1)</script>`, `'><script>canary(1)</script>`,
 	"` onerror=canary(1) `", `javascript:canary(1)`, `data:text/html,<script>canary(1)</script>`, `{{constructor.constructor('canary(1)')()}}`, `${canary(1)}`, `\x3cscript\x3ecanary(1)\x3c/script\x3e`,
-	`&lt;script&gt;canary(1)&lt;/script&gt;`, `&#60;script&#62;canary(1)&#60;/script&#62;`, "\u202e<script>canary(1)</script>", "＜script＞canary(1)＜/script＞<x onclick=canary(1)>",
+	`&lt;script&gt;canary(1)&lt;/script&gt;`, `&#60;script&#62;canary(1)&#60;/script&#62;`, "\u0130<script>canary(1)</script>", "＜script＞canary(1)＜/script＞<x onclick=canary(1)>",
 }

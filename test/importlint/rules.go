@@ -36,9 +36,10 @@ var subjects = map[string]map[string][]string{
 		"oracle":  {"signal", "operator", "wire"},
 		"signal":  {"market"},
 		"wire":    {"market"},
-		"live":    {"feed"},   // it hands on what the feed defines
-		"webhook": {"feed"},   // it is sent to webhooks, too
-		"export":  {"signal"}, // a record is made of signals
+		"live":    {"feed"},             // it hands on what the feed defines
+		"webhook": {"feed"},             // it is sent to webhooks, too
+		"export":  {"signal", "market"}, // a record is made of signals and the quotes of their markets
+		"score":   {"market"},           // a scoring price is made of quotes
 	},
 	"hub": {
 		"creation":   {"message", "market", "onair", "operator", "resolution", "signal", "station"}, // what is signed becomes each of them
@@ -57,6 +58,7 @@ var subjects = map[string]map[string][]string{
 		"onair":      {"operator", "signal"},           // operators are live, and a recap shows their calls
 		"resolution": {"market"},                       // a native market is a market
 		"export":     {"signal"},                       // a record is made of signals
+		"moderation": {"operator"},                     // operators report
 	},
 	"clock": {},
 }

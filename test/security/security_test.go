@@ -16,7 +16,7 @@ import (
 const (
 	repo  = "../.."
 	page  = "docs/security.md"
-	rules = 61
+	rules = 70
 )
 
 var (

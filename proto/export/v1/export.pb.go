@@ -138,6 +138,7 @@ type RecordHead struct {
 	Tier            string                 `protobuf:"bytes,5,opt,name=tier,proto3" json:"tier,omitempty"`
 	AsOf            *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`                                  // what happened up to here is in the record
 	PriceTolerances []*PriceTolerance      `protobuf:"bytes,7,rep,name=price_tolerances,json=priceTolerances,proto3" json:"price_tolerances,omitempty"` // oldest first
+	ConfirmAfterMs  int64                  `protobuf:"varint,8,opt,name=confirm_after_ms,json=confirmAfterMs,proto3" json:"confirm_after_ms,omitempty"` // from a call to its second quote; 0: second quotes are off
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -221,6 +222,13 @@ func (x *RecordHead) GetPriceTolerances() []*PriceTolerance {
 	return nil
 }
 
+func (x *RecordHead) GetConfirmAfterMs() int64 {
+	if x != nil {
+		return x.ConfirmAfterMs
+	}
+	return 0
+}
+
 // How far below the market a call is scored at most, from a time on.
 type PriceTolerance struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -277,15 +285,18 @@ func (x *PriceTolerance) GetBps() int32 {
 // A call with everything that is known of it.
 type Call struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
-	Signal          *v1.Signal             `protobuf:"bytes,1,opt,name=signal,proto3" json:"signal,omitempty"`                                                // without the raw provider id
-	BasisBps        int32                  `protobuf:"varint,2,opt,name=basis_bps,json=basisBps,proto3" json:"basis_bps,omitempty"`                           // the price that is scored
-	PriceVerified   bool                   `protobuf:"varint,3,opt,name=price_verified,json=priceVerified,proto3" json:"price_verified,omitempty"`            // the market's price was known at the call
-	SnapshotYesBps  *int32                 `protobuf:"varint,4,opt,name=snapshot_yes_bps,json=snapshotYesBps,proto3,oneof" json:"snapshot_yes_bps,omitempty"` // stored price that the call was held against, while it is kept
-	SnapshotAt      *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=snapshot_at,json=snapshotAt,proto3" json:"snapshot_at,omitempty"`
+	Signal          *v1.Signal             `protobuf:"bytes,1,opt,name=signal,proto3" json:"signal,omitempty"`                                       // without the raw provider id
+	BasisBps        int32                  `protobuf:"varint,2,opt,name=basis_bps,json=basisBps,proto3" json:"basis_bps,omitempty"`                  // scoring price: of the result once there is one, else of the filing
+	PriceVerified   bool                   `protobuf:"varint,3,opt,name=price_verified,json=priceVerified,proto3" json:"price_verified,omitempty"`   // a fresh quote was known at the call
 	ScoringVersion  string                 `protobuf:"bytes,6,opt,name=scoring_version,json=scoringVersion,proto3" json:"scoring_version,omitempty"` // with a result
 	ScoringVertical string                 `protobuf:"bytes,7,opt,name=scoring_vertical,json=scoringVertical,proto3" json:"scoring_vertical,omitempty"`
-	Resolution      *Resolution            `protobuf:"bytes,8,opt,name=resolution,proto3" json:"resolution,omitempty"` // the claim on the market, when there is one
-	Events          []*v1.Event            `protobuf:"bytes,9,rep,name=events,proto3" json:"events,omitempty"`         // oldest first
+	Resolution      *Resolution            `protobuf:"bytes,8,opt,name=resolution,proto3" json:"resolution,omitempty"`                                      // the claim on the market, when there is one
+	Events          []*v1.Event            `protobuf:"bytes,9,rep,name=events,proto3" json:"events,omitempty"`                                              // oldest first
+	FilingBasisBps  int32                  `protobuf:"varint,10,opt,name=filing_basis_bps,json=filingBasisBps,proto3" json:"filing_basis_bps,omitempty"`    // scoring price at the filing
+	Quote           *Quote                 `protobuf:"bytes,11,opt,name=quote,proto3" json:"quote,omitempty"`                                               // that the filing was compared with; none: unverified, or a native market
+	SecondQuote     *Quote                 `protobuf:"bytes,12,opt,name=second_quote,json=secondQuote,proto3" json:"second_quote,omitempty"`                // by which the result was scored; none: there was none
+	InitialYesBps   *int32                 `protobuf:"varint,13,opt,name=initial_yes_bps,json=initialYesBps,proto3,oneof" json:"initial_yes_bps,omitempty"` // native markets: the price before any call
+	OwnMarket       bool                   `protobuf:"varint,14,opt,name=own_market,json=ownMarket,proto3" json:"own_market,omitempty"`                     // the operator created the market
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -341,20 +352,6 @@ func (x *Call) GetPriceVerified() bool {
 	return false
 }
 
-func (x *Call) GetSnapshotYesBps() int32 {
-	if x != nil && x.SnapshotYesBps != nil {
-		return *x.SnapshotYesBps
-	}
-	return 0
-}
-
-func (x *Call) GetSnapshotAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.SnapshotAt
-	}
-	return nil
-}
-
 func (x *Call) GetScoringVersion() string {
 	if x != nil {
 		return x.ScoringVersion
@@ -383,6 +380,118 @@ func (x *Call) GetEvents() []*v1.Event {
 	return nil
 }
 
+func (x *Call) GetFilingBasisBps() int32 {
+	if x != nil {
+		return x.FilingBasisBps
+	}
+	return 0
+}
+
+func (x *Call) GetQuote() *Quote {
+	if x != nil {
+		return x.Quote
+	}
+	return nil
+}
+
+func (x *Call) GetSecondQuote() *Quote {
+	if x != nil {
+		return x.SecondQuote
+	}
+	return nil
+}
+
+func (x *Call) GetInitialYesBps() int32 {
+	if x != nil && x.InitialYesBps != nil {
+		return *x.InitialYesBps
+	}
+	return 0
+}
+
+func (x *Call) GetOwnMarket() bool {
+	if x != nil {
+		return x.OwnMarket
+	}
+	return false
+}
+
+// The price of each side in bps, rounded up.
+type Quote struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	YesPriceBps   int32                  `protobuf:"varint,1,opt,name=yes_price_bps,json=yesPriceBps,proto3" json:"yes_price_bps,omitempty"`
+	NoPriceBps    int32                  `protobuf:"varint,2,opt,name=no_price_bps,json=noPriceBps,proto3" json:"no_price_bps,omitempty"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`         // by the venue's clock
+	Rule          string                 `protobuf:"bytes,4,opt,name=rule,proto3" json:"rule,omitempty"`     // where it came from, for example polymarket.book
+	Sha256        []byte                 `protobuf:"bytes,5,opt,name=sha256,proto3" json:"sha256,omitempty"` // of the venue's answer; empty for a stream frame
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Quote) Reset() {
+	*x = Quote{}
+	mi := &file_export_v1_export_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Quote) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Quote) ProtoMessage() {}
+
+func (x *Quote) ProtoReflect() protoreflect.Message {
+	mi := &file_export_v1_export_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Quote.ProtoReflect.Descriptor instead.
+func (*Quote) Descriptor() ([]byte, []int) {
+	return file_export_v1_export_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Quote) GetYesPriceBps() int32 {
+	if x != nil {
+		return x.YesPriceBps
+	}
+	return 0
+}
+
+func (x *Quote) GetNoPriceBps() int32 {
+	if x != nil {
+		return x.NoPriceBps
+	}
+	return 0
+}
+
+func (x *Quote) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Quote) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *Quote) GetSha256() []byte {
+	if x != nil {
+		return x.Sha256
+	}
+	return nil
+}
+
 type Resolution struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Outcome       string                 `protobuf:"bytes,1,opt,name=outcome,proto3" json:"outcome,omitempty"`   // YES, NO, INVALID
@@ -393,13 +502,15 @@ type Resolution struct {
 	ClosePriceBps *int32                 `protobuf:"varint,6,opt,name=close_price_bps,json=closePriceBps,proto3,oneof" json:"close_price_bps,omitempty"`
 	ResolvedAt    *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=resolved_at,json=resolvedAt,proto3" json:"resolved_at,omitempty"`
 	Disputed      bool                   `protobuf:"varint,8,opt,name=disputed,proto3" json:"disputed,omitempty"`
+	Rated         bool                   `protobuf:"varint,9,opt,name=rated,proto3" json:"rated,omitempty"`                                // the market was rated when it was resolved
+	DecidedAt     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=decided_at,json=decidedAt,proto3,oneof" json:"decided_at,omitempty"` // when the outcome was public, as the administrator stated it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Resolution) Reset() {
 	*x = Resolution{}
-	mi := &file_export_v1_export_proto_msgTypes[5]
+	mi := &file_export_v1_export_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -411,7 +522,7 @@ func (x *Resolution) String() string {
 func (*Resolution) ProtoMessage() {}
 
 func (x *Resolution) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[5]
+	mi := &file_export_v1_export_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -424,7 +535,7 @@ func (x *Resolution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resolution.ProtoReflect.Descriptor instead.
 func (*Resolution) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{5}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Resolution) GetOutcome() string {
@@ -483,6 +594,20 @@ func (x *Resolution) GetDisputed() bool {
 	return false
 }
 
+func (x *Resolution) GetRated() bool {
+	if x != nil {
+		return x.Rated
+	}
+	return false
+}
+
+func (x *Resolution) GetDecidedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DecidedAt
+	}
+	return nil
+}
+
 type RecordEnd struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Calls         int64                  `protobuf:"varint,1,opt,name=calls,proto3" json:"calls,omitempty"`
@@ -494,7 +619,7 @@ type RecordEnd struct {
 
 func (x *RecordEnd) Reset() {
 	*x = RecordEnd{}
-	mi := &file_export_v1_export_proto_msgTypes[6]
+	mi := &file_export_v1_export_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -506,7 +631,7 @@ func (x *RecordEnd) String() string {
 func (*RecordEnd) ProtoMessage() {}
 
 func (x *RecordEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[6]
+	mi := &file_export_v1_export_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -519,7 +644,7 @@ func (x *RecordEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordEnd.ProtoReflect.Descriptor instead.
 func (*RecordEnd) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{6}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RecordEnd) GetCalls() int64 {
@@ -553,7 +678,7 @@ const file_export_v1_export_proto_rawDesc = "" +
 	"\x0eRecordResponse\x124\n" +
 	"\x04head\x18\x01 \x01(\v2 .signalcast.export.v1.RecordHeadR\x04head\x120\n" +
 	"\x05calls\x18\x02 \x03(\v2\x1a.signalcast.export.v1.CallR\x05calls\x121\n" +
-	"\x03end\x18\x03 \x01(\v2\x1f.signalcast.export.v1.RecordEndR\x03end\"\x9f\x02\n" +
+	"\x03end\x18\x03 \x01(\v2\x1f.signalcast.export.v1.RecordEndR\x03end\"\xc9\x02\n" +
 	"\n" +
 	"RecordHead\x12\x1b\n" +
 	"\tpublic_id\x18\x01 \x01(\tR\bpublicId\x12\x16\n" +
@@ -562,24 +687,36 @@ const file_export_v1_export_proto_rawDesc = "" +
 	"\roperator_type\x18\x04 \x01(\tR\foperatorType\x12\x12\n" +
 	"\x04tier\x18\x05 \x01(\tR\x04tier\x12/\n" +
 	"\x05as_of\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04asOf\x12O\n" +
-	"\x10price_tolerances\x18\a \x03(\v2$.signalcast.export.v1.PriceToleranceR\x0fpriceTolerances\"T\n" +
+	"\x10price_tolerances\x18\a \x03(\v2$.signalcast.export.v1.PriceToleranceR\x0fpriceTolerances\x12(\n" +
+	"\x10confirm_after_ms\x18\b \x01(\x03R\x0econfirmAfterMs\"T\n" +
 	"\x0ePriceTolerance\x120\n" +
 	"\x05since\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x10\n" +
-	"\x03bps\x18\x02 \x01(\x05R\x03bps\"\xcc\x03\n" +
+	"\x03bps\x18\x02 \x01(\x05R\x03bps\"\xf3\x04\n" +
 	"\x04Call\x124\n" +
 	"\x06signal\x18\x01 \x01(\v2\x1c.signalcast.signal.v1.SignalR\x06signal\x12\x1b\n" +
 	"\tbasis_bps\x18\x02 \x01(\x05R\bbasisBps\x12%\n" +
-	"\x0eprice_verified\x18\x03 \x01(\bR\rpriceVerified\x12-\n" +
-	"\x10snapshot_yes_bps\x18\x04 \x01(\x05H\x00R\x0esnapshotYesBps\x88\x01\x01\x12;\n" +
-	"\vsnapshot_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"snapshotAt\x12'\n" +
+	"\x0eprice_verified\x18\x03 \x01(\bR\rpriceVerified\x12'\n" +
 	"\x0fscoring_version\x18\x06 \x01(\tR\x0escoringVersion\x12)\n" +
 	"\x10scoring_vertical\x18\a \x01(\tR\x0fscoringVertical\x12@\n" +
 	"\n" +
 	"resolution\x18\b \x01(\v2 .signalcast.export.v1.ResolutionR\n" +
 	"resolution\x123\n" +
-	"\x06events\x18\t \x03(\v2\x1b.signalcast.signal.v1.EventR\x06eventsB\x13\n" +
-	"\x11_snapshot_yes_bps\"\xc8\x02\n" +
+	"\x06events\x18\t \x03(\v2\x1b.signalcast.signal.v1.EventR\x06events\x12(\n" +
+	"\x10filing_basis_bps\x18\n" +
+	" \x01(\x05R\x0efilingBasisBps\x121\n" +
+	"\x05quote\x18\v \x01(\v2\x1b.signalcast.export.v1.QuoteR\x05quote\x12>\n" +
+	"\fsecond_quote\x18\f \x01(\v2\x1b.signalcast.export.v1.QuoteR\vsecondQuote\x12+\n" +
+	"\x0finitial_yes_bps\x18\r \x01(\x05H\x00R\rinitialYesBps\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"own_market\x18\x0e \x01(\bR\townMarketB\x12\n" +
+	"\x10_initial_yes_bpsJ\x04\b\x04\x10\x05J\x04\b\x05\x10\x06R\x10snapshot_yes_bpsR\vsnapshot_at\"\xa5\x01\n" +
+	"\x05Quote\x12\"\n" +
+	"\ryes_price_bps\x18\x01 \x01(\x05R\vyesPriceBps\x12 \n" +
+	"\fno_price_bps\x18\x02 \x01(\x05R\n" +
+	"noPriceBps\x12*\n" +
+	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x12\n" +
+	"\x04rule\x18\x04 \x01(\tR\x04rule\x12\x16\n" +
+	"\x06sha256\x18\x05 \x01(\fR\x06sha256\"\xad\x03\n" +
 	"\n" +
 	"Resolution\x12\x18\n" +
 	"\aoutcome\x18\x01 \x01(\tR\aoutcome\x12\x1a\n" +
@@ -590,8 +727,13 @@ const file_export_v1_export_proto_rawDesc = "" +
 	"\x0fclose_price_bps\x18\x06 \x01(\x05H\x00R\rclosePriceBps\x88\x01\x01\x12;\n" +
 	"\vresolved_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"resolvedAt\x12\x1a\n" +
-	"\bdisputed\x18\b \x01(\bR\bdisputedB\x12\n" +
-	"\x10_close_price_bps\"Y\n" +
+	"\bdisputed\x18\b \x01(\bR\bdisputed\x12\x14\n" +
+	"\x05rated\x18\t \x01(\bR\x05rated\x12>\n" +
+	"\n" +
+	"decided_at\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampH\x01R\tdecidedAt\x88\x01\x01B\x12\n" +
+	"\x10_close_price_bpsB\r\n" +
+	"\v_decided_at\"Y\n" +
 	"\tRecordEnd\x12\x14\n" +
 	"\x05calls\x18\x01 \x01(\x03R\x05calls\x12\x16\n" +
 	"\x06events\x18\x02 \x01(\x03R\x06events\x12\x1e\n" +
@@ -613,39 +755,43 @@ func file_export_v1_export_proto_rawDescGZIP() []byte {
 	return file_export_v1_export_proto_rawDescData
 }
 
-var file_export_v1_export_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_export_v1_export_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_export_v1_export_proto_goTypes = []any{
 	(*RecordRequest)(nil),         // 0: signalcast.export.v1.RecordRequest
 	(*RecordResponse)(nil),        // 1: signalcast.export.v1.RecordResponse
 	(*RecordHead)(nil),            // 2: signalcast.export.v1.RecordHead
 	(*PriceTolerance)(nil),        // 3: signalcast.export.v1.PriceTolerance
 	(*Call)(nil),                  // 4: signalcast.export.v1.Call
-	(*Resolution)(nil),            // 5: signalcast.export.v1.Resolution
-	(*RecordEnd)(nil),             // 6: signalcast.export.v1.RecordEnd
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
-	(*v1.Signal)(nil),             // 8: signalcast.signal.v1.Signal
-	(*v1.Event)(nil),              // 9: signalcast.signal.v1.Event
+	(*Quote)(nil),                 // 5: signalcast.export.v1.Quote
+	(*Resolution)(nil),            // 6: signalcast.export.v1.Resolution
+	(*RecordEnd)(nil),             // 7: signalcast.export.v1.RecordEnd
+	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*v1.Signal)(nil),             // 9: signalcast.signal.v1.Signal
+	(*v1.Event)(nil),              // 10: signalcast.signal.v1.Event
 }
 var file_export_v1_export_proto_depIdxs = []int32{
 	2,  // 0: signalcast.export.v1.RecordResponse.head:type_name -> signalcast.export.v1.RecordHead
 	4,  // 1: signalcast.export.v1.RecordResponse.calls:type_name -> signalcast.export.v1.Call
-	6,  // 2: signalcast.export.v1.RecordResponse.end:type_name -> signalcast.export.v1.RecordEnd
-	7,  // 3: signalcast.export.v1.RecordHead.as_of:type_name -> google.protobuf.Timestamp
+	7,  // 2: signalcast.export.v1.RecordResponse.end:type_name -> signalcast.export.v1.RecordEnd
+	8,  // 3: signalcast.export.v1.RecordHead.as_of:type_name -> google.protobuf.Timestamp
 	3,  // 4: signalcast.export.v1.RecordHead.price_tolerances:type_name -> signalcast.export.v1.PriceTolerance
-	7,  // 5: signalcast.export.v1.PriceTolerance.since:type_name -> google.protobuf.Timestamp
-	8,  // 6: signalcast.export.v1.Call.signal:type_name -> signalcast.signal.v1.Signal
-	7,  // 7: signalcast.export.v1.Call.snapshot_at:type_name -> google.protobuf.Timestamp
-	5,  // 8: signalcast.export.v1.Call.resolution:type_name -> signalcast.export.v1.Resolution
-	9,  // 9: signalcast.export.v1.Call.events:type_name -> signalcast.signal.v1.Event
-	7,  // 10: signalcast.export.v1.Resolution.close_at:type_name -> google.protobuf.Timestamp
-	7,  // 11: signalcast.export.v1.Resolution.resolved_at:type_name -> google.protobuf.Timestamp
-	0,  // 12: signalcast.export.v1.ExportService.Record:input_type -> signalcast.export.v1.RecordRequest
-	1,  // 13: signalcast.export.v1.ExportService.Record:output_type -> signalcast.export.v1.RecordResponse
-	13, // [13:14] is the sub-list for method output_type
-	12, // [12:13] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	8,  // 5: signalcast.export.v1.PriceTolerance.since:type_name -> google.protobuf.Timestamp
+	9,  // 6: signalcast.export.v1.Call.signal:type_name -> signalcast.signal.v1.Signal
+	6,  // 7: signalcast.export.v1.Call.resolution:type_name -> signalcast.export.v1.Resolution
+	10, // 8: signalcast.export.v1.Call.events:type_name -> signalcast.signal.v1.Event
+	5,  // 9: signalcast.export.v1.Call.quote:type_name -> signalcast.export.v1.Quote
+	5,  // 10: signalcast.export.v1.Call.second_quote:type_name -> signalcast.export.v1.Quote
+	8,  // 11: signalcast.export.v1.Quote.at:type_name -> google.protobuf.Timestamp
+	8,  // 12: signalcast.export.v1.Resolution.close_at:type_name -> google.protobuf.Timestamp
+	8,  // 13: signalcast.export.v1.Resolution.resolved_at:type_name -> google.protobuf.Timestamp
+	8,  // 14: signalcast.export.v1.Resolution.decided_at:type_name -> google.protobuf.Timestamp
+	0,  // 15: signalcast.export.v1.ExportService.Record:input_type -> signalcast.export.v1.RecordRequest
+	1,  // 16: signalcast.export.v1.ExportService.Record:output_type -> signalcast.export.v1.RecordResponse
+	16, // [16:17] is the sub-list for method output_type
+	15, // [15:16] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_export_v1_export_proto_init() }
@@ -654,14 +800,14 @@ func file_export_v1_export_proto_init() {
 		return
 	}
 	file_export_v1_export_proto_msgTypes[4].OneofWrappers = []any{}
-	file_export_v1_export_proto_msgTypes[5].OneofWrappers = []any{}
+	file_export_v1_export_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_export_v1_export_proto_rawDesc), len(file_export_v1_export_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -63,6 +63,7 @@ type Market struct {
 	Yes              int64                  `protobuf:"varint,34,opt,name=yes,proto3" json:"yes,omitempty"` // canonical signals by side, all operators
 	No               int64                  `protobuf:"varint,35,opt,name=no,proto3" json:"no,omitempty"`
 	Viewers          int32                  `protobuf:"varint,36,opt,name=viewers,proto3" json:"viewers,omitempty"` // readers, and those who watch a stream on it; in lists alone, 0 where it is not known
+	Rated            bool                   `protobuf:"varint,37,opt,name=rated,proto3" json:"rated,omitempty"`     // calls on it count
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -349,6 +350,13 @@ func (x *Market) GetViewers() int32 {
 	return 0
 }
 
+func (x *Market) GetRated() bool {
+	if x != nil {
+		return x.Rated
+	}
+	return false
+}
+
 type Point struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	T             int64                  `protobuf:"varint,1,opt,name=t,proto3" json:"t,omitempty"` // unix seconds
@@ -553,6 +561,110 @@ func (x *CreateNativeResponse) GetMarket() *Market {
 	return nil
 }
 
+type SetRatedRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Rated         bool                   `protobuf:"varint,2,opt,name=rated,proto3" json:"rated,omitempty"`
+	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetRatedRequest) Reset() {
+	*x = SetRatedRequest{}
+	mi := &file_market_v1_market_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetRatedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetRatedRequest) ProtoMessage() {}
+
+func (x *SetRatedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_market_v1_market_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetRatedRequest.ProtoReflect.Descriptor instead.
+func (*SetRatedRequest) Descriptor() ([]byte, []int) {
+	return file_market_v1_market_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *SetRatedRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *SetRatedRequest) GetRated() bool {
+	if x != nil {
+		return x.Rated
+	}
+	return false
+}
+
+func (x *SetRatedRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type SetRatedResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Market        *Market                `protobuf:"bytes,1,opt,name=market,proto3" json:"market,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetRatedResponse) Reset() {
+	*x = SetRatedResponse{}
+	mi := &file_market_v1_market_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetRatedResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetRatedResponse) ProtoMessage() {}
+
+func (x *SetRatedResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_market_v1_market_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetRatedResponse.ProtoReflect.Descriptor instead.
+func (*SetRatedResponse) Descriptor() ([]byte, []int) {
+	return file_market_v1_market_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SetRatedResponse) GetMarket() *Market {
+	if x != nil {
+		return x.Market
+	}
+	return nil
+}
+
 type GetMarketRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -562,7 +674,7 @@ type GetMarketRequest struct {
 
 func (x *GetMarketRequest) Reset() {
 	*x = GetMarketRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[4]
+	mi := &file_market_v1_market_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -574,7 +686,7 @@ func (x *GetMarketRequest) String() string {
 func (*GetMarketRequest) ProtoMessage() {}
 
 func (x *GetMarketRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[4]
+	mi := &file_market_v1_market_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -587,7 +699,7 @@ func (x *GetMarketRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMarketRequest.ProtoReflect.Descriptor instead.
 func (*GetMarketRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{4}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetMarketRequest) GetId() string {
@@ -606,7 +718,7 @@ type GetMarketResponse struct {
 
 func (x *GetMarketResponse) Reset() {
 	*x = GetMarketResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[5]
+	mi := &file_market_v1_market_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -618,7 +730,7 @@ func (x *GetMarketResponse) String() string {
 func (*GetMarketResponse) ProtoMessage() {}
 
 func (x *GetMarketResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[5]
+	mi := &file_market_v1_market_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -631,7 +743,7 @@ func (x *GetMarketResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMarketResponse.ProtoReflect.Descriptor instead.
 func (*GetMarketResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{5}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetMarketResponse) GetMarket() *Market {
@@ -651,7 +763,7 @@ type ListAirableRequest struct {
 
 func (x *ListAirableRequest) Reset() {
 	*x = ListAirableRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[6]
+	mi := &file_market_v1_market_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -663,7 +775,7 @@ func (x *ListAirableRequest) String() string {
 func (*ListAirableRequest) ProtoMessage() {}
 
 func (x *ListAirableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[6]
+	mi := &file_market_v1_market_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -676,7 +788,7 @@ func (x *ListAirableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAirableRequest.ProtoReflect.Descriptor instead.
 func (*ListAirableRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{6}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListAirableRequest) GetLimit() int32 {
@@ -702,7 +814,7 @@ type ListAirableResponse struct {
 
 func (x *ListAirableResponse) Reset() {
 	*x = ListAirableResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[7]
+	mi := &file_market_v1_market_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +826,7 @@ func (x *ListAirableResponse) String() string {
 func (*ListAirableResponse) ProtoMessage() {}
 
 func (x *ListAirableResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[7]
+	mi := &file_market_v1_market_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +839,7 @@ func (x *ListAirableResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAirableResponse.ProtoReflect.Descriptor instead.
 func (*ListAirableResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{7}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListAirableResponse) GetMarkets() []*Market {
@@ -746,7 +858,7 @@ type ListMarketsRequest struct {
 
 func (x *ListMarketsRequest) Reset() {
 	*x = ListMarketsRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[8]
+	mi := &file_market_v1_market_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -758,7 +870,7 @@ func (x *ListMarketsRequest) String() string {
 func (*ListMarketsRequest) ProtoMessage() {}
 
 func (x *ListMarketsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[8]
+	mi := &file_market_v1_market_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -771,7 +883,7 @@ func (x *ListMarketsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMarketsRequest.ProtoReflect.Descriptor instead.
 func (*ListMarketsRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{8}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListMarketsRequest) GetIds() []string {
@@ -790,7 +902,7 @@ type ListMarketsResponse struct {
 
 func (x *ListMarketsResponse) Reset() {
 	*x = ListMarketsResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[9]
+	mi := &file_market_v1_market_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -802,7 +914,7 @@ func (x *ListMarketsResponse) String() string {
 func (*ListMarketsResponse) ProtoMessage() {}
 
 func (x *ListMarketsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[9]
+	mi := &file_market_v1_market_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -815,7 +927,7 @@ func (x *ListMarketsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMarketsResponse.ProtoReflect.Descriptor instead.
 func (*ListMarketsResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{9}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListMarketsResponse) GetMarkets() []*Market {
@@ -834,7 +946,7 @@ type GetSnapshotRequest struct {
 
 func (x *GetSnapshotRequest) Reset() {
 	*x = GetSnapshotRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[10]
+	mi := &file_market_v1_market_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +958,7 @@ func (x *GetSnapshotRequest) String() string {
 func (*GetSnapshotRequest) ProtoMessage() {}
 
 func (x *GetSnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[10]
+	mi := &file_market_v1_market_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +971,7 @@ func (x *GetSnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSnapshotRequest.ProtoReflect.Descriptor instead.
 func (*GetSnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{10}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetSnapshotRequest) GetMarketId() string {
@@ -878,7 +990,7 @@ type GetSnapshotResponse struct {
 
 func (x *GetSnapshotResponse) Reset() {
 	*x = GetSnapshotResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[11]
+	mi := &file_market_v1_market_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -890,7 +1002,7 @@ func (x *GetSnapshotResponse) String() string {
 func (*GetSnapshotResponse) ProtoMessage() {}
 
 func (x *GetSnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[11]
+	mi := &file_market_v1_market_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -903,7 +1015,7 @@ func (x *GetSnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSnapshotResponse.ProtoReflect.Descriptor instead.
 func (*GetSnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{11}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetSnapshotResponse) GetYesBps() int32 {
@@ -923,7 +1035,7 @@ type ListPricesRequest struct {
 
 func (x *ListPricesRequest) Reset() {
 	*x = ListPricesRequest{}
-	mi := &file_market_v1_market_proto_msgTypes[12]
+	mi := &file_market_v1_market_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -935,7 +1047,7 @@ func (x *ListPricesRequest) String() string {
 func (*ListPricesRequest) ProtoMessage() {}
 
 func (x *ListPricesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[12]
+	mi := &file_market_v1_market_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -948,7 +1060,7 @@ func (x *ListPricesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPricesRequest.ProtoReflect.Descriptor instead.
 func (*ListPricesRequest) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{12}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListPricesRequest) GetMarketId() string {
@@ -974,7 +1086,7 @@ type ListPricesResponse struct {
 
 func (x *ListPricesResponse) Reset() {
 	*x = ListPricesResponse{}
-	mi := &file_market_v1_market_proto_msgTypes[13]
+	mi := &file_market_v1_market_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1098,7 @@ func (x *ListPricesResponse) String() string {
 func (*ListPricesResponse) ProtoMessage() {}
 
 func (x *ListPricesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_market_v1_market_proto_msgTypes[13]
+	mi := &file_market_v1_market_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1111,7 @@ func (x *ListPricesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPricesResponse.ProtoReflect.Descriptor instead.
 func (*ListPricesResponse) Descriptor() ([]byte, []int) {
-	return file_market_v1_market_proto_rawDescGZIP(), []int{13}
+	return file_market_v1_market_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListPricesResponse) GetPoints() []*Point {
@@ -1013,8 +1125,7 @@ var File_market_v1_market_proto protoreflect.FileDescriptor
 
 const file_market_v1_market_proto_rawDesc = "" +
 	"\n" +
-	"\x16market/v1/market.proto\x12\x14signalcast.market.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xec\n" +
-	"\n" +
+	"\x16market/v1/market.proto\x12\x14signalcast.market.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x82\v\n" +
 	"\x06Market\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x14\n" +
@@ -1059,7 +1170,8 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"created_at\x18! \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x10\n" +
 	"\x03yes\x18\" \x01(\x03R\x03yes\x12\x0e\n" +
 	"\x02no\x18# \x01(\x03R\x02no\x12\x18\n" +
-	"\aviewers\x18$ \x01(\x05R\aviewersB\v\n" +
+	"\aviewers\x18$ \x01(\x05R\aviewers\x12\x14\n" +
+	"\x05rated\x18% \x01(\bR\x05ratedB\v\n" +
 	"\t_end_dateB\x13\n" +
 	"\x11_resolution_valueB\n" +
 	"\n" +
@@ -1094,6 +1206,12 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"\f_resolves_byB\x14\n" +
 	"\x12_resolution_source\"L\n" +
 	"\x14CreateNativeResponse\x124\n" +
+	"\x06market\x18\x01 \x01(\v2\x1c.signalcast.market.v1.MarketR\x06market\"O\n" +
+	"\x0fSetRatedRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
+	"\x05rated\x18\x02 \x01(\bR\x05rated\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"H\n" +
+	"\x10SetRatedResponse\x124\n" +
 	"\x06market\x18\x01 \x01(\v2\x1c.signalcast.market.v1.MarketR\x06market\"\"\n" +
 	"\x10GetMarketRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"I\n" +
@@ -1118,9 +1236,10 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12.\n" +
 	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\"I\n" +
 	"\x12ListPricesResponse\x123\n" +
-	"\x06points\x18\x01 \x03(\v2\x1b.signalcast.market.v1.PointR\x06points2v\n" +
+	"\x06points\x18\x01 \x03(\v2\x1b.signalcast.market.v1.PointR\x06points2\xd1\x01\n" +
 	"\rMarketService\x12e\n" +
-	"\fCreateNative\x12).signalcast.market.v1.CreateNativeRequest\x1a*.signalcast.market.v1.CreateNativeResponse2\xfe\x03\n" +
+	"\fCreateNative\x12).signalcast.market.v1.CreateNativeRequest\x1a*.signalcast.market.v1.CreateNativeResponse\x12Y\n" +
+	"\bSetRated\x12%.signalcast.market.v1.SetRatedRequest\x1a&.signalcast.market.v1.SetRatedResponse2\xfe\x03\n" +
 	"\x11MarketReadService\x12\\\n" +
 	"\tGetMarket\x12&.signalcast.market.v1.GetMarketRequest\x1a'.signalcast.market.v1.GetMarketResponse\x12b\n" +
 	"\vListAirable\x12(.signalcast.market.v1.ListAirableRequest\x1a).signalcast.market.v1.ListAirableResponse\x12b\n" +
@@ -1141,55 +1260,60 @@ func file_market_v1_market_proto_rawDescGZIP() []byte {
 	return file_market_v1_market_proto_rawDescData
 }
 
-var file_market_v1_market_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_market_v1_market_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_market_v1_market_proto_goTypes = []any{
 	(*Market)(nil),                // 0: signalcast.market.v1.Market
 	(*Point)(nil),                 // 1: signalcast.market.v1.Point
 	(*CreateNativeRequest)(nil),   // 2: signalcast.market.v1.CreateNativeRequest
 	(*CreateNativeResponse)(nil),  // 3: signalcast.market.v1.CreateNativeResponse
-	(*GetMarketRequest)(nil),      // 4: signalcast.market.v1.GetMarketRequest
-	(*GetMarketResponse)(nil),     // 5: signalcast.market.v1.GetMarketResponse
-	(*ListAirableRequest)(nil),    // 6: signalcast.market.v1.ListAirableRequest
-	(*ListAirableResponse)(nil),   // 7: signalcast.market.v1.ListAirableResponse
-	(*ListMarketsRequest)(nil),    // 8: signalcast.market.v1.ListMarketsRequest
-	(*ListMarketsResponse)(nil),   // 9: signalcast.market.v1.ListMarketsResponse
-	(*GetSnapshotRequest)(nil),    // 10: signalcast.market.v1.GetSnapshotRequest
-	(*GetSnapshotResponse)(nil),   // 11: signalcast.market.v1.GetSnapshotResponse
-	(*ListPricesRequest)(nil),     // 12: signalcast.market.v1.ListPricesRequest
-	(*ListPricesResponse)(nil),    // 13: signalcast.market.v1.ListPricesResponse
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*SetRatedRequest)(nil),       // 4: signalcast.market.v1.SetRatedRequest
+	(*SetRatedResponse)(nil),      // 5: signalcast.market.v1.SetRatedResponse
+	(*GetMarketRequest)(nil),      // 6: signalcast.market.v1.GetMarketRequest
+	(*GetMarketResponse)(nil),     // 7: signalcast.market.v1.GetMarketResponse
+	(*ListAirableRequest)(nil),    // 8: signalcast.market.v1.ListAirableRequest
+	(*ListAirableResponse)(nil),   // 9: signalcast.market.v1.ListAirableResponse
+	(*ListMarketsRequest)(nil),    // 10: signalcast.market.v1.ListMarketsRequest
+	(*ListMarketsResponse)(nil),   // 11: signalcast.market.v1.ListMarketsResponse
+	(*GetSnapshotRequest)(nil),    // 12: signalcast.market.v1.GetSnapshotRequest
+	(*GetSnapshotResponse)(nil),   // 13: signalcast.market.v1.GetSnapshotResponse
+	(*ListPricesRequest)(nil),     // 14: signalcast.market.v1.ListPricesRequest
+	(*ListPricesResponse)(nil),    // 15: signalcast.market.v1.ListPricesResponse
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
 }
 var file_market_v1_market_proto_depIdxs = []int32{
-	14, // 0: signalcast.market.v1.Market.end_date:type_name -> google.protobuf.Timestamp
-	14, // 1: signalcast.market.v1.Market.priced_at:type_name -> google.protobuf.Timestamp
-	14, // 2: signalcast.market.v1.Market.updated_at:type_name -> google.protobuf.Timestamp
-	14, // 3: signalcast.market.v1.Market.resolves_by:type_name -> google.protobuf.Timestamp
-	14, // 4: signalcast.market.v1.Market.created_at:type_name -> google.protobuf.Timestamp
-	14, // 5: signalcast.market.v1.CreateNativeRequest.cutoff_at:type_name -> google.protobuf.Timestamp
-	14, // 6: signalcast.market.v1.CreateNativeRequest.resolves_by:type_name -> google.protobuf.Timestamp
+	16, // 0: signalcast.market.v1.Market.end_date:type_name -> google.protobuf.Timestamp
+	16, // 1: signalcast.market.v1.Market.priced_at:type_name -> google.protobuf.Timestamp
+	16, // 2: signalcast.market.v1.Market.updated_at:type_name -> google.protobuf.Timestamp
+	16, // 3: signalcast.market.v1.Market.resolves_by:type_name -> google.protobuf.Timestamp
+	16, // 4: signalcast.market.v1.Market.created_at:type_name -> google.protobuf.Timestamp
+	16, // 5: signalcast.market.v1.CreateNativeRequest.cutoff_at:type_name -> google.protobuf.Timestamp
+	16, // 6: signalcast.market.v1.CreateNativeRequest.resolves_by:type_name -> google.protobuf.Timestamp
 	0,  // 7: signalcast.market.v1.CreateNativeResponse.market:type_name -> signalcast.market.v1.Market
-	0,  // 8: signalcast.market.v1.GetMarketResponse.market:type_name -> signalcast.market.v1.Market
-	0,  // 9: signalcast.market.v1.ListAirableResponse.markets:type_name -> signalcast.market.v1.Market
-	0,  // 10: signalcast.market.v1.ListMarketsResponse.markets:type_name -> signalcast.market.v1.Market
-	14, // 11: signalcast.market.v1.ListPricesRequest.from:type_name -> google.protobuf.Timestamp
-	1,  // 12: signalcast.market.v1.ListPricesResponse.points:type_name -> signalcast.market.v1.Point
-	2,  // 13: signalcast.market.v1.MarketService.CreateNative:input_type -> signalcast.market.v1.CreateNativeRequest
-	4,  // 14: signalcast.market.v1.MarketReadService.GetMarket:input_type -> signalcast.market.v1.GetMarketRequest
-	6,  // 15: signalcast.market.v1.MarketReadService.ListAirable:input_type -> signalcast.market.v1.ListAirableRequest
-	8,  // 16: signalcast.market.v1.MarketReadService.ListMarkets:input_type -> signalcast.market.v1.ListMarketsRequest
-	10, // 17: signalcast.market.v1.MarketReadService.GetSnapshot:input_type -> signalcast.market.v1.GetSnapshotRequest
-	12, // 18: signalcast.market.v1.MarketReadService.ListPrices:input_type -> signalcast.market.v1.ListPricesRequest
-	3,  // 19: signalcast.market.v1.MarketService.CreateNative:output_type -> signalcast.market.v1.CreateNativeResponse
-	5,  // 20: signalcast.market.v1.MarketReadService.GetMarket:output_type -> signalcast.market.v1.GetMarketResponse
-	7,  // 21: signalcast.market.v1.MarketReadService.ListAirable:output_type -> signalcast.market.v1.ListAirableResponse
-	9,  // 22: signalcast.market.v1.MarketReadService.ListMarkets:output_type -> signalcast.market.v1.ListMarketsResponse
-	11, // 23: signalcast.market.v1.MarketReadService.GetSnapshot:output_type -> signalcast.market.v1.GetSnapshotResponse
-	13, // 24: signalcast.market.v1.MarketReadService.ListPrices:output_type -> signalcast.market.v1.ListPricesResponse
-	19, // [19:25] is the sub-list for method output_type
-	13, // [13:19] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	0,  // 8: signalcast.market.v1.SetRatedResponse.market:type_name -> signalcast.market.v1.Market
+	0,  // 9: signalcast.market.v1.GetMarketResponse.market:type_name -> signalcast.market.v1.Market
+	0,  // 10: signalcast.market.v1.ListAirableResponse.markets:type_name -> signalcast.market.v1.Market
+	0,  // 11: signalcast.market.v1.ListMarketsResponse.markets:type_name -> signalcast.market.v1.Market
+	16, // 12: signalcast.market.v1.ListPricesRequest.from:type_name -> google.protobuf.Timestamp
+	1,  // 13: signalcast.market.v1.ListPricesResponse.points:type_name -> signalcast.market.v1.Point
+	2,  // 14: signalcast.market.v1.MarketService.CreateNative:input_type -> signalcast.market.v1.CreateNativeRequest
+	4,  // 15: signalcast.market.v1.MarketService.SetRated:input_type -> signalcast.market.v1.SetRatedRequest
+	6,  // 16: signalcast.market.v1.MarketReadService.GetMarket:input_type -> signalcast.market.v1.GetMarketRequest
+	8,  // 17: signalcast.market.v1.MarketReadService.ListAirable:input_type -> signalcast.market.v1.ListAirableRequest
+	10, // 18: signalcast.market.v1.MarketReadService.ListMarkets:input_type -> signalcast.market.v1.ListMarketsRequest
+	12, // 19: signalcast.market.v1.MarketReadService.GetSnapshot:input_type -> signalcast.market.v1.GetSnapshotRequest
+	14, // 20: signalcast.market.v1.MarketReadService.ListPrices:input_type -> signalcast.market.v1.ListPricesRequest
+	3,  // 21: signalcast.market.v1.MarketService.CreateNative:output_type -> signalcast.market.v1.CreateNativeResponse
+	5,  // 22: signalcast.market.v1.MarketService.SetRated:output_type -> signalcast.market.v1.SetRatedResponse
+	7,  // 23: signalcast.market.v1.MarketReadService.GetMarket:output_type -> signalcast.market.v1.GetMarketResponse
+	9,  // 24: signalcast.market.v1.MarketReadService.ListAirable:output_type -> signalcast.market.v1.ListAirableResponse
+	11, // 25: signalcast.market.v1.MarketReadService.ListMarkets:output_type -> signalcast.market.v1.ListMarketsResponse
+	13, // 26: signalcast.market.v1.MarketReadService.GetSnapshot:output_type -> signalcast.market.v1.GetSnapshotResponse
+	15, // 27: signalcast.market.v1.MarketReadService.ListPrices:output_type -> signalcast.market.v1.ListPricesResponse
+	21, // [21:28] is the sub-list for method output_type
+	14, // [14:21] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_market_v1_market_proto_init() }
@@ -1199,14 +1323,14 @@ func file_market_v1_market_proto_init() {
 	}
 	file_market_v1_market_proto_msgTypes[0].OneofWrappers = []any{}
 	file_market_v1_market_proto_msgTypes[2].OneofWrappers = []any{}
-	file_market_v1_market_proto_msgTypes[11].OneofWrappers = []any{}
+	file_market_v1_market_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_market_v1_market_proto_rawDesc), len(file_market_v1_market_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

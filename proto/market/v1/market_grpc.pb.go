@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	MarketService_CreateNative_FullMethodName = "/signalcast.market.v1.MarketService/CreateNative"
+	MarketService_SetRated_FullMethodName     = "/signalcast.market.v1.MarketService/SetRated"
 )
 
 // MarketServiceClient is the client API for MarketService service.
@@ -32,6 +33,8 @@ type MarketServiceClient interface {
 	// invalid_<member>; for a message also forbidden (independent and house humans
 	// only) and rate_limited (five in a day).
 	CreateNative(ctx context.Context, in *CreateNativeRequest, opts ...grpc.CallOption) (*CreateNativeResponse, error)
+	// Sets whether calls on a market count, with an audit entry. Fault: market_not_found.
+	SetRated(ctx context.Context, in *SetRatedRequest, opts ...grpc.CallOption) (*SetRatedResponse, error)
 }
 
 type marketServiceClient struct {
@@ -52,6 +55,16 @@ func (c *marketServiceClient) CreateNative(ctx context.Context, in *CreateNative
 	return out, nil
 }
 
+func (c *marketServiceClient) SetRated(ctx context.Context, in *SetRatedRequest, opts ...grpc.CallOption) (*SetRatedResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetRatedResponse)
+	err := c.cc.Invoke(ctx, MarketService_SetRated_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // MarketServiceServer is the server API for MarketService service.
 // All implementations must embed UnimplementedMarketServiceServer
 // for forward compatibility.
@@ -60,6 +73,8 @@ type MarketServiceServer interface {
 	// invalid_<member>; for a message also forbidden (independent and house humans
 	// only) and rate_limited (five in a day).
 	CreateNative(context.Context, *CreateNativeRequest) (*CreateNativeResponse, error)
+	// Sets whether calls on a market count, with an audit entry. Fault: market_not_found.
+	SetRated(context.Context, *SetRatedRequest) (*SetRatedResponse, error)
 	mustEmbedUnimplementedMarketServiceServer()
 }
 
@@ -72,6 +87,9 @@ type UnimplementedMarketServiceServer struct{}
 
 func (UnimplementedMarketServiceServer) CreateNative(context.Context, *CreateNativeRequest) (*CreateNativeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateNative not implemented")
+}
+func (UnimplementedMarketServiceServer) SetRated(context.Context, *SetRatedRequest) (*SetRatedResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetRated not implemented")
 }
 func (UnimplementedMarketServiceServer) mustEmbedUnimplementedMarketServiceServer() {}
 func (UnimplementedMarketServiceServer) testEmbeddedByValue()                       {}
@@ -112,6 +130,24 @@ func _MarketService_CreateNative_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _MarketService_SetRated_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetRatedRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MarketServiceServer).SetRated(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MarketService_SetRated_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MarketServiceServer).SetRated(ctx, req.(*SetRatedRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // MarketService_ServiceDesc is the grpc.ServiceDesc for MarketService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -122,6 +158,10 @@ var MarketService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CreateNative",
 			Handler:    _MarketService_CreateNative_Handler,
+		},
+		{
+			MethodName: "SetRated",
+			Handler:    _MarketService_SetRated_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -267,6 +267,7 @@ type Key struct {
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	Prefix        string                 `protobuf:"bytes,8,opt,name=prefix,proto3" json:"prefix,omitempty"` // dk_ or db_live_
 	Last4         string                 `protobuf:"bytes,9,opt,name=last4,proto3" json:"last4,omitempty"`
+	Strict        bool                   `protobuf:"varint,10,opt,name=strict,proto3" json:"strict,omitempty"` // held to its permissions on every route
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -362,6 +363,13 @@ func (x *Key) GetLast4() string {
 		return x.Last4
 	}
 	return ""
+}
+
+func (x *Key) GetStrict() bool {
+	if x != nil {
+		return x.Strict
+	}
+	return false
 }
 
 type SignInRequest struct {
@@ -498,6 +506,7 @@ type MintKeyRequest struct {
 	Label         string                 `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
 	Permissions   []string               `protobuf:"bytes,3,rep,name=permissions,proto3" json:"permissions,omitempty"` // empty: all three
 	Prefix        string                 `protobuf:"bytes,4,opt,name=prefix,proto3" json:"prefix,omitempty"`           // dk_ or db_live_
+	Strict        bool                   `protobuf:"varint,5,opt,name=strict,proto3" json:"strict,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -558,6 +567,13 @@ func (x *MintKeyRequest) GetPrefix() string {
 		return x.Prefix
 	}
 	return ""
+}
+
+func (x *MintKeyRequest) GetStrict() bool {
+	if x != nil {
+		return x.Strict
+	}
+	return false
 }
 
 type MintKeyResponse struct {
@@ -667,6 +683,7 @@ func (x *RevokeKeyRequest) GetKeyId() string {
 type RevokeKeyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           *Key                   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Webhooks      []string               `protobuf:"bytes,2,rep,name=webhooks,proto3" json:"webhooks,omitempty"` // ids of those made with the key
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -708,6 +725,189 @@ func (x *RevokeKeyResponse) GetKey() *Key {
 	return nil
 }
 
+func (x *RevokeKeyResponse) GetWebhooks() []string {
+	if x != nil {
+		return x.Webhooks
+	}
+	return nil
+}
+
+type EndSessionsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndSessionsRequest) Reset() {
+	*x = EndSessionsRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndSessionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndSessionsRequest) ProtoMessage() {}
+
+func (x *EndSessionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndSessionsRequest.ProtoReflect.Descriptor instead.
+func (*EndSessionsRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *EndSessionsRequest) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
+type EndSessionsResponse struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	SessionVersion int64                  `protobuf:"varint,1,opt,name=session_version,json=sessionVersion,proto3" json:"session_version,omitempty"` // the new one
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *EndSessionsResponse) Reset() {
+	*x = EndSessionsResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndSessionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndSessionsResponse) ProtoMessage() {}
+
+func (x *EndSessionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndSessionsResponse.ProtoReflect.Descriptor instead.
+func (*EndSessionsResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *EndSessionsResponse) GetSessionVersion() int64 {
+	if x != nil {
+		return x.SessionVersion
+	}
+	return 0
+}
+
+type ListRevokedKeysRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	KeyIds        []string               `protobuf:"bytes,1,rep,name=key_ids,json=keyIds,proto3" json:"key_ids,omitempty"` // uuids, at most 1,000
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRevokedKeysRequest) Reset() {
+	*x = ListRevokedKeysRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRevokedKeysRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRevokedKeysRequest) ProtoMessage() {}
+
+func (x *ListRevokedKeysRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRevokedKeysRequest.ProtoReflect.Descriptor instead.
+func (*ListRevokedKeysRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListRevokedKeysRequest) GetKeyIds() []string {
+	if x != nil {
+		return x.KeyIds
+	}
+	return nil
+}
+
+type ListRevokedKeysResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	KeyIds        []string               `protobuf:"bytes,1,rep,name=key_ids,json=keyIds,proto3" json:"key_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRevokedKeysResponse) Reset() {
+	*x = ListRevokedKeysResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRevokedKeysResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRevokedKeysResponse) ProtoMessage() {}
+
+func (x *ListRevokedKeysResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRevokedKeysResponse.ProtoReflect.Descriptor instead.
+func (*ListRevokedKeysResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ListRevokedKeysResponse) GetKeyIds() []string {
+	if x != nil {
+		return x.KeyIds
+	}
+	return nil
+}
+
 type ClassifyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Handle        string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
@@ -720,7 +920,7 @@ type ClassifyRequest struct {
 
 func (x *ClassifyRequest) Reset() {
 	*x = ClassifyRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[9]
+	mi := &file_operator_v1_operator_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +932,7 @@ func (x *ClassifyRequest) String() string {
 func (*ClassifyRequest) ProtoMessage() {}
 
 func (x *ClassifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[9]
+	mi := &file_operator_v1_operator_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +945,7 @@ func (x *ClassifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassifyRequest.ProtoReflect.Descriptor instead.
 func (*ClassifyRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{9}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ClassifyRequest) GetHandle() string {
@@ -785,7 +985,7 @@ type ClassifyResponse struct {
 
 func (x *ClassifyResponse) Reset() {
 	*x = ClassifyResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[10]
+	mi := &file_operator_v1_operator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -797,7 +997,7 @@ func (x *ClassifyResponse) String() string {
 func (*ClassifyResponse) ProtoMessage() {}
 
 func (x *ClassifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[10]
+	mi := &file_operator_v1_operator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -810,7 +1010,7 @@ func (x *ClassifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassifyResponse.ProtoReflect.Descriptor instead.
 func (*ClassifyResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{10}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ClassifyResponse) GetOperator() *Operator {
@@ -830,7 +1030,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_operator_v1_operator_proto_msgTypes[11]
+	mi := &file_operator_v1_operator_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -842,7 +1042,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[11]
+	mi := &file_operator_v1_operator_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -855,7 +1055,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{11}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Change) GetText() string {
@@ -875,13 +1075,14 @@ type UpdateProfileRequest struct {
 	PayoutAddress *Change                `protobuf:"bytes,6,opt,name=payout_address,json=payoutAddress,proto3" json:"payout_address,omitempty"`
 	HasLinks      bool                   `protobuf:"varint,7,opt,name=has_links,json=hasLinks,proto3" json:"has_links,omitempty"`
 	Links         []string               `protobuf:"bytes,8,rep,name=links,proto3" json:"links,omitempty"`
+	Automated     bool                   `protobuf:"varint,9,opt,name=automated,proto3" json:"automated,omitempty"` // a human declares itself an ai_agent
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateProfileRequest) Reset() {
 	*x = UpdateProfileRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[12]
+	mi := &file_operator_v1_operator_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -893,7 +1094,7 @@ func (x *UpdateProfileRequest) String() string {
 func (*UpdateProfileRequest) ProtoMessage() {}
 
 func (x *UpdateProfileRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[12]
+	mi := &file_operator_v1_operator_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -906,7 +1107,7 @@ func (x *UpdateProfileRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateProfileRequest.ProtoReflect.Descriptor instead.
 func (*UpdateProfileRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{12}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UpdateProfileRequest) GetMessageId() string {
@@ -965,6 +1166,13 @@ func (x *UpdateProfileRequest) GetLinks() []string {
 	return nil
 }
 
+func (x *UpdateProfileRequest) GetAutomated() bool {
+	if x != nil {
+		return x.Automated
+	}
+	return false
+}
+
 type UpdateProfileResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -973,7 +1181,7 @@ type UpdateProfileResponse struct {
 
 func (x *UpdateProfileResponse) Reset() {
 	*x = UpdateProfileResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[13]
+	mi := &file_operator_v1_operator_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1193,7 @@ func (x *UpdateProfileResponse) String() string {
 func (*UpdateProfileResponse) ProtoMessage() {}
 
 func (x *UpdateProfileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[13]
+	mi := &file_operator_v1_operator_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1206,7 @@ func (x *UpdateProfileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateProfileResponse.ProtoReflect.Descriptor instead.
 func (*UpdateProfileResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{13}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{17}
 }
 
 type VerifyKeyRequest struct {
@@ -1010,7 +1218,7 @@ type VerifyKeyRequest struct {
 
 func (x *VerifyKeyRequest) Reset() {
 	*x = VerifyKeyRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[14]
+	mi := &file_operator_v1_operator_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1022,7 +1230,7 @@ func (x *VerifyKeyRequest) String() string {
 func (*VerifyKeyRequest) ProtoMessage() {}
 
 func (x *VerifyKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[14]
+	mi := &file_operator_v1_operator_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1035,7 +1243,7 @@ func (x *VerifyKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyKeyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyKeyRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{14}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *VerifyKeyRequest) GetKeyHash() []byte {
@@ -1055,7 +1263,7 @@ type VerifyKeyResponse struct {
 
 func (x *VerifyKeyResponse) Reset() {
 	*x = VerifyKeyResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[15]
+	mi := &file_operator_v1_operator_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1067,7 +1275,7 @@ func (x *VerifyKeyResponse) String() string {
 func (*VerifyKeyResponse) ProtoMessage() {}
 
 func (x *VerifyKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[15]
+	mi := &file_operator_v1_operator_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1080,7 +1288,7 @@ func (x *VerifyKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyKeyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyKeyResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{15}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *VerifyKeyResponse) GetOperator() *Operator {
@@ -1106,7 +1314,7 @@ type ListKeysRequest struct {
 
 func (x *ListKeysRequest) Reset() {
 	*x = ListKeysRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[16]
+	mi := &file_operator_v1_operator_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1118,7 +1326,7 @@ func (x *ListKeysRequest) String() string {
 func (*ListKeysRequest) ProtoMessage() {}
 
 func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[16]
+	mi := &file_operator_v1_operator_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1131,7 +1339,7 @@ func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
 func (*ListKeysRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{16}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListKeysRequest) GetOperatorId() string {
@@ -1150,7 +1358,7 @@ type ListKeysResponse struct {
 
 func (x *ListKeysResponse) Reset() {
 	*x = ListKeysResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[17]
+	mi := &file_operator_v1_operator_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1162,7 +1370,7 @@ func (x *ListKeysResponse) String() string {
 func (*ListKeysResponse) ProtoMessage() {}
 
 func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[17]
+	mi := &file_operator_v1_operator_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1175,7 +1383,7 @@ func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
 func (*ListKeysResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{17}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListKeysResponse) GetKeys() []*Key {
@@ -1198,7 +1406,7 @@ type GetOperatorRequest struct {
 
 func (x *GetOperatorRequest) Reset() {
 	*x = GetOperatorRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[18]
+	mi := &file_operator_v1_operator_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1210,7 +1418,7 @@ func (x *GetOperatorRequest) String() string {
 func (*GetOperatorRequest) ProtoMessage() {}
 
 func (x *GetOperatorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[18]
+	mi := &file_operator_v1_operator_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1223,7 +1431,7 @@ func (x *GetOperatorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOperatorRequest.ProtoReflect.Descriptor instead.
 func (*GetOperatorRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{18}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetOperatorRequest) GetBy() isGetOperatorRequest_By {
@@ -1276,7 +1484,7 @@ type GetOperatorResponse struct {
 
 func (x *GetOperatorResponse) Reset() {
 	*x = GetOperatorResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[19]
+	mi := &file_operator_v1_operator_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1288,7 +1496,7 @@ func (x *GetOperatorResponse) String() string {
 func (*GetOperatorResponse) ProtoMessage() {}
 
 func (x *GetOperatorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[19]
+	mi := &file_operator_v1_operator_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1301,7 +1509,7 @@ func (x *GetOperatorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOperatorResponse.ProtoReflect.Descriptor instead.
 func (*GetOperatorResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{19}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetOperatorResponse) GetOperator() *Operator {
@@ -1343,7 +1551,7 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x0epayout_address\x18\x0e \x01(\tH\x02R\rpayoutAddress\x88\x01\x01B\r\n" +
 	"\v_avatar_urlB\x06\n" +
 	"\x04_bioB\x11\n" +
-	"\x0f_payout_address\"\xb6\x02\n" +
+	"\x0f_payout_address\"\xce\x02\n" +
 	"\x03Key\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x12\n" +
@@ -1355,7 +1563,9 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x16\n" +
 	"\x06prefix\x18\b \x01(\tR\x06prefix\x12\x14\n" +
-	"\x05last4\x18\t \x01(\tR\x05last4B\x0f\n" +
+	"\x05last4\x18\t \x01(\tR\x05last4\x12\x16\n" +
+	"\x06strict\x18\n" +
+	" \x01(\bR\x06strictB\x0f\n" +
 	"\r_last_used_at\"\x8b\x01\n" +
 	"\rSignInRequest\x12\x16\n" +
 	"\x06issuer\x18\x01 \x01(\tR\x06issuer\x12\x18\n" +
@@ -1365,22 +1575,33 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x04name\x18\x05 \x01(\tR\x04name\"e\n" +
 	"\x0eSignInResponse\x12<\n" +
 	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\x12\x15\n" +
-	"\x06is_new\x18\x02 \x01(\bR\x05isNew\"\x81\x01\n" +
+	"\x06is_new\x18\x02 \x01(\bR\x05isNew\"\x99\x01\n" +
 	"\x0eMintKeyRequest\x12\x1f\n" +
 	"\voperator_id\x18\x01 \x01(\tR\n" +
 	"operatorId\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12 \n" +
 	"\vpermissions\x18\x03 \x03(\tR\vpermissions\x12\x16\n" +
-	"\x06prefix\x18\x04 \x01(\tR\x06prefix\"^\n" +
+	"\x06prefix\x18\x04 \x01(\tR\x06prefix\x12\x16\n" +
+	"\x06strict\x18\x05 \x01(\bR\x06strict\"^\n" +
 	"\x0fMintKeyResponse\x12\x1c\n" +
 	"\tplaintext\x18\x01 \x01(\tR\tplaintext\x12-\n" +
 	"\x03key\x18\x02 \x01(\v2\x1b.signalcast.operator.v1.KeyR\x03key\"J\n" +
 	"\x10RevokeKeyRequest\x12\x1f\n" +
 	"\voperator_id\x18\x01 \x01(\tR\n" +
 	"operatorId\x12\x15\n" +
-	"\x06key_id\x18\x02 \x01(\tR\x05keyId\"B\n" +
+	"\x06key_id\x18\x02 \x01(\tR\x05keyId\"^\n" +
 	"\x11RevokeKeyResponse\x12-\n" +
-	"\x03key\x18\x01 \x01(\v2\x1b.signalcast.operator.v1.KeyR\x03key\"\xa0\x01\n" +
+	"\x03key\x18\x01 \x01(\v2\x1b.signalcast.operator.v1.KeyR\x03key\x12\x1a\n" +
+	"\bwebhooks\x18\x02 \x03(\tR\bwebhooks\"5\n" +
+	"\x12EndSessionsRequest\x12\x1f\n" +
+	"\voperator_id\x18\x01 \x01(\tR\n" +
+	"operatorId\">\n" +
+	"\x13EndSessionsResponse\x12'\n" +
+	"\x0fsession_version\x18\x01 \x01(\x03R\x0esessionVersion\"1\n" +
+	"\x16ListRevokedKeysRequest\x12\x17\n" +
+	"\akey_ids\x18\x01 \x03(\tR\x06keyIds\"2\n" +
+	"\x17ListRevokedKeysResponse\x12\x17\n" +
+	"\akey_ids\x18\x01 \x03(\tR\x06keyIds\"\xa0\x01\n" +
 	"\x0fClassifyRequest\x12\x16\n" +
 	"\x06handle\x18\x01 \x01(\tR\x06handle\x12(\n" +
 	"\roperator_type\x18\x02 \x01(\tH\x00R\foperatorType\x88\x01\x01\x12\x19\n" +
@@ -1392,7 +1613,7 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\"*\n" +
 	"\x06Change\x12\x17\n" +
 	"\x04text\x18\x01 \x01(\tH\x00R\x04text\x88\x01\x01B\a\n" +
-	"\x05_text\"\xe0\x02\n" +
+	"\x05_text\"\xfe\x02\n" +
 	"\x14UpdateProfileRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x1f\n" +
@@ -1403,7 +1624,8 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x06avatar\x18\x05 \x01(\v2\x1e.signalcast.operator.v1.ChangeR\x06avatar\x12E\n" +
 	"\x0epayout_address\x18\x06 \x01(\v2\x1e.signalcast.operator.v1.ChangeR\rpayoutAddress\x12\x1b\n" +
 	"\thas_links\x18\a \x01(\bR\bhasLinks\x12\x14\n" +
-	"\x05links\x18\b \x03(\tR\x05linksB\x0f\n" +
+	"\x05links\x18\b \x03(\tR\x05links\x12\x1c\n" +
+	"\tautomated\x18\t \x01(\bR\tautomatedB\x0f\n" +
 	"\r_display_nameB\x06\n" +
 	"\x04_bio\"\x17\n" +
 	"\x15UpdateProfileResponse\"-\n" +
@@ -1422,15 +1644,17 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x02id\x18\x02 \x01(\tH\x00R\x02idB\x04\n" +
 	"\x02by\"S\n" +
 	"\x13GetOperatorResponse\x12<\n" +
-	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator2\xf5\x03\n" +
+	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator2\xdd\x04\n" +
 	"\x0fOperatorService\x12W\n" +
 	"\x06SignIn\x12%.signalcast.operator.v1.SignInRequest\x1a&.signalcast.operator.v1.SignInResponse\x12Z\n" +
 	"\aMintKey\x12&.signalcast.operator.v1.MintKeyRequest\x1a'.signalcast.operator.v1.MintKeyResponse\x12`\n" +
-	"\tRevokeKey\x12(.signalcast.operator.v1.RevokeKeyRequest\x1a).signalcast.operator.v1.RevokeKeyResponse\x12]\n" +
+	"\tRevokeKey\x12(.signalcast.operator.v1.RevokeKeyRequest\x1a).signalcast.operator.v1.RevokeKeyResponse\x12f\n" +
+	"\vEndSessions\x12*.signalcast.operator.v1.EndSessionsRequest\x1a+.signalcast.operator.v1.EndSessionsResponse\x12]\n" +
 	"\bClassify\x12'.signalcast.operator.v1.ClassifyRequest\x1a(.signalcast.operator.v1.ClassifyResponse\x12l\n" +
-	"\rUpdateProfile\x12,.signalcast.operator.v1.UpdateProfileRequest\x1a-.signalcast.operator.v1.UpdateProfileResponse2\xbe\x02\n" +
+	"\rUpdateProfile\x12,.signalcast.operator.v1.UpdateProfileRequest\x1a-.signalcast.operator.v1.UpdateProfileResponse2\xb2\x03\n" +
 	"\x13OperatorReadService\x12`\n" +
-	"\tVerifyKey\x12(.signalcast.operator.v1.VerifyKeyRequest\x1a).signalcast.operator.v1.VerifyKeyResponse\x12]\n" +
+	"\tVerifyKey\x12(.signalcast.operator.v1.VerifyKeyRequest\x1a).signalcast.operator.v1.VerifyKeyResponse\x12r\n" +
+	"\x0fListRevokedKeys\x12..signalcast.operator.v1.ListRevokedKeysRequest\x1a/.signalcast.operator.v1.ListRevokedKeysResponse\x12]\n" +
 	"\bListKeys\x12'.signalcast.operator.v1.ListKeysRequest\x1a(.signalcast.operator.v1.ListKeysResponse\x12f\n" +
 	"\vGetOperator\x12*.signalcast.operator.v1.GetOperatorRequest\x1a+.signalcast.operator.v1.GetOperatorResponseB?Z=github.com/signalcast/signalcast/proto/operator/v1;operatorv1b\x06proto3"
 
@@ -1446,40 +1670,44 @@ func file_operator_v1_operator_proto_rawDescGZIP() []byte {
 	return file_operator_v1_operator_proto_rawDescData
 }
 
-var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_operator_v1_operator_proto_goTypes = []any{
-	(*Caller)(nil),                // 0: signalcast.operator.v1.Caller
-	(*Operator)(nil),              // 1: signalcast.operator.v1.Operator
-	(*Key)(nil),                   // 2: signalcast.operator.v1.Key
-	(*SignInRequest)(nil),         // 3: signalcast.operator.v1.SignInRequest
-	(*SignInResponse)(nil),        // 4: signalcast.operator.v1.SignInResponse
-	(*MintKeyRequest)(nil),        // 5: signalcast.operator.v1.MintKeyRequest
-	(*MintKeyResponse)(nil),       // 6: signalcast.operator.v1.MintKeyResponse
-	(*RevokeKeyRequest)(nil),      // 7: signalcast.operator.v1.RevokeKeyRequest
-	(*RevokeKeyResponse)(nil),     // 8: signalcast.operator.v1.RevokeKeyResponse
-	(*ClassifyRequest)(nil),       // 9: signalcast.operator.v1.ClassifyRequest
-	(*ClassifyResponse)(nil),      // 10: signalcast.operator.v1.ClassifyResponse
-	(*Change)(nil),                // 11: signalcast.operator.v1.Change
-	(*UpdateProfileRequest)(nil),  // 12: signalcast.operator.v1.UpdateProfileRequest
-	(*UpdateProfileResponse)(nil), // 13: signalcast.operator.v1.UpdateProfileResponse
-	(*VerifyKeyRequest)(nil),      // 14: signalcast.operator.v1.VerifyKeyRequest
-	(*VerifyKeyResponse)(nil),     // 15: signalcast.operator.v1.VerifyKeyResponse
-	(*ListKeysRequest)(nil),       // 16: signalcast.operator.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),      // 17: signalcast.operator.v1.ListKeysResponse
-	(*GetOperatorRequest)(nil),    // 18: signalcast.operator.v1.GetOperatorRequest
-	(*GetOperatorResponse)(nil),   // 19: signalcast.operator.v1.GetOperatorResponse
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*Caller)(nil),                  // 0: signalcast.operator.v1.Caller
+	(*Operator)(nil),                // 1: signalcast.operator.v1.Operator
+	(*Key)(nil),                     // 2: signalcast.operator.v1.Key
+	(*SignInRequest)(nil),           // 3: signalcast.operator.v1.SignInRequest
+	(*SignInResponse)(nil),          // 4: signalcast.operator.v1.SignInResponse
+	(*MintKeyRequest)(nil),          // 5: signalcast.operator.v1.MintKeyRequest
+	(*MintKeyResponse)(nil),         // 6: signalcast.operator.v1.MintKeyResponse
+	(*RevokeKeyRequest)(nil),        // 7: signalcast.operator.v1.RevokeKeyRequest
+	(*RevokeKeyResponse)(nil),       // 8: signalcast.operator.v1.RevokeKeyResponse
+	(*EndSessionsRequest)(nil),      // 9: signalcast.operator.v1.EndSessionsRequest
+	(*EndSessionsResponse)(nil),     // 10: signalcast.operator.v1.EndSessionsResponse
+	(*ListRevokedKeysRequest)(nil),  // 11: signalcast.operator.v1.ListRevokedKeysRequest
+	(*ListRevokedKeysResponse)(nil), // 12: signalcast.operator.v1.ListRevokedKeysResponse
+	(*ClassifyRequest)(nil),         // 13: signalcast.operator.v1.ClassifyRequest
+	(*ClassifyResponse)(nil),        // 14: signalcast.operator.v1.ClassifyResponse
+	(*Change)(nil),                  // 15: signalcast.operator.v1.Change
+	(*UpdateProfileRequest)(nil),    // 16: signalcast.operator.v1.UpdateProfileRequest
+	(*UpdateProfileResponse)(nil),   // 17: signalcast.operator.v1.UpdateProfileResponse
+	(*VerifyKeyRequest)(nil),        // 18: signalcast.operator.v1.VerifyKeyRequest
+	(*VerifyKeyResponse)(nil),       // 19: signalcast.operator.v1.VerifyKeyResponse
+	(*ListKeysRequest)(nil),         // 20: signalcast.operator.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),        // 21: signalcast.operator.v1.ListKeysResponse
+	(*GetOperatorRequest)(nil),      // 22: signalcast.operator.v1.GetOperatorRequest
+	(*GetOperatorResponse)(nil),     // 23: signalcast.operator.v1.GetOperatorResponse
+	(*timestamppb.Timestamp)(nil),   // 24: google.protobuf.Timestamp
 }
 var file_operator_v1_operator_proto_depIdxs = []int32{
-	20, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
-	20, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
-	20, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
+	24, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
+	24, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
+	24, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
 	1,  // 3: signalcast.operator.v1.SignInResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 4: signalcast.operator.v1.MintKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	2,  // 5: signalcast.operator.v1.RevokeKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	1,  // 6: signalcast.operator.v1.ClassifyResponse.operator:type_name -> signalcast.operator.v1.Operator
-	11, // 7: signalcast.operator.v1.UpdateProfileRequest.avatar:type_name -> signalcast.operator.v1.Change
-	11, // 8: signalcast.operator.v1.UpdateProfileRequest.payout_address:type_name -> signalcast.operator.v1.Change
+	15, // 7: signalcast.operator.v1.UpdateProfileRequest.avatar:type_name -> signalcast.operator.v1.Change
+	15, // 8: signalcast.operator.v1.UpdateProfileRequest.payout_address:type_name -> signalcast.operator.v1.Change
 	1,  // 9: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 10: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	2,  // 11: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
@@ -1487,21 +1715,25 @@ var file_operator_v1_operator_proto_depIdxs = []int32{
 	3,  // 13: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
 	5,  // 14: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
 	7,  // 15: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
-	9,  // 16: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
-	12, // 17: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
-	14, // 18: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
-	16, // 19: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
-	18, // 20: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
-	4,  // 21: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
-	6,  // 22: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
-	8,  // 23: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
-	10, // 24: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
-	13, // 25: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
-	15, // 26: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
-	17, // 27: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
-	19, // 28: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
-	21, // [21:29] is the sub-list for method output_type
-	13, // [13:21] is the sub-list for method input_type
+	9,  // 16: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
+	13, // 17: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
+	16, // 18: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
+	18, // 19: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
+	11, // 20: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
+	20, // 21: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
+	22, // 22: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
+	4,  // 23: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
+	6,  // 24: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
+	8,  // 25: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
+	10, // 26: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
+	14, // 27: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
+	17, // 28: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
+	19, // 29: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
+	12, // 30: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
+	21, // 31: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
+	23, // 32: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
+	23, // [23:33] is the sub-list for method output_type
+	13, // [13:23] is the sub-list for method input_type
 	13, // [13:13] is the sub-list for extension type_name
 	13, // [13:13] is the sub-list for extension extendee
 	0,  // [0:13] is the sub-list for field type_name
@@ -1518,10 +1750,10 @@ func file_operator_v1_operator_proto_init() {
 	}
 	file_operator_v1_operator_proto_msgTypes[1].OneofWrappers = []any{}
 	file_operator_v1_operator_proto_msgTypes[2].OneofWrappers = []any{}
-	file_operator_v1_operator_proto_msgTypes[9].OneofWrappers = []any{}
-	file_operator_v1_operator_proto_msgTypes[11].OneofWrappers = []any{}
-	file_operator_v1_operator_proto_msgTypes[12].OneofWrappers = []any{}
-	file_operator_v1_operator_proto_msgTypes[18].OneofWrappers = []any{
+	file_operator_v1_operator_proto_msgTypes[13].OneofWrappers = []any{}
+	file_operator_v1_operator_proto_msgTypes[15].OneofWrappers = []any{}
+	file_operator_v1_operator_proto_msgTypes[16].OneofWrappers = []any{}
+	file_operator_v1_operator_proto_msgTypes[22].OneofWrappers = []any{
 		(*GetOperatorRequest_Handle)(nil),
 		(*GetOperatorRequest_Id)(nil),
 	}
@@ -1531,7 +1763,7 @@ func file_operator_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_operator_v1_operator_proto_rawDesc), len(file_operator_v1_operator_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

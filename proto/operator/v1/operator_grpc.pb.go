@@ -24,6 +24,7 @@ const (
 	OperatorService_SignIn_FullMethodName        = "/signalcast.operator.v1.OperatorService/SignIn"
 	OperatorService_MintKey_FullMethodName       = "/signalcast.operator.v1.OperatorService/MintKey"
 	OperatorService_RevokeKey_FullMethodName     = "/signalcast.operator.v1.OperatorService/RevokeKey"
+	OperatorService_EndSessions_FullMethodName   = "/signalcast.operator.v1.OperatorService/EndSessions"
 	OperatorService_Classify_FullMethodName      = "/signalcast.operator.v1.OperatorService/Classify"
 	OperatorService_UpdateProfile_FullMethodName = "/signalcast.operator.v1.OperatorService/UpdateProfile"
 )
@@ -36,8 +37,12 @@ type OperatorServiceClient interface {
 	SignIn(ctx context.Context, in *SignInRequest, opts ...grpc.CallOption) (*SignInResponse, error)
 	// key_limit_reached beyond ten active keys.
 	MintKey(ctx context.Context, in *MintKeyRequest, opts ...grpc.CallOption) (*MintKeyResponse, error)
-	// not_found when the key is unknown or not the operator's.
+	// Revokes a key and deactivates the webhooks that were made with it. Repeating it has
+	// the same answer. not_found when the key is unknown or not the operator's.
 	RevokeKey(ctx context.Context, in *RevokeKeyRequest, opts ...grpc.CallOption) (*RevokeKeyResponse, error)
+	// Ends all sessions of an operator by raising its session version. not_found for an
+	// unknown id.
+	EndSessions(ctx context.Context, in *EndSessionsRequest, opts ...grpc.CallOption) (*EndSessionsResponse, error)
 	// Admin: what kind of operator this is. not_found for an unknown handle.
 	Classify(ctx context.Context, in *ClassifyRequest, opts ...grpc.CallOption) (*ClassifyResponse, error)
 	// Does what a signed profile.update says, once for its message. Fault:
@@ -83,6 +88,16 @@ func (c *operatorServiceClient) RevokeKey(ctx context.Context, in *RevokeKeyRequ
 	return out, nil
 }
 
+func (c *operatorServiceClient) EndSessions(ctx context.Context, in *EndSessionsRequest, opts ...grpc.CallOption) (*EndSessionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EndSessionsResponse)
+	err := c.cc.Invoke(ctx, OperatorService_EndSessions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *operatorServiceClient) Classify(ctx context.Context, in *ClassifyRequest, opts ...grpc.CallOption) (*ClassifyResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ClassifyResponse)
@@ -111,8 +126,12 @@ type OperatorServiceServer interface {
 	SignIn(context.Context, *SignInRequest) (*SignInResponse, error)
 	// key_limit_reached beyond ten active keys.
 	MintKey(context.Context, *MintKeyRequest) (*MintKeyResponse, error)
-	// not_found when the key is unknown or not the operator's.
+	// Revokes a key and deactivates the webhooks that were made with it. Repeating it has
+	// the same answer. not_found when the key is unknown or not the operator's.
 	RevokeKey(context.Context, *RevokeKeyRequest) (*RevokeKeyResponse, error)
+	// Ends all sessions of an operator by raising its session version. not_found for an
+	// unknown id.
+	EndSessions(context.Context, *EndSessionsRequest) (*EndSessionsResponse, error)
 	// Admin: what kind of operator this is. not_found for an unknown handle.
 	Classify(context.Context, *ClassifyRequest) (*ClassifyResponse, error)
 	// Does what a signed profile.update says, once for its message. Fault:
@@ -136,6 +155,9 @@ func (UnimplementedOperatorServiceServer) MintKey(context.Context, *MintKeyReque
 }
 func (UnimplementedOperatorServiceServer) RevokeKey(context.Context, *RevokeKeyRequest) (*RevokeKeyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RevokeKey not implemented")
+}
+func (UnimplementedOperatorServiceServer) EndSessions(context.Context, *EndSessionsRequest) (*EndSessionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method EndSessions not implemented")
 }
 func (UnimplementedOperatorServiceServer) Classify(context.Context, *ClassifyRequest) (*ClassifyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Classify not implemented")
@@ -218,6 +240,24 @@ func _OperatorService_RevokeKey_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OperatorService_EndSessions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EndSessionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServiceServer).EndSessions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorService_EndSessions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServiceServer).EndSessions(ctx, req.(*EndSessionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _OperatorService_Classify_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ClassifyRequest)
 	if err := dec(in); err != nil {
@@ -274,6 +314,10 @@ var OperatorService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _OperatorService_RevokeKey_Handler,
 		},
 		{
+			MethodName: "EndSessions",
+			Handler:    _OperatorService_EndSessions_Handler,
+		},
+		{
 			MethodName: "Classify",
 			Handler:    _OperatorService_Classify_Handler,
 		},
@@ -287,9 +331,10 @@ var OperatorService_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	OperatorReadService_VerifyKey_FullMethodName   = "/signalcast.operator.v1.OperatorReadService/VerifyKey"
-	OperatorReadService_ListKeys_FullMethodName    = "/signalcast.operator.v1.OperatorReadService/ListKeys"
-	OperatorReadService_GetOperator_FullMethodName = "/signalcast.operator.v1.OperatorReadService/GetOperator"
+	OperatorReadService_VerifyKey_FullMethodName       = "/signalcast.operator.v1.OperatorReadService/VerifyKey"
+	OperatorReadService_ListRevokedKeys_FullMethodName = "/signalcast.operator.v1.OperatorReadService/ListRevokedKeys"
+	OperatorReadService_ListKeys_FullMethodName        = "/signalcast.operator.v1.OperatorReadService/ListKeys"
+	OperatorReadService_GetOperator_FullMethodName     = "/signalcast.operator.v1.OperatorReadService/GetOperator"
 )
 
 // OperatorReadServiceClient is the client API for OperatorReadService service.
@@ -298,6 +343,8 @@ const (
 type OperatorReadServiceClient interface {
 	// unauthenticated when the key is unknown or revoked.
 	VerifyKey(ctx context.Context, in *VerifyKeyRequest, opts ...grpc.CallOption) (*VerifyKeyResponse, error)
+	// Returns which of these keys are revoked or unknown.
+	ListRevokedKeys(ctx context.Context, in *ListRevokedKeysRequest, opts ...grpc.CallOption) (*ListRevokedKeysResponse, error)
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
 	// not_found for an unknown handle or id.
 	GetOperator(ctx context.Context, in *GetOperatorRequest, opts ...grpc.CallOption) (*GetOperatorResponse, error)
@@ -315,6 +362,16 @@ func (c *operatorReadServiceClient) VerifyKey(ctx context.Context, in *VerifyKey
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(VerifyKeyResponse)
 	err := c.cc.Invoke(ctx, OperatorReadService_VerifyKey_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *operatorReadServiceClient) ListRevokedKeys(ctx context.Context, in *ListRevokedKeysRequest, opts ...grpc.CallOption) (*ListRevokedKeysResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRevokedKeysResponse)
+	err := c.cc.Invoke(ctx, OperatorReadService_ListRevokedKeys_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -347,6 +404,8 @@ func (c *operatorReadServiceClient) GetOperator(ctx context.Context, in *GetOper
 type OperatorReadServiceServer interface {
 	// unauthenticated when the key is unknown or revoked.
 	VerifyKey(context.Context, *VerifyKeyRequest) (*VerifyKeyResponse, error)
+	// Returns which of these keys are revoked or unknown.
+	ListRevokedKeys(context.Context, *ListRevokedKeysRequest) (*ListRevokedKeysResponse, error)
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
 	// not_found for an unknown handle or id.
 	GetOperator(context.Context, *GetOperatorRequest) (*GetOperatorResponse, error)
@@ -362,6 +421,9 @@ type UnimplementedOperatorReadServiceServer struct{}
 
 func (UnimplementedOperatorReadServiceServer) VerifyKey(context.Context, *VerifyKeyRequest) (*VerifyKeyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method VerifyKey not implemented")
+}
+func (UnimplementedOperatorReadServiceServer) ListRevokedKeys(context.Context, *ListRevokedKeysRequest) (*ListRevokedKeysResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRevokedKeys not implemented")
 }
 func (UnimplementedOperatorReadServiceServer) ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListKeys not implemented")
@@ -404,6 +466,24 @@ func _OperatorReadService_VerifyKey_Handler(srv interface{}, ctx context.Context
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(OperatorReadServiceServer).VerifyKey(ctx, req.(*VerifyKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OperatorReadService_ListRevokedKeys_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRevokedKeysRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorReadServiceServer).ListRevokedKeys(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorReadService_ListRevokedKeys_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorReadServiceServer).ListRevokedKeys(ctx, req.(*ListRevokedKeysRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -454,6 +534,10 @@ var OperatorReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "VerifyKey",
 			Handler:    _OperatorReadService_VerifyKey_Handler,
+		},
+		{
+			MethodName: "ListRevokedKeys",
+			Handler:    _OperatorReadService_ListRevokedKeys_Handler,
 		},
 		{
 			MethodName: "ListKeys",

@@ -202,6 +202,7 @@ type FinalizeRequest struct {
 	Resolver      string                 `protobuf:"bytes,5,opt,name=resolver,proto3" json:"resolver,omitempty"`
 	Source        string                 `protobuf:"bytes,6,opt,name=source,proto3" json:"source,omitempty"`
 	ProofUrl      string                 `protobuf:"bytes,7,opt,name=proof_url,json=proofUrl,proto3" json:"proof_url,omitempty"`
+	DecidedAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=decided_at,json=decidedAt,proto3" json:"decided_at,omitempty"` // when the outcome was public, not in the future; absent: not stated
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -285,10 +286,18 @@ func (x *FinalizeRequest) GetProofUrl() string {
 	return ""
 }
 
+func (x *FinalizeRequest) GetDecidedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DecidedAt
+	}
+	return nil
+}
+
 type ForceRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
 	Verdict       string                 `protobuf:"bytes,2,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	DecidedAt     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=decided_at,json=decidedAt,proto3" json:"decided_at,omitempty"` // as in FinalizeRequest
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -335,6 +344,13 @@ func (x *ForceRequest) GetVerdict() string {
 		return x.Verdict
 	}
 	return ""
+}
+
+func (x *ForceRequest) GetDecidedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DecidedAt
+	}
+	return nil
 }
 
 type ClaimResponse struct {
@@ -1090,7 +1106,7 @@ const file_resolution_v1_resolution_proto_rawDesc = "" +
 	"\x06scored\x18\x01 \x01(\x03R\x06scored\x12\x10\n" +
 	"\x03won\x18\x02 \x01(\x03R\x03won\x12\x12\n" +
 	"\x04lost\x18\x03 \x01(\x03R\x04lost\x12\x12\n" +
-	"\x04void\x18\x04 \x01(\x03R\x04void\"\xd4\x01\n" +
+	"\x04void\x18\x04 \x01(\x03R\x04void\"\x8f\x02\n" +
 	"\x0fFinalizeRequest\x12\x1b\n" +
 	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12\x18\n" +
 	"\averdict\x18\x02 \x01(\tR\averdict\x12\x16\n" +
@@ -1098,10 +1114,14 @@ const file_resolution_v1_resolution_proto_rawDesc = "" +
 	"\ffinalized_by\x18\x04 \x01(\tR\vfinalizedBy\x12\x1a\n" +
 	"\bresolver\x18\x05 \x01(\tR\bresolver\x12\x16\n" +
 	"\x06source\x18\x06 \x01(\tR\x06source\x12\x1b\n" +
-	"\tproof_url\x18\a \x01(\tR\bproofUrl\"E\n" +
+	"\tproof_url\x18\a \x01(\tR\bproofUrl\x129\n" +
+	"\n" +
+	"decided_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tdecidedAt\"\x80\x01\n" +
 	"\fForceRequest\x12\x1b\n" +
 	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12\x18\n" +
-	"\averdict\x18\x02 \x01(\tR\averdict\"\x83\x01\n" +
+	"\averdict\x18\x02 \x01(\tR\averdict\x129\n" +
+	"\n" +
+	"decided_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tdecidedAt\"\x83\x01\n" +
 	"\rClaimResponse\x12;\n" +
 	"\aoutcome\x18\x01 \x01(\v2!.signalcast.resolution.v1.OutcomeR\aoutcome\x125\n" +
 	"\x05tally\x18\x02 \x01(\v2\x1f.signalcast.resolution.v1.TallyR\x05tally\"\r\n" +
@@ -1210,34 +1230,36 @@ var file_resolution_v1_resolution_proto_goTypes = []any{
 var file_resolution_v1_resolution_proto_depIdxs = []int32{
 	18, // 0: signalcast.resolution.v1.Outcome.resolved_at:type_name -> google.protobuf.Timestamp
 	18, // 1: signalcast.resolution.v1.Outcome.disputed_at:type_name -> google.protobuf.Timestamp
-	0,  // 2: signalcast.resolution.v1.ClaimResponse.outcome:type_name -> signalcast.resolution.v1.Outcome
-	1,  // 3: signalcast.resolution.v1.ClaimResponse.tally:type_name -> signalcast.resolution.v1.Tally
-	17, // 4: signalcast.resolution.v1.ScanResponse.skipped:type_name -> signalcast.resolution.v1.ScanResponse.SkippedEntry
-	6,  // 5: signalcast.resolution.v1.ScanResponse.errors:type_name -> signalcast.resolution.v1.ScanError
-	0,  // 6: signalcast.resolution.v1.DisputeResponse.outcome:type_name -> signalcast.resolution.v1.Outcome
-	0,  // 7: signalcast.resolution.v1.GetOutcomeResponse.outcome:type_name -> signalcast.resolution.v1.Outcome
-	19, // 8: signalcast.resolution.v1.NativeMarket.market:type_name -> signalcast.market.v1.Market
-	18, // 9: signalcast.resolution.v1.NativeMarket.proposed_at:type_name -> google.protobuf.Timestamp
-	15, // 10: signalcast.resolution.v1.ListNativeResponse.markets:type_name -> signalcast.resolution.v1.NativeMarket
-	2,  // 11: signalcast.resolution.v1.ResolutionService.Finalize:input_type -> signalcast.resolution.v1.FinalizeRequest
-	3,  // 12: signalcast.resolution.v1.ResolutionService.Force:input_type -> signalcast.resolution.v1.ForceRequest
-	5,  // 13: signalcast.resolution.v1.ResolutionService.Scan:input_type -> signalcast.resolution.v1.ScanRequest
-	8,  // 14: signalcast.resolution.v1.ResolutionService.Dispute:input_type -> signalcast.resolution.v1.DisputeRequest
-	10, // 15: signalcast.resolution.v1.ResolutionService.Propose:input_type -> signalcast.resolution.v1.ProposeRequest
-	12, // 16: signalcast.resolution.v1.ResolutionReadService.GetOutcome:input_type -> signalcast.resolution.v1.GetOutcomeRequest
-	14, // 17: signalcast.resolution.v1.ResolutionReadService.ListNative:input_type -> signalcast.resolution.v1.ListNativeRequest
-	4,  // 18: signalcast.resolution.v1.ResolutionService.Finalize:output_type -> signalcast.resolution.v1.ClaimResponse
-	4,  // 19: signalcast.resolution.v1.ResolutionService.Force:output_type -> signalcast.resolution.v1.ClaimResponse
-	7,  // 20: signalcast.resolution.v1.ResolutionService.Scan:output_type -> signalcast.resolution.v1.ScanResponse
-	9,  // 21: signalcast.resolution.v1.ResolutionService.Dispute:output_type -> signalcast.resolution.v1.DisputeResponse
-	11, // 22: signalcast.resolution.v1.ResolutionService.Propose:output_type -> signalcast.resolution.v1.ProposeResponse
-	13, // 23: signalcast.resolution.v1.ResolutionReadService.GetOutcome:output_type -> signalcast.resolution.v1.GetOutcomeResponse
-	16, // 24: signalcast.resolution.v1.ResolutionReadService.ListNative:output_type -> signalcast.resolution.v1.ListNativeResponse
-	18, // [18:25] is the sub-list for method output_type
-	11, // [11:18] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	18, // 2: signalcast.resolution.v1.FinalizeRequest.decided_at:type_name -> google.protobuf.Timestamp
+	18, // 3: signalcast.resolution.v1.ForceRequest.decided_at:type_name -> google.protobuf.Timestamp
+	0,  // 4: signalcast.resolution.v1.ClaimResponse.outcome:type_name -> signalcast.resolution.v1.Outcome
+	1,  // 5: signalcast.resolution.v1.ClaimResponse.tally:type_name -> signalcast.resolution.v1.Tally
+	17, // 6: signalcast.resolution.v1.ScanResponse.skipped:type_name -> signalcast.resolution.v1.ScanResponse.SkippedEntry
+	6,  // 7: signalcast.resolution.v1.ScanResponse.errors:type_name -> signalcast.resolution.v1.ScanError
+	0,  // 8: signalcast.resolution.v1.DisputeResponse.outcome:type_name -> signalcast.resolution.v1.Outcome
+	0,  // 9: signalcast.resolution.v1.GetOutcomeResponse.outcome:type_name -> signalcast.resolution.v1.Outcome
+	19, // 10: signalcast.resolution.v1.NativeMarket.market:type_name -> signalcast.market.v1.Market
+	18, // 11: signalcast.resolution.v1.NativeMarket.proposed_at:type_name -> google.protobuf.Timestamp
+	15, // 12: signalcast.resolution.v1.ListNativeResponse.markets:type_name -> signalcast.resolution.v1.NativeMarket
+	2,  // 13: signalcast.resolution.v1.ResolutionService.Finalize:input_type -> signalcast.resolution.v1.FinalizeRequest
+	3,  // 14: signalcast.resolution.v1.ResolutionService.Force:input_type -> signalcast.resolution.v1.ForceRequest
+	5,  // 15: signalcast.resolution.v1.ResolutionService.Scan:input_type -> signalcast.resolution.v1.ScanRequest
+	8,  // 16: signalcast.resolution.v1.ResolutionService.Dispute:input_type -> signalcast.resolution.v1.DisputeRequest
+	10, // 17: signalcast.resolution.v1.ResolutionService.Propose:input_type -> signalcast.resolution.v1.ProposeRequest
+	12, // 18: signalcast.resolution.v1.ResolutionReadService.GetOutcome:input_type -> signalcast.resolution.v1.GetOutcomeRequest
+	14, // 19: signalcast.resolution.v1.ResolutionReadService.ListNative:input_type -> signalcast.resolution.v1.ListNativeRequest
+	4,  // 20: signalcast.resolution.v1.ResolutionService.Finalize:output_type -> signalcast.resolution.v1.ClaimResponse
+	4,  // 21: signalcast.resolution.v1.ResolutionService.Force:output_type -> signalcast.resolution.v1.ClaimResponse
+	7,  // 22: signalcast.resolution.v1.ResolutionService.Scan:output_type -> signalcast.resolution.v1.ScanResponse
+	9,  // 23: signalcast.resolution.v1.ResolutionService.Dispute:output_type -> signalcast.resolution.v1.DisputeResponse
+	11, // 24: signalcast.resolution.v1.ResolutionService.Propose:output_type -> signalcast.resolution.v1.ProposeResponse
+	13, // 25: signalcast.resolution.v1.ResolutionReadService.GetOutcome:output_type -> signalcast.resolution.v1.GetOutcomeResponse
+	16, // 26: signalcast.resolution.v1.ResolutionReadService.ListNative:output_type -> signalcast.resolution.v1.ListNativeResponse
+	20, // [20:27] is the sub-list for method output_type
+	13, // [13:20] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_resolution_v1_resolution_proto_init() }

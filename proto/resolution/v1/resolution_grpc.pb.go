@@ -32,7 +32,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type ResolutionServiceClient interface {
-	// Native markets only. Faults: market_not_found, already_resolved, market_disputed.
+	// Native markets only. Faults: invalid_decided_at, market_not_found, already_resolved, market_disputed.
 	Finalize(ctx context.Context, in *FinalizeRequest, opts ...grpc.CallOption) (*ClaimResponse, error)
 	// Any market. Same faults.
 	Force(ctx context.Context, in *ForceRequest, opts ...grpc.CallOption) (*ClaimResponse, error)
@@ -107,7 +107,7 @@ func (c *resolutionServiceClient) Propose(ctx context.Context, in *ProposeReques
 // All implementations must embed UnimplementedResolutionServiceServer
 // for forward compatibility.
 type ResolutionServiceServer interface {
-	// Native markets only. Faults: market_not_found, already_resolved, market_disputed.
+	// Native markets only. Faults: invalid_decided_at, market_not_found, already_resolved, market_disputed.
 	Finalize(context.Context, *FinalizeRequest) (*ClaimResponse, error)
 	// Any market. Same faults.
 	Force(context.Context, *ForceRequest) (*ClaimResponse, error)

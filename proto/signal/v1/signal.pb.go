@@ -45,8 +45,10 @@ type Draft struct {
 	CrowdLeanBps     *int32                 `protobuf:"varint,15,opt,name=crowd_lean_bps,json=crowdLeanBps,proto3,oneof" json:"crowd_lean_bps,omitempty"` // audit payload only
 	IdempotencyKey   *string                `protobuf:"bytes,16,opt,name=idempotency_key,json=idempotencyKey,proto3,oneof" json:"idempotency_key,omitempty"`
 	BodyHash         []byte                 `protobuf:"bytes,17,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"` // SHA-256 of the body, set with idempotency_key
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Largest amount in bps, 0 to 10000, by which the price of the side may be worse than price_bps; absent: no limit.
+	MaxSlippageBps *int32 `protobuf:"varint,18,opt,name=max_slippage_bps,json=maxSlippageBps,proto3,oneof" json:"max_slippage_bps,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Draft) Reset() {
@@ -198,6 +200,13 @@ func (x *Draft) GetBodyHash() []byte {
 	return nil
 }
 
+func (x *Draft) GetMaxSlippageBps() int32 {
+	if x != nil && x.MaxSlippageBps != nil {
+		return *x.MaxSlippageBps
+	}
+	return 0
+}
+
 type Signal struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Id               string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -225,6 +234,16 @@ type Signal struct {
 	DisplayName      string                 `protobuf:"bytes,23,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	Tier             string                 `protobuf:"bytes,24,opt,name=tier,proto3" json:"tier,omitempty"`
 	Lane             string                 `protobuf:"bytes,25,opt,name=lane,proto3" json:"lane,omitempty"`
+	ScoreBasisBps    int32                  `protobuf:"varint,26,opt,name=score_basis_bps,json=scoreBasisBps,proto3" json:"score_basis_bps,omitempty"`    // scoring price: of the result once there is one, else of the filing
+	PriceVerified    bool                   `protobuf:"varint,27,opt,name=price_verified,json=priceVerified,proto3" json:"price_verified,omitempty"`      // a fresh quote was known at the call
+	Rated            bool                   `protobuf:"varint,28,opt,name=rated,proto3" json:"rated,omitempty"`                                           // the market was rated at the call
+	Counted          *bool                  `protobuf:"varint,29,opt,name=counted,proto3,oneof" json:"counted,omitempty"`                                 // the call is part of points; absent while pending, false for a void
+	MarketYesBps     *int32                 `protobuf:"varint,30,opt,name=market_yes_bps,json=marketYesBps,proto3,oneof" json:"market_yes_bps,omitempty"` // the ledger's YES price at the call
+	ClosesAt         *timestamppb.Timestamp `protobuf:"bytes,31,opt,name=closes_at,json=closesAt,proto3,oneof" json:"closes_at,omitempty"`                // the ledger's end date of the market at the call
+	QuoteAt          *timestamppb.Timestamp `protobuf:"bytes,32,opt,name=quote_at,json=quoteAt,proto3,oneof" json:"quote_at,omitempty"`                   // time of the quote at filing, by the venue's clock
+	ConfirmedAt      *timestamppb.Timestamp `protobuf:"bytes,33,opt,name=confirmed_at,json=confirmedAt,proto3,oneof" json:"confirmed_at,omitempty"`       // time of the second quote
+	Reason           string                 `protobuf:"bytes,34,opt,name=reason,proto3" json:"reason,omitempty"`                                          // late or unknown_market, of a void; else empty
+	Unconfirmed      bool                   `protobuf:"varint,40,opt,name=unconfirmed,proto3" json:"unconfirmed,omitempty"`                               // no venue has confirmed the market: the call is not public; set by reads of one call
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -434,6 +453,177 @@ func (x *Signal) GetLane() string {
 	return ""
 }
 
+func (x *Signal) GetScoreBasisBps() int32 {
+	if x != nil {
+		return x.ScoreBasisBps
+	}
+	return 0
+}
+
+func (x *Signal) GetPriceVerified() bool {
+	if x != nil {
+		return x.PriceVerified
+	}
+	return false
+}
+
+func (x *Signal) GetRated() bool {
+	if x != nil {
+		return x.Rated
+	}
+	return false
+}
+
+func (x *Signal) GetCounted() bool {
+	if x != nil && x.Counted != nil {
+		return *x.Counted
+	}
+	return false
+}
+
+func (x *Signal) GetMarketYesBps() int32 {
+	if x != nil && x.MarketYesBps != nil {
+		return *x.MarketYesBps
+	}
+	return 0
+}
+
+func (x *Signal) GetClosesAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClosesAt
+	}
+	return nil
+}
+
+func (x *Signal) GetQuoteAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.QuoteAt
+	}
+	return nil
+}
+
+func (x *Signal) GetConfirmedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ConfirmedAt
+	}
+	return nil
+}
+
+func (x *Signal) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Signal) GetUnconfirmed() bool {
+	if x != nil {
+		return x.Unconfirmed
+	}
+	return false
+}
+
+// The stored numbers of a filed call, or those that a dry run would store.
+type Filing struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PriceBps      int32                  `protobuf:"varint,1,opt,name=price_bps,json=priceBps,proto3" json:"price_bps,omitempty"` // the stated price, after conversion
+	ScoreBasisBps int32                  `protobuf:"varint,2,opt,name=score_basis_bps,json=scoreBasisBps,proto3" json:"score_basis_bps,omitempty"`
+	PriceVerified bool                   `protobuf:"varint,3,opt,name=price_verified,json=priceVerified,proto3" json:"price_verified,omitempty"`
+	Rated         bool                   `protobuf:"varint,4,opt,name=rated,proto3" json:"rated,omitempty"`
+	MarketYesBps  *int32                 `protobuf:"varint,5,opt,name=market_yes_bps,json=marketYesBps,proto3,oneof" json:"market_yes_bps,omitempty"` // the middle
+	YesPriceBps   *int32                 `protobuf:"varint,6,opt,name=yes_price_bps,json=yesPriceBps,proto3,oneof" json:"yes_price_bps,omitempty"`    // price of YES, rounded up
+	NoPriceBps    *int32                 `protobuf:"varint,7,opt,name=no_price_bps,json=noPriceBps,proto3,oneof" json:"no_price_bps,omitempty"`
+	Warnings      []string               `protobuf:"bytes,8,rep,name=warnings,proto3" json:"warnings,omitempty"` // price_converted, price_off_market, price_unverified, market_unrated
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Filing) Reset() {
+	*x = Filing{}
+	mi := &file_signal_v1_signal_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Filing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Filing) ProtoMessage() {}
+
+func (x *Filing) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Filing.ProtoReflect.Descriptor instead.
+func (*Filing) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Filing) GetPriceBps() int32 {
+	if x != nil {
+		return x.PriceBps
+	}
+	return 0
+}
+
+func (x *Filing) GetScoreBasisBps() int32 {
+	if x != nil {
+		return x.ScoreBasisBps
+	}
+	return 0
+}
+
+func (x *Filing) GetPriceVerified() bool {
+	if x != nil {
+		return x.PriceVerified
+	}
+	return false
+}
+
+func (x *Filing) GetRated() bool {
+	if x != nil {
+		return x.Rated
+	}
+	return false
+}
+
+func (x *Filing) GetMarketYesBps() int32 {
+	if x != nil && x.MarketYesBps != nil {
+		return *x.MarketYesBps
+	}
+	return 0
+}
+
+func (x *Filing) GetYesPriceBps() int32 {
+	if x != nil && x.YesPriceBps != nil {
+		return *x.YesPriceBps
+	}
+	return 0
+}
+
+func (x *Filing) GetNoPriceBps() int32 {
+	if x != nil && x.NoPriceBps != nil {
+		return *x.NoPriceBps
+	}
+	return 0
+}
+
+func (x *Filing) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
 type Event struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -447,7 +637,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_signal_v1_signal_proto_msgTypes[2]
+	mi := &file_signal_v1_signal_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -459,7 +649,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[2]
+	mi := &file_signal_v1_signal_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -472,7 +662,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{2}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Event) GetId() string {
@@ -521,7 +711,7 @@ type FileRequest struct {
 
 func (x *FileRequest) Reset() {
 	*x = FileRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[3]
+	mi := &file_signal_v1_signal_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -533,7 +723,7 @@ func (x *FileRequest) String() string {
 func (*FileRequest) ProtoMessage() {}
 
 func (x *FileRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[3]
+	mi := &file_signal_v1_signal_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -546,7 +736,7 @@ func (x *FileRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileRequest.ProtoReflect.Descriptor instead.
 func (*FileRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{3}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *FileRequest) GetCaller() *v1.Caller {
@@ -579,7 +769,7 @@ type FileManyRequest struct {
 
 func (x *FileManyRequest) Reset() {
 	*x = FileManyRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[4]
+	mi := &file_signal_v1_signal_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -591,7 +781,7 @@ func (x *FileManyRequest) String() string {
 func (*FileManyRequest) ProtoMessage() {}
 
 func (x *FileManyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[4]
+	mi := &file_signal_v1_signal_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -604,7 +794,7 @@ func (x *FileManyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileManyRequest.ProtoReflect.Descriptor instead.
 func (*FileManyRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{4}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *FileManyRequest) GetCalls() []*FileRequest {
@@ -623,7 +813,7 @@ type FileManyResponse struct {
 
 func (x *FileManyResponse) Reset() {
 	*x = FileManyResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[5]
+	mi := &file_signal_v1_signal_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +825,7 @@ func (x *FileManyResponse) String() string {
 func (*FileManyResponse) ProtoMessage() {}
 
 func (x *FileManyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[5]
+	mi := &file_signal_v1_signal_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,7 +838,7 @@ func (x *FileManyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileManyResponse.ProtoReflect.Descriptor instead.
 func (*FileManyResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{5}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *FileManyResponse) GetAnswers() []*FileAnswer {
@@ -664,13 +854,14 @@ type FileAnswer struct {
 	Replayed      bool                   `protobuf:"varint,2,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	Refusal       []byte                 `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"` // google.rpc.Status, as a call of its own would have ended
 	Alone         bool                   `protobuf:"varint,4,opt,name=alone,proto3" json:"alone,omitempty"`    // nothing was done: file it alone
+	Filing        *Filing                `protobuf:"bytes,5,opt,name=filing,proto3" json:"filing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FileAnswer) Reset() {
 	*x = FileAnswer{}
-	mi := &file_signal_v1_signal_proto_msgTypes[6]
+	mi := &file_signal_v1_signal_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -682,7 +873,7 @@ func (x *FileAnswer) String() string {
 func (*FileAnswer) ProtoMessage() {}
 
 func (x *FileAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[6]
+	mi := &file_signal_v1_signal_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -695,7 +886,7 @@ func (x *FileAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileAnswer.ProtoReflect.Descriptor instead.
 func (*FileAnswer) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{6}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *FileAnswer) GetId() string {
@@ -726,17 +917,25 @@ func (x *FileAnswer) GetAlone() bool {
 	return false
 }
 
+func (x *FileAnswer) GetFiling() *Filing {
+	if x != nil {
+		return x.Filing
+	}
+	return nil
+}
+
 type FileResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Replayed      bool                   `protobuf:"varint,2,opt,name=replayed,proto3" json:"replayed,omitempty"` // the first result of an idempotency key or draft id
+	Filing        *Filing                `protobuf:"bytes,3,opt,name=filing,proto3" json:"filing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FileResponse) Reset() {
 	*x = FileResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[7]
+	mi := &file_signal_v1_signal_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -748,7 +947,7 @@ func (x *FileResponse) String() string {
 func (*FileResponse) ProtoMessage() {}
 
 func (x *FileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[7]
+	mi := &file_signal_v1_signal_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -761,7 +960,7 @@ func (x *FileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileResponse.ProtoReflect.Descriptor instead.
 func (*FileResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{7}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FileResponse) GetId() string {
@@ -778,6 +977,13 @@ func (x *FileResponse) GetReplayed() bool {
 	return false
 }
 
+func (x *FileResponse) GetFiling() *Filing {
+	if x != nil {
+		return x.Filing
+	}
+	return nil
+}
+
 type AppendEventRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Caller        *v1.Caller             `protobuf:"bytes,1,opt,name=caller,proto3" json:"caller,omitempty"`
@@ -791,7 +997,7 @@ type AppendEventRequest struct {
 
 func (x *AppendEventRequest) Reset() {
 	*x = AppendEventRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[8]
+	mi := &file_signal_v1_signal_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -803,7 +1009,7 @@ func (x *AppendEventRequest) String() string {
 func (*AppendEventRequest) ProtoMessage() {}
 
 func (x *AppendEventRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[8]
+	mi := &file_signal_v1_signal_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -816,7 +1022,7 @@ func (x *AppendEventRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendEventRequest.ProtoReflect.Descriptor instead.
 func (*AppendEventRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{8}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AppendEventRequest) GetCaller() *v1.Caller {
@@ -863,7 +1069,7 @@ type AppendEventResponse struct {
 
 func (x *AppendEventResponse) Reset() {
 	*x = AppendEventResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[9]
+	mi := &file_signal_v1_signal_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -875,7 +1081,7 @@ func (x *AppendEventResponse) String() string {
 func (*AppendEventResponse) ProtoMessage() {}
 
 func (x *AppendEventResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[9]
+	mi := &file_signal_v1_signal_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -888,7 +1094,7 @@ func (x *AppendEventResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendEventResponse.ProtoReflect.Descriptor instead.
 func (*AppendEventResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{9}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AppendEventResponse) GetEvent() *Event {
@@ -908,7 +1114,7 @@ type RehearseFileRequest struct {
 
 func (x *RehearseFileRequest) Reset() {
 	*x = RehearseFileRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[10]
+	mi := &file_signal_v1_signal_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -920,7 +1126,7 @@ func (x *RehearseFileRequest) String() string {
 func (*RehearseFileRequest) ProtoMessage() {}
 
 func (x *RehearseFileRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[10]
+	mi := &file_signal_v1_signal_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -933,7 +1139,7 @@ func (x *RehearseFileRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RehearseFileRequest.ProtoReflect.Descriptor instead.
 func (*RehearseFileRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{10}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RehearseFileRequest) GetCaller() *v1.Caller {
@@ -953,13 +1159,14 @@ func (x *RehearseFileRequest) GetDraft() *Draft {
 type RehearseFileResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Signal        *Signal                `protobuf:"bytes,1,opt,name=signal,proto3" json:"signal,omitempty"`
+	Filing        *Filing                `protobuf:"bytes,2,opt,name=filing,proto3" json:"filing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RehearseFileResponse) Reset() {
 	*x = RehearseFileResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[11]
+	mi := &file_signal_v1_signal_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -971,7 +1178,7 @@ func (x *RehearseFileResponse) String() string {
 func (*RehearseFileResponse) ProtoMessage() {}
 
 func (x *RehearseFileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[11]
+	mi := &file_signal_v1_signal_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -984,12 +1191,19 @@ func (x *RehearseFileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RehearseFileResponse.ProtoReflect.Descriptor instead.
 func (*RehearseFileResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{11}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RehearseFileResponse) GetSignal() *Signal {
 	if x != nil {
 		return x.Signal
+	}
+	return nil
+}
+
+func (x *RehearseFileResponse) GetFiling() *Filing {
+	if x != nil {
+		return x.Filing
 	}
 	return nil
 }
@@ -1007,7 +1221,7 @@ type RehearseEventRequest struct {
 
 func (x *RehearseEventRequest) Reset() {
 	*x = RehearseEventRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[12]
+	mi := &file_signal_v1_signal_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1019,7 +1233,7 @@ func (x *RehearseEventRequest) String() string {
 func (*RehearseEventRequest) ProtoMessage() {}
 
 func (x *RehearseEventRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[12]
+	mi := &file_signal_v1_signal_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1032,7 +1246,7 @@ func (x *RehearseEventRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RehearseEventRequest.ProtoReflect.Descriptor instead.
 func (*RehearseEventRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{12}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RehearseEventRequest) GetCaller() *v1.Caller {
@@ -1079,7 +1293,7 @@ type RehearseEventResponse struct {
 
 func (x *RehearseEventResponse) Reset() {
 	*x = RehearseEventResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[13]
+	mi := &file_signal_v1_signal_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1305,7 @@ func (x *RehearseEventResponse) String() string {
 func (*RehearseEventResponse) ProtoMessage() {}
 
 func (x *RehearseEventResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[13]
+	mi := &file_signal_v1_signal_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1318,7 @@ func (x *RehearseEventResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RehearseEventResponse.ProtoReflect.Descriptor instead.
 func (*RehearseEventResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{13}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RehearseEventResponse) GetEvent() *Event {
@@ -1123,7 +1337,7 @@ type GetSignalRequest struct {
 
 func (x *GetSignalRequest) Reset() {
 	*x = GetSignalRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[14]
+	mi := &file_signal_v1_signal_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1135,7 +1349,7 @@ func (x *GetSignalRequest) String() string {
 func (*GetSignalRequest) ProtoMessage() {}
 
 func (x *GetSignalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[14]
+	mi := &file_signal_v1_signal_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1148,7 +1362,7 @@ func (x *GetSignalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSignalRequest.ProtoReflect.Descriptor instead.
 func (*GetSignalRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{14}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetSignalRequest) GetId() string {
@@ -1167,7 +1381,7 @@ type GetSignalResponse struct {
 
 func (x *GetSignalResponse) Reset() {
 	*x = GetSignalResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[15]
+	mi := &file_signal_v1_signal_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1179,7 +1393,7 @@ func (x *GetSignalResponse) String() string {
 func (*GetSignalResponse) ProtoMessage() {}
 
 func (x *GetSignalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[15]
+	mi := &file_signal_v1_signal_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1192,7 +1406,7 @@ func (x *GetSignalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSignalResponse.ProtoReflect.Descriptor instead.
 func (*GetSignalResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{15}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetSignalResponse) GetSignal() *Signal {
@@ -1211,7 +1425,7 @@ type ListEventsRequest struct {
 
 func (x *ListEventsRequest) Reset() {
 	*x = ListEventsRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[16]
+	mi := &file_signal_v1_signal_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1223,7 +1437,7 @@ func (x *ListEventsRequest) String() string {
 func (*ListEventsRequest) ProtoMessage() {}
 
 func (x *ListEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[16]
+	mi := &file_signal_v1_signal_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1236,7 +1450,7 @@ func (x *ListEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEventsRequest.ProtoReflect.Descriptor instead.
 func (*ListEventsRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{16}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListEventsRequest) GetSignalId() string {
@@ -1255,7 +1469,7 @@ type ListEventsResponse struct {
 
 func (x *ListEventsResponse) Reset() {
 	*x = ListEventsResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[17]
+	mi := &file_signal_v1_signal_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1267,7 +1481,7 @@ func (x *ListEventsResponse) String() string {
 func (*ListEventsResponse) ProtoMessage() {}
 
 func (x *ListEventsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[17]
+	mi := &file_signal_v1_signal_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1280,7 +1494,7 @@ func (x *ListEventsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEventsResponse.ProtoReflect.Descriptor instead.
 func (*ListEventsResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{17}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListEventsResponse) GetEvents() []*Event {
@@ -1301,7 +1515,7 @@ type ListFeedRequest struct {
 
 func (x *ListFeedRequest) Reset() {
 	*x = ListFeedRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[18]
+	mi := &file_signal_v1_signal_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1313,7 +1527,7 @@ func (x *ListFeedRequest) String() string {
 func (*ListFeedRequest) ProtoMessage() {}
 
 func (x *ListFeedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[18]
+	mi := &file_signal_v1_signal_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1326,7 +1540,7 @@ func (x *ListFeedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFeedRequest.ProtoReflect.Descriptor instead.
 func (*ListFeedRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{18}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListFeedRequest) GetType() string {
@@ -1359,7 +1573,7 @@ type ListFeedResponse struct {
 
 func (x *ListFeedResponse) Reset() {
 	*x = ListFeedResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[19]
+	mi := &file_signal_v1_signal_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1371,7 +1585,7 @@ func (x *ListFeedResponse) String() string {
 func (*ListFeedResponse) ProtoMessage() {}
 
 func (x *ListFeedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[19]
+	mi := &file_signal_v1_signal_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1384,7 +1598,7 @@ func (x *ListFeedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFeedResponse.ProtoReflect.Descriptor instead.
 func (*ListFeedResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{19}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListFeedResponse) GetSignals() []*Signal {
@@ -1405,7 +1619,7 @@ type ListLedgerRequest struct {
 
 func (x *ListLedgerRequest) Reset() {
 	*x = ListLedgerRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[20]
+	mi := &file_signal_v1_signal_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +1631,7 @@ func (x *ListLedgerRequest) String() string {
 func (*ListLedgerRequest) ProtoMessage() {}
 
 func (x *ListLedgerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[20]
+	mi := &file_signal_v1_signal_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +1644,7 @@ func (x *ListLedgerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLedgerRequest.ProtoReflect.Descriptor instead.
 func (*ListLedgerRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{20}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListLedgerRequest) GetMarketId() string {
@@ -1466,7 +1680,7 @@ type ListLedgerResponse struct {
 
 func (x *ListLedgerResponse) Reset() {
 	*x = ListLedgerResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[21]
+	mi := &file_signal_v1_signal_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1478,7 +1692,7 @@ func (x *ListLedgerResponse) String() string {
 func (*ListLedgerResponse) ProtoMessage() {}
 
 func (x *ListLedgerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[21]
+	mi := &file_signal_v1_signal_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1491,7 +1705,7 @@ func (x *ListLedgerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLedgerResponse.ProtoReflect.Descriptor instead.
 func (*ListLedgerResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{21}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListLedgerResponse) GetYes() int64 {
@@ -1532,7 +1746,7 @@ type GetCrowdRequest struct {
 
 func (x *GetCrowdRequest) Reset() {
 	*x = GetCrowdRequest{}
-	mi := &file_signal_v1_signal_proto_msgTypes[22]
+	mi := &file_signal_v1_signal_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1544,7 +1758,7 @@ func (x *GetCrowdRequest) String() string {
 func (*GetCrowdRequest) ProtoMessage() {}
 
 func (x *GetCrowdRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[22]
+	mi := &file_signal_v1_signal_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1557,7 +1771,7 @@ func (x *GetCrowdRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCrowdRequest.ProtoReflect.Descriptor instead.
 func (*GetCrowdRequest) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{22}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetCrowdRequest) GetMarketId() string {
@@ -1588,7 +1802,7 @@ type GetCrowdResponse struct {
 
 func (x *GetCrowdResponse) Reset() {
 	*x = GetCrowdResponse{}
-	mi := &file_signal_v1_signal_proto_msgTypes[23]
+	mi := &file_signal_v1_signal_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1600,7 +1814,7 @@ func (x *GetCrowdResponse) String() string {
 func (*GetCrowdResponse) ProtoMessage() {}
 
 func (x *GetCrowdResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signal_v1_signal_proto_msgTypes[23]
+	mi := &file_signal_v1_signal_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1613,7 +1827,7 @@ func (x *GetCrowdResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCrowdResponse.ProtoReflect.Descriptor instead.
 func (*GetCrowdResponse) Descriptor() ([]byte, []int) {
-	return file_signal_v1_signal_proto_rawDescGZIP(), []int{23}
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetCrowdResponse) GetYes() int64 {
@@ -1662,7 +1876,7 @@ var File_signal_v1_signal_proto protoreflect.FileDescriptor
 
 const file_signal_v1_signal_proto_rawDesc = "" +
 	"\n" +
-	"\x16signal/v1/signal.proto\x12\x14signalcast.signal.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aoperator/v1/operator.proto\"\x97\x06\n" +
+	"\x16signal/v1/signal.proto\x12\x14signalcast.signal.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aoperator/v1/operator.proto\"\xdb\x06\n" +
 	"\x05Draft\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tmarket_id\x18\x02 \x01(\tR\bmarketId\x12\x1c\n" +
@@ -1685,7 +1899,8 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x0ecrowd_lean_bps\x18\x0f \x01(\x05H\tR\fcrowdLeanBps\x88\x01\x01\x12,\n" +
 	"\x0fidempotency_key\x18\x10 \x01(\tH\n" +
 	"R\x0eidempotencyKey\x88\x01\x01\x12\x1b\n" +
-	"\tbody_hash\x18\x11 \x01(\fR\bbodyHashB\x0f\n" +
+	"\tbody_hash\x18\x11 \x01(\fR\bbodyHash\x12-\n" +
+	"\x10max_slippage_bps\x18\x12 \x01(\x05H\vR\x0emaxSlippageBps\x88\x01\x01B\x0f\n" +
 	"\r_market_titleB\r\n" +
 	"\v_channel_idB\r\n" +
 	"\v_confidenceB\x10\n" +
@@ -1697,7 +1912,8 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x06_reachB\x10\n" +
 	"\x0e_clob_token_idB\x11\n" +
 	"\x0f_crowd_lean_bpsB\x12\n" +
-	"\x10_idempotency_key\"\x8a\b\n" +
+	"\x10_idempotency_keyB\x13\n" +
+	"\x11_max_slippage_bps\"\xfc\v\n" +
 	"\x06Signal\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tpublic_id\x18\x02 \x01(\tR\bpublicId\x12\x16\n" +
@@ -1731,7 +1947,17 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\bmove_bps\x18\x16 \x01(\x05H\vR\amoveBps\x88\x01\x01\x12!\n" +
 	"\fdisplay_name\x18\x17 \x01(\tR\vdisplayName\x12\x12\n" +
 	"\x04tier\x18\x18 \x01(\tR\x04tier\x12\x12\n" +
-	"\x04lane\x18\x19 \x01(\tR\x04laneB\x10\n" +
+	"\x04lane\x18\x19 \x01(\tR\x04lane\x12&\n" +
+	"\x0fscore_basis_bps\x18\x1a \x01(\x05R\rscoreBasisBps\x12%\n" +
+	"\x0eprice_verified\x18\x1b \x01(\bR\rpriceVerified\x12\x14\n" +
+	"\x05rated\x18\x1c \x01(\bR\x05rated\x12\x1d\n" +
+	"\acounted\x18\x1d \x01(\bH\fR\acounted\x88\x01\x01\x12)\n" +
+	"\x0emarket_yes_bps\x18\x1e \x01(\x05H\rR\fmarketYesBps\x88\x01\x01\x12<\n" +
+	"\tcloses_at\x18\x1f \x01(\v2\x1a.google.protobuf.TimestampH\x0eR\bclosesAt\x88\x01\x01\x12:\n" +
+	"\bquote_at\x18  \x01(\v2\x1a.google.protobuf.TimestampH\x0fR\aquoteAt\x88\x01\x01\x12B\n" +
+	"\fconfirmed_at\x18! \x01(\v2\x1a.google.protobuf.TimestampH\x10R\vconfirmedAt\x88\x01\x01\x12\x16\n" +
+	"\x06reason\x18\" \x01(\tR\x06reason\x12 \n" +
+	"\vunconfirmed\x18( \x01(\bR\vunconfirmedB\x10\n" +
 	"\x0e_crowd_yes_bpsB\r\n" +
 	"\v_confidenceB\f\n" +
 	"\n" +
@@ -1746,7 +1972,27 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\n" +
 	"\b_clv_bpsB\x0f\n" +
 	"\r_live_yes_bpsB\v\n" +
-	"\t_move_bps\"\xa5\x01\n" +
+	"\t_move_bpsB\n" +
+	"\n" +
+	"\b_countedB\x11\n" +
+	"\x0f_market_yes_bpsB\f\n" +
+	"\n" +
+	"_closes_atB\v\n" +
+	"\t_quote_atB\x0f\n" +
+	"\r_confirmed_at\"\xd7\x02\n" +
+	"\x06Filing\x12\x1b\n" +
+	"\tprice_bps\x18\x01 \x01(\x05R\bpriceBps\x12&\n" +
+	"\x0fscore_basis_bps\x18\x02 \x01(\x05R\rscoreBasisBps\x12%\n" +
+	"\x0eprice_verified\x18\x03 \x01(\bR\rpriceVerified\x12\x14\n" +
+	"\x05rated\x18\x04 \x01(\bR\x05rated\x12)\n" +
+	"\x0emarket_yes_bps\x18\x05 \x01(\x05H\x00R\fmarketYesBps\x88\x01\x01\x12'\n" +
+	"\ryes_price_bps\x18\x06 \x01(\x05H\x01R\vyesPriceBps\x88\x01\x01\x12%\n" +
+	"\fno_price_bps\x18\a \x01(\x05H\x02R\n" +
+	"noPriceBps\x88\x01\x01\x12\x1a\n" +
+	"\bwarnings\x18\b \x03(\tR\bwarningsB\x11\n" +
+	"\x0f_market_yes_bpsB\x10\n" +
+	"\x0e_yes_price_bpsB\x0f\n" +
+	"\r_no_price_bps\"\xa5\x01\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -1763,16 +2009,18 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x0fFileManyRequest\x127\n" +
 	"\x05calls\x18\x01 \x03(\v2!.signalcast.signal.v1.FileRequestR\x05calls\"N\n" +
 	"\x10FileManyResponse\x12:\n" +
-	"\aanswers\x18\x01 \x03(\v2 .signalcast.signal.v1.FileAnswerR\aanswers\"h\n" +
+	"\aanswers\x18\x01 \x03(\v2 .signalcast.signal.v1.FileAnswerR\aanswers\"\x9e\x01\n" +
 	"\n" +
 	"FileAnswer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\breplayed\x18\x02 \x01(\bR\breplayed\x12\x18\n" +
 	"\arefusal\x18\x03 \x01(\fR\arefusal\x12\x14\n" +
-	"\x05alone\x18\x04 \x01(\bR\x05alone\":\n" +
+	"\x05alone\x18\x04 \x01(\bR\x05alone\x124\n" +
+	"\x06filing\x18\x05 \x01(\v2\x1c.signalcast.signal.v1.FilingR\x06filing\"p\n" +
 	"\fFileResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
-	"\breplayed\x18\x02 \x01(\bR\breplayed\"\xb2\x01\n" +
+	"\breplayed\x18\x02 \x01(\bR\breplayed\x124\n" +
+	"\x06filing\x18\x03 \x01(\v2\x1c.signalcast.signal.v1.FilingR\x06filing\"\xb2\x01\n" +
 	"\x12AppendEventRequest\x126\n" +
 	"\x06caller\x18\x01 \x01(\v2\x1e.signalcast.operator.v1.CallerR\x06caller\x12\x1b\n" +
 	"\tsignal_id\x18\x02 \x01(\tR\bsignalId\x12\x12\n" +
@@ -1783,9 +2031,10 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x05event\x18\x01 \x01(\v2\x1b.signalcast.signal.v1.EventR\x05event\"\x80\x01\n" +
 	"\x13RehearseFileRequest\x126\n" +
 	"\x06caller\x18\x01 \x01(\v2\x1e.signalcast.operator.v1.CallerR\x06caller\x121\n" +
-	"\x05draft\x18\x02 \x01(\v2\x1b.signalcast.signal.v1.DraftR\x05draft\"L\n" +
+	"\x05draft\x18\x02 \x01(\v2\x1b.signalcast.signal.v1.DraftR\x05draft\"\x82\x01\n" +
 	"\x14RehearseFileResponse\x124\n" +
-	"\x06signal\x18\x01 \x01(\v2\x1c.signalcast.signal.v1.SignalR\x06signal\"\xb4\x01\n" +
+	"\x06signal\x18\x01 \x01(\v2\x1c.signalcast.signal.v1.SignalR\x06signal\x124\n" +
+	"\x06filing\x18\x02 \x01(\v2\x1c.signalcast.signal.v1.FilingR\x06filing\"\xb4\x01\n" +
 	"\x14RehearseEventRequest\x126\n" +
 	"\x06caller\x18\x01 \x01(\v2\x1e.signalcast.operator.v1.CallerR\x06caller\x12\x1b\n" +
 	"\tsignal_id\x18\x02 \x01(\tR\bsignalId\x12\x12\n" +
@@ -1859,81 +2108,88 @@ func file_signal_v1_signal_proto_rawDescGZIP() []byte {
 	return file_signal_v1_signal_proto_rawDescData
 }
 
-var file_signal_v1_signal_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_signal_v1_signal_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_signal_v1_signal_proto_goTypes = []any{
 	(*Draft)(nil),                 // 0: signalcast.signal.v1.Draft
 	(*Signal)(nil),                // 1: signalcast.signal.v1.Signal
-	(*Event)(nil),                 // 2: signalcast.signal.v1.Event
-	(*FileRequest)(nil),           // 3: signalcast.signal.v1.FileRequest
-	(*FileManyRequest)(nil),       // 4: signalcast.signal.v1.FileManyRequest
-	(*FileManyResponse)(nil),      // 5: signalcast.signal.v1.FileManyResponse
-	(*FileAnswer)(nil),            // 6: signalcast.signal.v1.FileAnswer
-	(*FileResponse)(nil),          // 7: signalcast.signal.v1.FileResponse
-	(*AppendEventRequest)(nil),    // 8: signalcast.signal.v1.AppendEventRequest
-	(*AppendEventResponse)(nil),   // 9: signalcast.signal.v1.AppendEventResponse
-	(*RehearseFileRequest)(nil),   // 10: signalcast.signal.v1.RehearseFileRequest
-	(*RehearseFileResponse)(nil),  // 11: signalcast.signal.v1.RehearseFileResponse
-	(*RehearseEventRequest)(nil),  // 12: signalcast.signal.v1.RehearseEventRequest
-	(*RehearseEventResponse)(nil), // 13: signalcast.signal.v1.RehearseEventResponse
-	(*GetSignalRequest)(nil),      // 14: signalcast.signal.v1.GetSignalRequest
-	(*GetSignalResponse)(nil),     // 15: signalcast.signal.v1.GetSignalResponse
-	(*ListEventsRequest)(nil),     // 16: signalcast.signal.v1.ListEventsRequest
-	(*ListEventsResponse)(nil),    // 17: signalcast.signal.v1.ListEventsResponse
-	(*ListFeedRequest)(nil),       // 18: signalcast.signal.v1.ListFeedRequest
-	(*ListFeedResponse)(nil),      // 19: signalcast.signal.v1.ListFeedResponse
-	(*ListLedgerRequest)(nil),     // 20: signalcast.signal.v1.ListLedgerRequest
-	(*ListLedgerResponse)(nil),    // 21: signalcast.signal.v1.ListLedgerResponse
-	(*GetCrowdRequest)(nil),       // 22: signalcast.signal.v1.GetCrowdRequest
-	(*GetCrowdResponse)(nil),      // 23: signalcast.signal.v1.GetCrowdResponse
-	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
-	(*v1.Caller)(nil),             // 25: signalcast.operator.v1.Caller
+	(*Filing)(nil),                // 2: signalcast.signal.v1.Filing
+	(*Event)(nil),                 // 3: signalcast.signal.v1.Event
+	(*FileRequest)(nil),           // 4: signalcast.signal.v1.FileRequest
+	(*FileManyRequest)(nil),       // 5: signalcast.signal.v1.FileManyRequest
+	(*FileManyResponse)(nil),      // 6: signalcast.signal.v1.FileManyResponse
+	(*FileAnswer)(nil),            // 7: signalcast.signal.v1.FileAnswer
+	(*FileResponse)(nil),          // 8: signalcast.signal.v1.FileResponse
+	(*AppendEventRequest)(nil),    // 9: signalcast.signal.v1.AppendEventRequest
+	(*AppendEventResponse)(nil),   // 10: signalcast.signal.v1.AppendEventResponse
+	(*RehearseFileRequest)(nil),   // 11: signalcast.signal.v1.RehearseFileRequest
+	(*RehearseFileResponse)(nil),  // 12: signalcast.signal.v1.RehearseFileResponse
+	(*RehearseEventRequest)(nil),  // 13: signalcast.signal.v1.RehearseEventRequest
+	(*RehearseEventResponse)(nil), // 14: signalcast.signal.v1.RehearseEventResponse
+	(*GetSignalRequest)(nil),      // 15: signalcast.signal.v1.GetSignalRequest
+	(*GetSignalResponse)(nil),     // 16: signalcast.signal.v1.GetSignalResponse
+	(*ListEventsRequest)(nil),     // 17: signalcast.signal.v1.ListEventsRequest
+	(*ListEventsResponse)(nil),    // 18: signalcast.signal.v1.ListEventsResponse
+	(*ListFeedRequest)(nil),       // 19: signalcast.signal.v1.ListFeedRequest
+	(*ListFeedResponse)(nil),      // 20: signalcast.signal.v1.ListFeedResponse
+	(*ListLedgerRequest)(nil),     // 21: signalcast.signal.v1.ListLedgerRequest
+	(*ListLedgerResponse)(nil),    // 22: signalcast.signal.v1.ListLedgerResponse
+	(*GetCrowdRequest)(nil),       // 23: signalcast.signal.v1.GetCrowdRequest
+	(*GetCrowdResponse)(nil),      // 24: signalcast.signal.v1.GetCrowdResponse
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*v1.Caller)(nil),             // 26: signalcast.operator.v1.Caller
 }
 var file_signal_v1_signal_proto_depIdxs = []int32{
-	24, // 0: signalcast.signal.v1.Signal.created_at:type_name -> google.protobuf.Timestamp
-	24, // 1: signalcast.signal.v1.Signal.resolved_at:type_name -> google.protobuf.Timestamp
-	24, // 2: signalcast.signal.v1.Event.created_at:type_name -> google.protobuf.Timestamp
-	25, // 3: signalcast.signal.v1.FileRequest.caller:type_name -> signalcast.operator.v1.Caller
-	0,  // 4: signalcast.signal.v1.FileRequest.draft:type_name -> signalcast.signal.v1.Draft
-	3,  // 5: signalcast.signal.v1.FileManyRequest.calls:type_name -> signalcast.signal.v1.FileRequest
-	6,  // 6: signalcast.signal.v1.FileManyResponse.answers:type_name -> signalcast.signal.v1.FileAnswer
-	25, // 7: signalcast.signal.v1.AppendEventRequest.caller:type_name -> signalcast.operator.v1.Caller
-	2,  // 8: signalcast.signal.v1.AppendEventResponse.event:type_name -> signalcast.signal.v1.Event
-	25, // 9: signalcast.signal.v1.RehearseFileRequest.caller:type_name -> signalcast.operator.v1.Caller
-	0,  // 10: signalcast.signal.v1.RehearseFileRequest.draft:type_name -> signalcast.signal.v1.Draft
-	1,  // 11: signalcast.signal.v1.RehearseFileResponse.signal:type_name -> signalcast.signal.v1.Signal
-	25, // 12: signalcast.signal.v1.RehearseEventRequest.caller:type_name -> signalcast.operator.v1.Caller
-	2,  // 13: signalcast.signal.v1.RehearseEventResponse.event:type_name -> signalcast.signal.v1.Event
-	1,  // 14: signalcast.signal.v1.GetSignalResponse.signal:type_name -> signalcast.signal.v1.Signal
-	2,  // 15: signalcast.signal.v1.ListEventsResponse.events:type_name -> signalcast.signal.v1.Event
-	1,  // 16: signalcast.signal.v1.ListFeedResponse.signals:type_name -> signalcast.signal.v1.Signal
-	1,  // 17: signalcast.signal.v1.ListLedgerResponse.signals:type_name -> signalcast.signal.v1.Signal
-	1,  // 18: signalcast.signal.v1.GetCrowdResponse.own:type_name -> signalcast.signal.v1.Signal
-	24, // 19: signalcast.signal.v1.GetCrowdResponse.updated_at:type_name -> google.protobuf.Timestamp
-	3,  // 20: signalcast.signal.v1.SignalService.File:input_type -> signalcast.signal.v1.FileRequest
-	4,  // 21: signalcast.signal.v1.SignalService.FileMany:input_type -> signalcast.signal.v1.FileManyRequest
-	8,  // 22: signalcast.signal.v1.SignalService.AppendEvent:input_type -> signalcast.signal.v1.AppendEventRequest
-	10, // 23: signalcast.signal.v1.SignalService.RehearseFile:input_type -> signalcast.signal.v1.RehearseFileRequest
-	12, // 24: signalcast.signal.v1.SignalService.RehearseEvent:input_type -> signalcast.signal.v1.RehearseEventRequest
-	14, // 25: signalcast.signal.v1.SignalReadService.GetSignal:input_type -> signalcast.signal.v1.GetSignalRequest
-	16, // 26: signalcast.signal.v1.SignalReadService.ListEvents:input_type -> signalcast.signal.v1.ListEventsRequest
-	18, // 27: signalcast.signal.v1.SignalReadService.ListFeed:input_type -> signalcast.signal.v1.ListFeedRequest
-	20, // 28: signalcast.signal.v1.SignalReadService.ListLedger:input_type -> signalcast.signal.v1.ListLedgerRequest
-	22, // 29: signalcast.signal.v1.SignalReadService.GetCrowd:input_type -> signalcast.signal.v1.GetCrowdRequest
-	7,  // 30: signalcast.signal.v1.SignalService.File:output_type -> signalcast.signal.v1.FileResponse
-	5,  // 31: signalcast.signal.v1.SignalService.FileMany:output_type -> signalcast.signal.v1.FileManyResponse
-	9,  // 32: signalcast.signal.v1.SignalService.AppendEvent:output_type -> signalcast.signal.v1.AppendEventResponse
-	11, // 33: signalcast.signal.v1.SignalService.RehearseFile:output_type -> signalcast.signal.v1.RehearseFileResponse
-	13, // 34: signalcast.signal.v1.SignalService.RehearseEvent:output_type -> signalcast.signal.v1.RehearseEventResponse
-	15, // 35: signalcast.signal.v1.SignalReadService.GetSignal:output_type -> signalcast.signal.v1.GetSignalResponse
-	17, // 36: signalcast.signal.v1.SignalReadService.ListEvents:output_type -> signalcast.signal.v1.ListEventsResponse
-	19, // 37: signalcast.signal.v1.SignalReadService.ListFeed:output_type -> signalcast.signal.v1.ListFeedResponse
-	21, // 38: signalcast.signal.v1.SignalReadService.ListLedger:output_type -> signalcast.signal.v1.ListLedgerResponse
-	23, // 39: signalcast.signal.v1.SignalReadService.GetCrowd:output_type -> signalcast.signal.v1.GetCrowdResponse
-	30, // [30:40] is the sub-list for method output_type
-	20, // [20:30] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	25, // 0: signalcast.signal.v1.Signal.created_at:type_name -> google.protobuf.Timestamp
+	25, // 1: signalcast.signal.v1.Signal.resolved_at:type_name -> google.protobuf.Timestamp
+	25, // 2: signalcast.signal.v1.Signal.closes_at:type_name -> google.protobuf.Timestamp
+	25, // 3: signalcast.signal.v1.Signal.quote_at:type_name -> google.protobuf.Timestamp
+	25, // 4: signalcast.signal.v1.Signal.confirmed_at:type_name -> google.protobuf.Timestamp
+	25, // 5: signalcast.signal.v1.Event.created_at:type_name -> google.protobuf.Timestamp
+	26, // 6: signalcast.signal.v1.FileRequest.caller:type_name -> signalcast.operator.v1.Caller
+	0,  // 7: signalcast.signal.v1.FileRequest.draft:type_name -> signalcast.signal.v1.Draft
+	4,  // 8: signalcast.signal.v1.FileManyRequest.calls:type_name -> signalcast.signal.v1.FileRequest
+	7,  // 9: signalcast.signal.v1.FileManyResponse.answers:type_name -> signalcast.signal.v1.FileAnswer
+	2,  // 10: signalcast.signal.v1.FileAnswer.filing:type_name -> signalcast.signal.v1.Filing
+	2,  // 11: signalcast.signal.v1.FileResponse.filing:type_name -> signalcast.signal.v1.Filing
+	26, // 12: signalcast.signal.v1.AppendEventRequest.caller:type_name -> signalcast.operator.v1.Caller
+	3,  // 13: signalcast.signal.v1.AppendEventResponse.event:type_name -> signalcast.signal.v1.Event
+	26, // 14: signalcast.signal.v1.RehearseFileRequest.caller:type_name -> signalcast.operator.v1.Caller
+	0,  // 15: signalcast.signal.v1.RehearseFileRequest.draft:type_name -> signalcast.signal.v1.Draft
+	1,  // 16: signalcast.signal.v1.RehearseFileResponse.signal:type_name -> signalcast.signal.v1.Signal
+	2,  // 17: signalcast.signal.v1.RehearseFileResponse.filing:type_name -> signalcast.signal.v1.Filing
+	26, // 18: signalcast.signal.v1.RehearseEventRequest.caller:type_name -> signalcast.operator.v1.Caller
+	3,  // 19: signalcast.signal.v1.RehearseEventResponse.event:type_name -> signalcast.signal.v1.Event
+	1,  // 20: signalcast.signal.v1.GetSignalResponse.signal:type_name -> signalcast.signal.v1.Signal
+	3,  // 21: signalcast.signal.v1.ListEventsResponse.events:type_name -> signalcast.signal.v1.Event
+	1,  // 22: signalcast.signal.v1.ListFeedResponse.signals:type_name -> signalcast.signal.v1.Signal
+	1,  // 23: signalcast.signal.v1.ListLedgerResponse.signals:type_name -> signalcast.signal.v1.Signal
+	1,  // 24: signalcast.signal.v1.GetCrowdResponse.own:type_name -> signalcast.signal.v1.Signal
+	25, // 25: signalcast.signal.v1.GetCrowdResponse.updated_at:type_name -> google.protobuf.Timestamp
+	4,  // 26: signalcast.signal.v1.SignalService.File:input_type -> signalcast.signal.v1.FileRequest
+	5,  // 27: signalcast.signal.v1.SignalService.FileMany:input_type -> signalcast.signal.v1.FileManyRequest
+	9,  // 28: signalcast.signal.v1.SignalService.AppendEvent:input_type -> signalcast.signal.v1.AppendEventRequest
+	11, // 29: signalcast.signal.v1.SignalService.RehearseFile:input_type -> signalcast.signal.v1.RehearseFileRequest
+	13, // 30: signalcast.signal.v1.SignalService.RehearseEvent:input_type -> signalcast.signal.v1.RehearseEventRequest
+	15, // 31: signalcast.signal.v1.SignalReadService.GetSignal:input_type -> signalcast.signal.v1.GetSignalRequest
+	17, // 32: signalcast.signal.v1.SignalReadService.ListEvents:input_type -> signalcast.signal.v1.ListEventsRequest
+	19, // 33: signalcast.signal.v1.SignalReadService.ListFeed:input_type -> signalcast.signal.v1.ListFeedRequest
+	21, // 34: signalcast.signal.v1.SignalReadService.ListLedger:input_type -> signalcast.signal.v1.ListLedgerRequest
+	23, // 35: signalcast.signal.v1.SignalReadService.GetCrowd:input_type -> signalcast.signal.v1.GetCrowdRequest
+	8,  // 36: signalcast.signal.v1.SignalService.File:output_type -> signalcast.signal.v1.FileResponse
+	6,  // 37: signalcast.signal.v1.SignalService.FileMany:output_type -> signalcast.signal.v1.FileManyResponse
+	10, // 38: signalcast.signal.v1.SignalService.AppendEvent:output_type -> signalcast.signal.v1.AppendEventResponse
+	12, // 39: signalcast.signal.v1.SignalService.RehearseFile:output_type -> signalcast.signal.v1.RehearseFileResponse
+	14, // 40: signalcast.signal.v1.SignalService.RehearseEvent:output_type -> signalcast.signal.v1.RehearseEventResponse
+	16, // 41: signalcast.signal.v1.SignalReadService.GetSignal:output_type -> signalcast.signal.v1.GetSignalResponse
+	18, // 42: signalcast.signal.v1.SignalReadService.ListEvents:output_type -> signalcast.signal.v1.ListEventsResponse
+	20, // 43: signalcast.signal.v1.SignalReadService.ListFeed:output_type -> signalcast.signal.v1.ListFeedResponse
+	22, // 44: signalcast.signal.v1.SignalReadService.ListLedger:output_type -> signalcast.signal.v1.ListLedgerResponse
+	24, // 45: signalcast.signal.v1.SignalReadService.GetCrowd:output_type -> signalcast.signal.v1.GetCrowdResponse
+	36, // [36:46] is the sub-list for method output_type
+	26, // [26:36] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_signal_v1_signal_proto_init() }
@@ -1944,14 +2200,15 @@ func file_signal_v1_signal_proto_init() {
 	file_signal_v1_signal_proto_msgTypes[0].OneofWrappers = []any{}
 	file_signal_v1_signal_proto_msgTypes[1].OneofWrappers = []any{}
 	file_signal_v1_signal_proto_msgTypes[2].OneofWrappers = []any{}
-	file_signal_v1_signal_proto_msgTypes[23].OneofWrappers = []any{}
+	file_signal_v1_signal_proto_msgTypes[3].OneofWrappers = []any{}
+	file_signal_v1_signal_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signal_v1_signal_proto_rawDesc), len(file_signal_v1_signal_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

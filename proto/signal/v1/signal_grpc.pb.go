@@ -33,7 +33,8 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type SignalServiceClient interface {
 	// Files one call. Faults: unauthenticated, market_not_found, market_closed,
-	// already_predicted (extra id), idempotency_key_reused, db_unavailable.
+	// already_predicted (extra id), idempotency_key_reused, price_moved (extra reason moved or
+	// unverified, marketYesBps, yesPriceBps, noPriceBps), db_unavailable.
 	// The same draft id twice is the same call: it answers the first result.
 	File(ctx context.Context, in *FileRequest, opts ...grpc.CallOption) (*FileResponse, error)
 	// Files what waited at a front door at one moment, each call as File does but
@@ -110,7 +111,8 @@ func (c *signalServiceClient) RehearseEvent(ctx context.Context, in *RehearseEve
 // for forward compatibility.
 type SignalServiceServer interface {
 	// Files one call. Faults: unauthenticated, market_not_found, market_closed,
-	// already_predicted (extra id), idempotency_key_reused, db_unavailable.
+	// already_predicted (extra id), idempotency_key_reused, price_moved (extra reason moved or
+	// unverified, marketYesBps, yesPriceBps, noPriceBps), db_unavailable.
 	// The same draft id twice is the same call: it answers the first result.
 	File(context.Context, *FileRequest) (*FileResponse, error)
 	// Files what waited at a front door at one moment, each call as File does but

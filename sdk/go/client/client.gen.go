@@ -324,6 +324,33 @@ func (e CreationDraftSignal) Valid() bool {
 	}
 }
 
+// Defines values for DryEventEventType.
+const (
+	DryEventEventTypeConfidence DryEventEventType = "confidence"
+	DryEventEventTypeNote       DryEventEventType = "note"
+	DryEventEventTypeReaffirm   DryEventEventType = "reaffirm"
+	DryEventEventTypeShare      DryEventEventType = "share"
+	DryEventEventTypeTake       DryEventEventType = "take"
+)
+
+// Valid indicates whether the value is a known member of the DryEventEventType enum.
+func (e DryEventEventType) Valid() bool {
+	switch e {
+	case DryEventEventTypeConfidence:
+		return true
+	case DryEventEventTypeNote:
+		return true
+	case DryEventEventTypeReaffirm:
+		return true
+	case DryEventEventTypeShare:
+		return true
+	case DryEventEventTypeTake:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DryRunDryRun.
 const (
 	DryRunDryRunTrue DryRunDryRun = true
@@ -852,6 +879,54 @@ func (e MessageType) Valid() bool {
 	case MessageTypeStationCreate:
 		return true
 	case MessageTypeStationUpdate:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ModerationKind.
+const (
+	ModerationKindApp     ModerationKind = "app"
+	ModerationKindEvent   ModerationKind = "event"
+	ModerationKindMarket  ModerationKind = "market"
+	ModerationKindProfile ModerationKind = "profile"
+	ModerationKindSignal  ModerationKind = "signal"
+	ModerationKindStation ModerationKind = "station"
+)
+
+// Valid indicates whether the value is a known member of the ModerationKind enum.
+func (e ModerationKind) Valid() bool {
+	switch e {
+	case ModerationKindApp:
+		return true
+	case ModerationKindEvent:
+		return true
+	case ModerationKindMarket:
+		return true
+	case ModerationKindProfile:
+		return true
+	case ModerationKindSignal:
+		return true
+	case ModerationKindStation:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ModerationWriteAction.
+const (
+	Hide ModerationWriteAction = "hide"
+	Show ModerationWriteAction = "show"
+)
+
+// Valid indicates whether the value is a known member of the ModerationWriteAction enum.
+func (e ModerationWriteAction) Valid() bool {
+	switch e {
+	case Hide:
+		return true
+	case Show:
 		return true
 	default:
 		return false
@@ -2775,7 +2850,10 @@ type BroadcastItemType string
 
 // BroadcastRow defines model for BroadcastRow.
 type BroadcastRow struct {
-	Accuracy       int     `json:"accuracy"`
+	Accuracy int `json:"accuracy"`
+
+	// Approved `live`, and an administrator approved the operator as a streamer.
+	Approved       bool    `json:"approved"`
 	AvatarURL      *string `json:"avatarUrl"`
 	BroadcastScore int     `json:"broadcastScore"`
 	Components     struct {
@@ -3008,17 +3086,45 @@ type ClockProgram struct {
 
 // Created defines model for Created.
 type Created struct {
-	ID        openapi_types.UUID `json:"id"`
-	MessageID string             `json:"messageId"`
-	Ok        bool               `json:"ok"`
+	ID openapi_types.UUID `json:"id"`
+
+	// MarketYesBps The market's YES price: the middle of the quote.
+	MarketYesBps *int   `json:"marketYesBps"`
+	MessageID    string `json:"messageId"`
+
+	// NoPriceBps What NO costs; null without a quote.
+	NoPriceBps *int `json:"noPriceBps"`
+	Ok         bool `json:"ok"`
+
+	// PriceAtPrediction Stored stated price of the side, after conversion.
+	PriceAtPrediction int `json:"priceAtPrediction"`
+
+	// PriceVerified A fresh quote was known. An unverified call does not count in points.
+	PriceVerified bool `json:"priceVerified"`
+
+	// Rated The market is rated. A call on another one does not count in points.
+	Rated      bool   `json:"rated"`
+	ReceiptURL string `json:"receiptUrl"`
+
+	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
+	ScoreBasisBps int `json:"scoreBasisBps"`
 
 	// URI Examples: denpa:0199f0a4-0000-7000-8000-000000000001/signal/0199f0a4-2222-7000-8000-000000000002
 	URI string `json:"uri"`
+
+	// Warnings docs/protocol/errors.md, Warnings. More may come.
+	Warnings []string `json:"warnings"`
+
+	// YesPriceBps What YES costs; null without a quote.
+	YesPriceBps *int `json:"yesPriceBps"`
 }
 
 // CreationDraft defines model for CreationDraft.
 type CreationDraft struct {
 	Confidence *int `json:"confidence,omitempty"`
+
+	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key.
+	DryRun *bool `json:"dryRun,omitempty"`
 
 	// EventID Another name of marketId.
 	EventID *string `json:"eventId,omitempty"`
@@ -3028,8 +3134,11 @@ type CreationDraft struct {
 	// Examples: 701122
 	MarketID    *MarketID `json:"marketId,omitempty"`
 	MarketTitle *string   `json:"marketTitle,omitempty"`
-	Position    *Side     `json:"position,omitempty"`
-	PriceBps    *Bps      `json:"priceBps,omitempty"`
+
+	// MaxSlippageBps Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound.
+	MaxSlippageBps *int  `json:"maxSlippageBps,omitempty"`
+	Position       *Side `json:"position,omitempty"`
+	PriceBps       *Bps  `json:"priceBps,omitempty"`
 
 	// Signal Another name of position.
 	Signal *CreationDraftSignal `json:"signal,omitempty"`
@@ -3042,12 +3151,39 @@ type CreationDraftSignal string
 // Crowd defines model for Crowd.
 type Crowd struct {
 	CurrentUserSignal *struct {
+		// ClosesAtSignal End date of the market at the call, from the ledger.
+		ClosesAtSignal *time.Time `json:"closesAtSignal"`
+
+		// ConfirmedAt Time of the second quote.
+		ConfirmedAt *time.Time `json:"confirmedAt"`
+
+		// Counted The call is part of points; null while pending, false for a void.
+		Counted *bool `json:"counted"`
+
 		// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-		CreatedAt         Time               `json:"createdAt"`
-		Direction         Side               `json:"direction"`
-		ID                openapi_types.UUID `json:"id"`
-		PriceAtPrediction Bps                `json:"priceAtPrediction"`
-		Status            SignalStatus       `json:"status"`
+		CreatedAt Time               `json:"createdAt"`
+		Direction Side               `json:"direction"`
+		ID        openapi_types.UUID `json:"id"`
+
+		// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+		MarketYesAtSignal *int `json:"marketYesAtSignal"`
+		PriceAtPrediction Bps  `json:"priceAtPrediction"`
+
+		// PriceVerified A fresh quote was known at the call.
+		PriceVerified bool `json:"priceVerified"`
+
+		// QuoteAt Time of the quote at filing, by the venue's clock.
+		QuoteAt *time.Time `json:"quoteAt"`
+
+		// Rated The market was rated at the call.
+		Rated bool `json:"rated"`
+
+		// Reason Of a void call: `late` or `unknown_market`; null for any other.
+		Reason *string `json:"reason"`
+
+		// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+		ScoreBasisBps int          `json:"scoreBasisBps"`
+		Status        SignalStatus `json:"status"`
 	} `json:"currentUserSignal"`
 	MarketID  string `json:"marketId"`
 	NoCount   int    `json:"noCount"`
@@ -3162,6 +3298,54 @@ type Disputed struct {
 	Scored int `json:"scored"`
 }
 
+// DryEvent The event that a dry run would store.
+type DryEvent struct {
+	DryRun True `json:"dryRun"`
+	Event  struct {
+		Actor *string `json:"actor"`
+
+		// CreatedAt Examples: 2026-09-18T12:00:00.000Z
+		CreatedAt Time `json:"createdAt"`
+
+		// Payload By type; docs/protocol/events.md.
+		Payload map[string]interface{} `json:"payload"`
+		Type    DryEventEventType      `json:"type"`
+	} `json:"event"`
+}
+
+// DryEventEventType defines model for DryEvent.Event.Type.
+type DryEventEventType string
+
+// DryFiled What a dry run of a call would store. Without a known quote it is not verified.
+type DryFiled struct {
+	DryRun True `json:"dryRun"`
+
+	// MarketYesBps The market's YES price: the middle of the quote.
+	MarketYesBps *int `json:"marketYesBps"`
+
+	// NoPriceBps What NO costs; null without a quote.
+	NoPriceBps *int `json:"noPriceBps"`
+	Ok         True `json:"ok"`
+
+	// PriceAtPrediction Stored stated price of the side, after conversion.
+	PriceAtPrediction int `json:"priceAtPrediction"`
+
+	// PriceVerified A fresh quote was known. An unverified call does not count in points.
+	PriceVerified bool `json:"priceVerified"`
+
+	// Rated The market is rated. A call on another one does not count in points.
+	Rated bool `json:"rated"`
+
+	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
+	ScoreBasisBps int `json:"scoreBasisBps"`
+
+	// Warnings docs/protocol/errors.md, Warnings. More may come.
+	Warnings []string `json:"warnings"`
+
+	// YesPriceBps What YES costs; null without a quote.
+	YesPriceBps *int `json:"yesPriceBps"`
+}
+
 // DryRun What a tool that writes would have stored: a call, an event or a signal over the picture, with a null where it would have its id.
 type DryRun struct {
 	DryRun DryRunDryRun `json:"dryRun"`
@@ -3220,7 +3404,10 @@ type EmbedMarketType string
 
 // EmbedOperator defines model for EmbedOperator.
 type EmbedOperator struct {
-	Accuracy    int         `json:"accuracy"`
+	Accuracy int `json:"accuracy"`
+
+	// Approved `live`, and an administrator approved the operator as a streamer.
+	Approved    bool        `json:"approved"`
 	DisplayName string      `json:"displayName"`
 	EmbedURL    string      `json:"embedUrl"`
 	Handle      Handle      `json:"handle"`
@@ -3358,29 +3545,58 @@ type FeedItem struct {
 
 // FeedSignal defines model for FeedSignal.
 type FeedSignal struct {
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *time.Time `json:"closesAtSignal"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *time.Time `json:"confirmedAt"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
+
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt        Time    `json:"createdAt"`
-	CrowdYesAtSignal *int    `json:"crowdYesAtSignal"`
-	Direction        Side    `json:"direction"`
-	Handle           *string `json:"handle"`
+	CreatedAt        Time               `json:"createdAt"`
+	CrowdYesAtSignal *int               `json:"crowdYesAtSignal"`
+	Direction        Side               `json:"direction"`
+	Handle           *string            `json:"handle"`
+	ID               openapi_types.UUID `json:"id"`
 
 	// LiveYesBps Only in `open`.
 	LiveYesBps  *int   `json:"liveYesBps,omitempty"`
 	MarketID    string `json:"marketId"`
 	MarketTitle string `json:"marketTitle"`
 
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int `json:"marketYesAtSignal"`
+
 	// MoveBps Only in `open`.
 	MoveBps *int `json:"moveBps,omitempty"`
 
 	// OperatorPublicID Masked operator id.
-	OperatorPublicID  PublicID   `json:"operatorPublicId"`
-	PriceAtPrediction Bps        `json:"priceAtPrediction"`
-	ResolvedAt        *time.Time `json:"resolvedAt"`
+	OperatorPublicID  PublicID `json:"operatorPublicId"`
+	PriceAtPrediction Bps      `json:"priceAtPrediction"`
+
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *time.Time `json:"quoteAt"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason     *string    `json:"reason"`
+	ReceiptURL string     `json:"receiptUrl"`
+	ResolvedAt *time.Time `json:"resolvedAt"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
-	Score    *Score       `json:"score"`
-	Status   SignalStatus `json:"status"`
-	TextTake *string      `json:"textTake"`
+	Score *Score `json:"score"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int          `json:"scoreBasisBps"`
+	Status        SignalStatus `json:"status"`
+	TextTake      *string      `json:"textTake"`
 }
 
 // FieldRecord defines model for FieldRecord.
@@ -3407,10 +3623,35 @@ type FieldRecord struct {
 	Streak   int          `json:"streak"`
 }
 
-// Filed defines model for Filed.
+// Filed A stored call. A repeated `Idempotency-Key` answers the numbers of the stored call.
 type Filed struct {
 	ID openapi_types.UUID `json:"id"`
-	Ok True               `json:"ok"`
+
+	// MarketYesBps The market's YES price: the middle of the quote.
+	MarketYesBps *int `json:"marketYesBps"`
+
+	// NoPriceBps What NO costs; null without a quote.
+	NoPriceBps *int `json:"noPriceBps"`
+	Ok         True `json:"ok"`
+
+	// PriceAtPrediction Stored stated price of the side, after conversion.
+	PriceAtPrediction int `json:"priceAtPrediction"`
+
+	// PriceVerified A fresh quote was known. An unverified call does not count in points.
+	PriceVerified bool `json:"priceVerified"`
+
+	// Rated The market is rated. A call on another one does not count in points.
+	Rated      bool   `json:"rated"`
+	ReceiptURL string `json:"receiptUrl"`
+
+	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
+	ScoreBasisBps int `json:"scoreBasisBps"`
+
+	// Warnings docs/protocol/errors.md, Warnings. More may come.
+	Warnings []string `json:"warnings"`
+
+	// YesPriceBps What YES costs; null without a quote.
+	YesPriceBps *int `json:"yesPriceBps"`
 }
 
 // FilterSpec Which markets a channel airs. Unknown members are ignored.
@@ -3431,10 +3672,12 @@ type FilterSpec struct {
 
 // Finalize defines model for Finalize.
 type Finalize struct {
-	FinalizedBy *string `json:"finalizedBy,omitempty"`
-	MarketID    string  `json:"marketId"`
-	ProofURL    *string `json:"proofUrl,omitempty"`
-	Reason      *string `json:"reason,omitempty"`
+	// DecidedAt When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
+	DecidedAt   *time.Time `json:"decidedAt,omitempty"`
+	FinalizedBy *string    `json:"finalizedBy,omitempty"`
+	MarketID    string     `json:"marketId"`
+	ProofURL    *string    `json:"proofUrl,omitempty"`
+	Reason      *string    `json:"reason,omitempty"`
 
 	// Resolver `manual` when left out.
 	Resolver *Resolver `json:"resolver,omitempty"`
@@ -3468,6 +3711,9 @@ type Followed struct {
 
 // Force defines model for Force.
 type Force struct {
+	// DecidedAt When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
+	DecidedAt *time.Time `json:"decidedAt,omitempty"`
+
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
@@ -3775,8 +4021,12 @@ type KeyList struct {
 		Label     string             `json:"label"`
 
 		// LastUsedAt Written at most once a minute.
-		LastUsedAt *time.Time `json:"lastUsedAt"`
-		Tier       KeyTier    `json:"tier"`
+		LastUsedAt  *time.Time   `json:"lastUsedAt"`
+		Permissions []Permission `json:"permissions"`
+
+		// Strict Held to its permissions on every route.
+		Strict bool    `json:"strict"`
+		Tier   KeyTier `json:"tier"`
 	} `json:"keys"`
 }
 
@@ -3784,8 +4034,11 @@ type KeyList struct {
 type KeyMint struct {
 	Label string `json:"label"`
 
-	// Permissions Each at most once, in any order; all three when left out. They hold at /api/mcp and under /api/protocol/v1; the older write routes note them and take every key.
+	// Permissions Each at most once, in any order; all three when left out. They hold at /api/mcp and under /api/protocol/v1, for strict keys on every route; the older write routes only record them for other keys.
 	Permissions *[]Permission `json:"permissions,omitempty"`
+
+	// Strict Hold the key to its permissions on every route; `x-signalcast-permission` of an operation names the one that it needs.
+	Strict *bool `json:"strict,omitempty"`
 }
 
 // KeyTier defines model for KeyTier.
@@ -3816,24 +4069,51 @@ type LaneRuling struct {
 
 // LedgerSignal defines model for LedgerSignal.
 type LedgerSignal struct {
-	Callsign   *string `json:"callsign"`
-	Confidence *int    `json:"confidence"`
+	Callsign *string `json:"callsign"`
+
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *time.Time `json:"closesAtSignal"`
+	Confidence     *int       `json:"confidence"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *time.Time `json:"confirmedAt"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
-	CreatedAt         Time               `json:"createdAt"`
-	CrowdYesAtSignal  *int               `json:"crowdYesAtSignal"`
-	Direction         Side               `json:"direction"`
-	ID                openapi_types.UUID `json:"id"`
-	PriceAtPrediction Bps                `json:"priceAtPrediction"`
+	CreatedAt        Time               `json:"createdAt"`
+	CrowdYesAtSignal *int               `json:"crowdYesAtSignal"`
+	Direction        Side               `json:"direction"`
+	ID               openapi_types.UUID `json:"id"`
+
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int `json:"marketYesAtSignal"`
+	PriceAtPrediction Bps  `json:"priceAtPrediction"`
+
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
 
 	// PrivyID The provider's raw subject, not masked.
-	PrivyID    string     `json:"privyId"`
+	PrivyID string `json:"privyId"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *time.Time `json:"quoteAt"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason     *string    `json:"reason"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
-	Score    *Score       `json:"score"`
-	Status   SignalStatus `json:"status"`
-	TextTake *string      `json:"textTake"`
+	Score *Score `json:"score"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int          `json:"scoreBasisBps"`
+	Status        SignalStatus `json:"status"`
+	TextTake      *string      `json:"textTake"`
 }
 
 // ListSignalsCall defines model for ListSignalsCall.
@@ -3856,6 +4136,15 @@ type ListSignalsCallName string
 
 // ListedSignal defines model for ListedSignal.
 type ListedSignal struct {
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *time.Time `json:"closesAtSignal"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *time.Time `json:"confirmedAt"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
+
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
 	CreatedAt        Time               `json:"createdAt"`
 	CrowdYesAtSignal *int               `json:"crowdYesAtSignal"`
@@ -3866,15 +4155,33 @@ type ListedSignal struct {
 	MarketID         string             `json:"marketId"`
 	MarketTitle      string             `json:"marketTitle"`
 
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int `json:"marketYesAtSignal"`
+
 	// OperatorPublicID Masked operator id.
-	OperatorPublicID  PublicID   `json:"operatorPublicId"`
-	PriceAtPrediction Bps        `json:"priceAtPrediction"`
-	ResolvedAt        *time.Time `json:"resolvedAt"`
+	OperatorPublicID  PublicID `json:"operatorPublicId"`
+	PriceAtPrediction Bps      `json:"priceAtPrediction"`
+
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *time.Time `json:"quoteAt"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason     *string    `json:"reason"`
+	ResolvedAt *time.Time `json:"resolvedAt"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
-	Score    *Score       `json:"score"`
-	Status   SignalStatus `json:"status"`
-	TextTake *string      `json:"textTake"`
+	Score *Score `json:"score"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int          `json:"scoreBasisBps"`
+	Status        SignalStatus `json:"status"`
+	TextTake      *string      `json:"textTake"`
 }
 
 // LiveList defines model for LiveList.
@@ -3885,6 +4192,8 @@ type LiveList struct {
 
 // LiveShow defines model for LiveShow.
 type LiveShow struct {
+	// Approved An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only.
+	Approved  bool               `json:"approved"`
 	Handle    Handle             `json:"handle"`
 	HlsURL    string             `json:"hlsUrl"`
 	ShowID    openapi_types.UUID `json:"showId"`
@@ -3913,9 +4222,12 @@ type Market struct {
 	MarketID    string     `json:"marketId"`
 
 	// Outcomes Labels of YES and NO, when they are not Yes and No.
-	Outcomes        *[]string    `json:"outcomes,omitempty"`
-	Provider        Provider     `json:"provider"`
-	Question        string       `json:"question"`
+	Outcomes *[]string `json:"outcomes,omitempty"`
+	Provider Provider  `json:"provider"`
+	Question string    `json:"question"`
+
+	// Rated Calls on it count.
+	Rated           bool         `json:"rated"`
 	ResolutionValue *Verdict     `json:"resolutionValue"`
 	Resolved        bool         `json:"resolved"`
 	Status          MarketStatus `json:"status"`
@@ -3959,6 +4271,13 @@ type MarketLedger struct {
 
 	// Yes Absent when `count` is 0.
 	Yes *int `json:"yes,omitempty"`
+}
+
+// MarketRated defines model for MarketRated.
+type MarketRated struct {
+	MarketID string `json:"marketId"`
+	Ok       True   `json:"ok"`
+	Rated    bool   `json:"rated"`
 }
 
 // MarketRow defines model for MarketRow.
@@ -4030,8 +4349,55 @@ type MintedKey struct {
 	Key         string       `json:"key"`
 	Label       string       `json:"label"`
 	Permissions []Permission `json:"permissions"`
-	Tier        KeyTier      `json:"tier"`
+
+	// Strict Held to its permissions on every route.
+	Strict bool    `json:"strict"`
+	Tier   KeyTier `json:"tier"`
 }
+
+// Moderation defines model for Moderation.
+type Moderation struct {
+	At time.Time `json:"at"`
+
+	// By Name of the administrator, from `X-Admin-Name`; `admin` without one.
+	By     string         `json:"by"`
+	Hidden bool           `json:"hidden"`
+	ID     string         `json:"id"`
+	Kind   ModerationKind `json:"kind"`
+	Reason string         `json:"reason"`
+}
+
+// ModerationDecided defines model for ModerationDecided.
+type ModerationDecided struct {
+	At     time.Time      `json:"at"`
+	By     string         `json:"by"`
+	Hidden bool           `json:"hidden"`
+	ID     string         `json:"id"`
+	Kind   ModerationKind `json:"kind"`
+	Ok     True           `json:"ok"`
+	Reason string         `json:"reason"`
+}
+
+// ModerationKind defines model for ModerationKind.
+type ModerationKind string
+
+// ModerationList defines model for ModerationList.
+type ModerationList struct {
+	Moderation []Moderation `json:"moderation"`
+}
+
+// ModerationWrite defines model for ModerationWrite.
+type ModerationWrite struct {
+	Action ModerationWriteAction `json:"action"`
+
+	// ID The id; of a profile its handle.
+	ID     string         `json:"id"`
+	Kind   ModerationKind `json:"kind"`
+	Reason string         `json:"reason"`
+}
+
+// ModerationWriteAction defines model for ModerationWrite.Action.
+type ModerationWriteAction string
 
 // Moment A call that was won at a price of 5000 or less that we knew ourselves. One per call, and it never changes.
 type Moment struct {
@@ -4303,6 +4669,9 @@ type OperatorAtom struct {
 		AtomVersion string `json:"atomVersion"`
 		EmbedURL    string `json:"embedUrl"`
 	} `json:"_meta"`
+
+	// Approved `live`, and an administrator approved the operator as a streamer.
+	Approved    bool    `json:"approved"`
 	AvatarURL   *string `json:"avatarUrl"`
 	DisplayName string  `json:"displayName"`
 	Handle      Handle  `json:"handle"`
@@ -4635,6 +5004,8 @@ type PassportOperatorType string
 
 // PastShow defines model for PastShow.
 type PastShow struct {
+	// Approved An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only.
+	Approved    bool               `json:"approved"`
 	DurationS   int                `json:"durationS"`
 	EndedAt     time.Time          `json:"endedAt"`
 	Handle      Handle             `json:"handle"`
@@ -4812,6 +5183,9 @@ type PublicApp struct {
 	Homepage  *string `json:"homepage"`
 	LogoURL   *string `json:"logoUrl"`
 	Name      string  `json:"name"`
+
+	// Trusted An administrator has reviewed the app.
+	Trusted bool `json:"trusted"`
 }
 
 // PublicID Masked operator id.
@@ -4867,6 +5241,14 @@ type PulseTotals struct {
 	Won                  int `json:"won"`
 }
 
+// RateMarket defines model for RateMarket.
+type RateMarket struct {
+	Rated bool `json:"rated"`
+
+	// Reason Stored in the audit log.
+	Reason string `json:"reason"`
+}
+
 // Recap defines model for Recap.
 type Recap struct {
 	// BestCall The won call with the highest score.
@@ -4900,6 +5282,15 @@ type Recap struct {
 
 // RecordCall defines model for RecordCall.
 type RecordCall struct {
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *time.Time `json:"closesAtSignal"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *time.Time `json:"confirmedAt"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
+
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
 	CreatedAt Time                `json:"createdAt"`
 	Direction RecordCallDirection `json:"direction"`
@@ -4907,13 +5298,31 @@ type RecordCall struct {
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
-	MarketID          MarketID           `json:"marketId"`
-	MarketTitle       string             `json:"marketTitle"`
-	PriceAtPrediction int                `json:"priceAtPrediction"`
-	ReceiptURL        string             `json:"receiptUrl"`
-	Score             *int               `json:"score"`
-	SignalID          openapi_types.UUID `json:"signalId"`
-	Status            RecordCallStatus   `json:"status"`
+	MarketID    MarketID `json:"marketId"`
+	MarketTitle string   `json:"marketTitle"`
+
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int `json:"marketYesAtSignal"`
+	PriceAtPrediction int  `json:"priceAtPrediction"`
+
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *time.Time `json:"quoteAt"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason     *string `json:"reason"`
+	ReceiptURL string  `json:"receiptUrl"`
+	Score      *int    `json:"score"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int                `json:"scoreBasisBps"`
+	SignalID      openapi_types.UUID `json:"signalId"`
+	Status        RecordCallStatus   `json:"status"`
 }
 
 // RecordCallDirection defines model for RecordCall.Direction.
@@ -4959,6 +5368,19 @@ type Removed struct {
 	Removed bool `json:"removed"`
 }
 
+// ReportWrite defines model for ReportWrite.
+type ReportWrite struct {
+	// ID The id; of a profile its handle.
+	ID     string         `json:"id"`
+	Kind   ModerationKind `json:"kind"`
+	Reason string         `json:"reason"`
+}
+
+// Reported defines model for Reported.
+type Reported struct {
+	Ok True `json:"ok"`
+}
+
 // ResolvedRow defines model for ResolvedRow.
 type ResolvedRow struct {
 	// ClosePrice Last price of YES before the close.
@@ -4988,11 +5410,27 @@ type ResolvedRows struct {
 // Resolver defines model for Resolver.
 type Resolver string
 
+// ReviewedApp defines model for ReviewedApp.
+type ReviewedApp struct {
+	App PublicApp `json:"app"`
+	Ok  True      `json:"ok"`
+}
+
 // RevokedKey defines model for RevokedKey.
 type RevokedKey struct {
 	Active False              `json:"active"`
 	ID     openapi_types.UUID `json:"id"`
 	Ok     True               `json:"ok"`
+
+	// Revoked What ended with the key.
+	Revoked struct {
+		// Grants Empty: a grant is given by a session only.
+		Grants []openapi_types.UUID `json:"grants"`
+
+		// Signers Public keys.
+		Signers  []string             `json:"signers"`
+		Webhooks []openapi_types.UUID `json:"webhooks"`
+	} `json:"revoked"`
 }
 
 // Scanned defines model for Scanned.
@@ -5235,19 +5673,45 @@ type SessionRecap struct {
 
 // SessionReceipt defines model for SessionReceipt.
 type SessionReceipt struct {
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *time.Time `json:"closesAtSignal"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *time.Time `json:"confirmedAt"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted   *bool     `json:"counted"`
 	CreatedAt time.Time `json:"createdAt"`
 	Direction Side      `json:"direction"`
 
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
-	MarketID          MarketID             `json:"marketId"`
-	MarketTitle       string               `json:"marketTitle"`
-	PriceAtPrediction int                  `json:"priceAtPrediction"`
-	ReceiptURL        string               `json:"receiptUrl"`
-	Score             *int                 `json:"score"`
-	SignalID          openapi_types.UUID   `json:"signalId"`
-	Status            SessionReceiptStatus `json:"status"`
+	MarketID    MarketID `json:"marketId"`
+	MarketTitle string   `json:"marketTitle"`
+
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int `json:"marketYesAtSignal"`
+	PriceAtPrediction int  `json:"priceAtPrediction"`
+
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *time.Time `json:"quoteAt"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason     *string `json:"reason"`
+	ReceiptURL string  `json:"receiptUrl"`
+	Score      *int    `json:"score"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int                  `json:"scoreBasisBps"`
+	SignalID      openapi_types.UUID   `json:"signalId"`
+	Status        SessionReceiptStatus `json:"status"`
 }
 
 // SessionReceiptStatus defines model for SessionReceipt.Status.
@@ -5317,9 +5781,18 @@ type Signal struct {
 	// ClosePrice YES price at the close.
 	ClosePrice *int `json:"closePrice"`
 
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *time.Time `json:"closesAtSignal"`
+
 	// ClvBps Closing line against the price paid; positive when the line moved toward the call.
 	ClvBps     *int `json:"clvBps"`
 	Confidence *int `json:"confidence"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *time.Time `json:"confirmedAt"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
 	CreatedAt        Time               `json:"createdAt"`
@@ -5329,19 +5802,37 @@ type Signal struct {
 	MarketID         string             `json:"marketId"`
 	MarketTitle      string             `json:"marketTitle"`
 
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int `json:"marketYesAtSignal"`
+
 	// Outcome null while pending and for a void call.
 	Outcome           *Side `json:"outcome"`
 	PriceAtPrediction Bps   `json:"priceAtPrediction"`
 
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
+
 	// PrivyID Masked operator id.
-	PrivyID    PublicID   `json:"privyId"`
+	PrivyID PublicID `json:"privyId"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *time.Time `json:"quoteAt"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason     *string    `json:"reason"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
-	Score    *Score       `json:"score"`
-	Source   *string      `json:"source"`
-	Status   SignalStatus `json:"status"`
-	TextTake *string      `json:"textTake"`
+	Score *Score `json:"score"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int          `json:"scoreBasisBps"`
+	Source        *string      `json:"source"`
+	Status        SignalStatus `json:"status"`
+	TextTake      *string      `json:"textTake"`
 
 	// TimeToResolution Seconds.
 	TimeToResolution *int `json:"timeToResolution"`
@@ -5356,18 +5847,24 @@ type SignalDraft struct {
 	// CrowdLeanBps Kept for audit, never on the signal.
 	CrowdLeanBps *int `json:"crowdLeanBps,omitempty"`
 
-	// CrowdYesAtSignal YES price of the market; captured here when left out.
+	// CrowdYesAtSignal YES price of the market as the caller saw it; captured here when left out. Pages and scores use `marketYesAtSignal`.
 	CrowdYesAtSignal *int `json:"crowdYesAtSignal,omitempty"`
 	Direction        Side `json:"direction"`
+
+	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key.
+	DryRun *bool `json:"dryRun,omitempty"`
 
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
 	//
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
 
-	// MarketTitle Kept with the call as written; the market's own title when left out. Pages show the market's own.
-	MarketTitle  *string `json:"marketTitle,omitempty"`
-	MediaAssetID *string `json:"mediaAssetId,omitempty"`
+	// MarketTitle Stored while the ledger does not know the market; else the market's own title is stored.
+	MarketTitle *string `json:"marketTitle,omitempty"`
+
+	// MaxSlippageBps Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound.
+	MaxSlippageBps *int    `json:"maxSlippageBps,omitempty"`
+	MediaAssetID   *string `json:"mediaAssetId,omitempty"`
 
 	// PriceAtPrediction Price of the side called.
 	PriceAtPrediction int `json:"priceAtPrediction"`
@@ -5409,6 +5906,9 @@ type SignalEventWrite struct {
 
 // SignalEventWrite0 defines model for SignalEventWrite.0.
 type SignalEventWrite0 struct {
+	// DryRun Check everything and store nothing.
+	DryRun *bool `json:"dryRun,omitempty"`
+
 	// Payload At least one of the three; an empty text is as if it was left out.
 	Payload struct {
 		MediaAssetID *string `json:"mediaAssetId,omitempty"`
@@ -5423,6 +5923,8 @@ type SignalEventWrite0Type string
 
 // SignalEventWrite1 defines model for SignalEventWrite.1.
 type SignalEventWrite1 struct {
+	// DryRun Check everything and store nothing.
+	DryRun  *bool                   `json:"dryRun,omitempty"`
 	Payload *map[string]interface{} `json:"payload,omitempty"`
 	Type    SignalEventWrite1Type   `json:"type"`
 }
@@ -5432,6 +5934,8 @@ type SignalEventWrite1Type string
 
 // SignalEventWrite2 defines model for SignalEventWrite.2.
 type SignalEventWrite2 struct {
+	// DryRun Check everything and store nothing.
+	DryRun  *bool `json:"dryRun,omitempty"`
 	Payload struct {
 		Confidence int `json:"confidence"`
 	} `json:"payload"`
@@ -5443,6 +5947,8 @@ type SignalEventWrite2Type string
 
 // SignalEventWrite3 defines model for SignalEventWrite.3.
 type SignalEventWrite3 struct {
+	// DryRun Check everything and store nothing.
+	DryRun  *bool `json:"dryRun,omitempty"`
 	Payload struct {
 		Text string `json:"text"`
 	} `json:"payload"`
@@ -5454,6 +5960,8 @@ type SignalEventWrite3Type string
 
 // SignalEventWrite4 defines model for SignalEventWrite.4.
 type SignalEventWrite4 struct {
+	// DryRun Check everything and store nothing.
+	DryRun  *bool `json:"dryRun,omitempty"`
 	Payload *struct {
 		Channel *string `json:"channel,omitempty"`
 	} `json:"payload,omitempty"`
@@ -5497,9 +6005,18 @@ type SignalWithEvents struct {
 	// ClosePrice YES price at the close.
 	ClosePrice *int `json:"closePrice"`
 
+	// ClosesAtSignal End date of the market at the call, from the ledger.
+	ClosesAtSignal *time.Time `json:"closesAtSignal"`
+
 	// ClvBps Closing line against the price paid; positive when the line moved toward the call.
 	ClvBps     *int `json:"clvBps"`
 	Confidence *int `json:"confidence"`
+
+	// ConfirmedAt Time of the second quote.
+	ConfirmedAt *time.Time `json:"confirmedAt"`
+
+	// Counted The call is part of points; null while pending, false for a void.
+	Counted *bool `json:"counted"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
 	CreatedAt        Time               `json:"createdAt"`
@@ -5510,19 +6027,37 @@ type SignalWithEvents struct {
 	MarketID         string             `json:"marketId"`
 	MarketTitle      string             `json:"marketTitle"`
 
+	// MarketYesAtSignal YES price of the market at the call, from the ledger; null when it had none.
+	MarketYesAtSignal *int `json:"marketYesAtSignal"`
+
 	// Outcome null while pending and for a void call.
 	Outcome           *Side `json:"outcome"`
 	PriceAtPrediction Bps   `json:"priceAtPrediction"`
 
+	// PriceVerified A fresh quote was known at the call.
+	PriceVerified bool `json:"priceVerified"`
+
 	// PrivyID Masked operator id.
-	PrivyID    PublicID   `json:"privyId"`
+	PrivyID PublicID `json:"privyId"`
+
+	// QuoteAt Time of the quote at filing, by the venue's clock.
+	QuoteAt *time.Time `json:"quoteAt"`
+
+	// Rated The market was rated at the call.
+	Rated bool `json:"rated"`
+
+	// Reason Of a void call: `late` or `unknown_market`; null for any other.
+	Reason     *string    `json:"reason"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
 
 	// Score null while pending; won 0 to 99, lost -100 to -1, void 0.
-	Score    *Score       `json:"score"`
-	Source   *string      `json:"source"`
-	Status   SignalStatus `json:"status"`
-	TextTake *string      `json:"textTake"`
+	Score *Score `json:"score"`
+
+	// ScoreBasisBps Scoring price of the side: of the filing while pending, then of the result.
+	ScoreBasisBps int          `json:"scoreBasisBps"`
+	Source        *string      `json:"source"`
+	Status        SignalStatus `json:"status"`
+	TextTake      *string      `json:"textTake"`
 
 	// TimeToResolution Seconds.
 	TimeToResolution *int `json:"timeToResolution"`
@@ -5919,6 +6454,8 @@ type StreamProvisionedStreamLatency string
 
 // StreamState defines model for StreamState.
 type StreamState struct {
+	// Approved An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only.
+	Approved bool      `json:"approved"`
 	Handle   Handle    `json:"handle"`
 	HlsURL   *string   `json:"hlsUrl"`
 	MarketID *MarketID `json:"marketId"`
@@ -5991,6 +6528,8 @@ type StreamerLanes = []string
 
 // StreamerProfile defines model for StreamerProfile.
 type StreamerProfile struct {
+	// Approved `live`, and an administrator approved the operator as a streamer.
+	Approved    bool     `json:"approved"`
 	AvatarURL   *string  `json:"avatarUrl"`
 	Bio         *string  `json:"bio"`
 	DisplayName string   `json:"displayName"`
@@ -6011,14 +6550,18 @@ type StreamerProfile struct {
 
 // StreamerProfileChange defines model for StreamerProfileChange.
 type StreamerProfileChange struct {
+	// Automated `true` declares the operator an `ai_agent`, for its past calls too. Only an administrator changes it back.
+	Automated   *bool   `json:"automated,omitempty"`
 	AvatarURL   *string `json:"avatarUrl,omitempty"`
 	Bio         *string `json:"bio,omitempty"`
 	DisplayName *string `json:"displayName,omitempty"`
 
 	// Lanes Lanes of the programme (`science`), each once; names of content lanes are taken, too.
-	Lanes         *StreamerLanes `json:"lanes,omitempty"`
-	Links         *[]string      `json:"links,omitempty"`
-	PayoutAddress *string        `json:"payoutAddress,omitempty"`
+	Lanes *StreamerLanes `json:"lanes,omitempty"`
+	Links *[]string      `json:"links,omitempty"`
+
+	// PayoutAddress Needs a session whose sign-in is at most 15 minutes old.
+	PayoutAddress *string `json:"payoutAddress,omitempty"`
 }
 
 // StreamerProfileChanged defines model for StreamerProfileChanged.
@@ -6048,6 +6591,9 @@ type StreamerStatus string
 // SubmitSignalCall defines model for SubmitSignalCall.
 type SubmitSignalCall struct {
 	Arguments *struct {
+		// AllowUnverified File without points when the market has no fresh quote, instead of price_moved.
+		AllowUnverified *bool `json:"allowUnverified,omitempty"`
+
 		// Confidence How sure, in percent.
 		Confidence *int `json:"confidence,omitempty"`
 
@@ -6060,8 +6606,11 @@ type SubmitSignalCall struct {
 		// MarketID Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-.
 		MarketID string `json:"marketId"`
 
-		// MarketTitle Title to keep with the call.
+		// MarketTitle Title to store while the market is not known yet.
 		MarketTitle *string `json:"marketTitle,omitempty"`
+
+		// MaxSlippageBps Refuse with price_moved when the price of the side is worse than the stated one by more than this. Left out: 200.
+		MaxSlippageBps *int `json:"maxSlippageBps,omitempty"`
 
 		// PriceAtPrediction Price of the side called, in basis points.
 		PriceAtPrediction int `json:"priceAtPrediction"`
@@ -6130,7 +6679,9 @@ type SubmittedMessage struct {
 
 // Tape defines model for Tape.
 type Tape struct {
-	Boosted bool `json:"boosted"`
+	// Approved An administrator approved the operator, or the partner station.
+	Approved bool `json:"approved"`
+	Boosted  bool `json:"boosted"`
 
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
 	CreatedAt Time   `json:"createdAt"`
@@ -6558,6 +7109,11 @@ type WithLanes = string
 // Failed The form of every error; each one may carry further members.
 type Failed = Error
 
+// ReviewAppJSONBody defines parameters for ReviewApp.
+type ReviewAppJSONBody struct {
+	Trusted bool `json:"trusted"`
+}
+
 // SendDailyDigestJSONBody defines parameters for SendDailyDigest.
 type SendDailyDigestJSONBody map[string]interface{}
 
@@ -6603,6 +7159,12 @@ type ListAttentionParams struct {
 
 	// Limit How many at most.
 	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// SignOutParams defines parameters for SignOut.
+type SignOutParams struct {
+	// All `true`: end every session of the operator.
+	All *bool `form:"all,omitempty" json:"all,omitempty"`
 }
 
 // SignInJSONBody defines parameters for SignIn.
@@ -6926,6 +7488,11 @@ type FileSignalParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// FileSignal200JSONResponseBody defines parameters for FileSignal.
+type FileSignal200JSONResponseBody struct {
+	union json.RawMessage
+}
+
 // CallAgentEndpointAsAppParams defines parameters for CallAgentEndpointAsApp.
 type CallAgentEndpointAsAppParams struct {
 	// MCPProtocolVersion The version that the client speaks. From 2026-07-28 on it says the same as the message.
@@ -6965,6 +7532,11 @@ type CreatePredictionParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// CreatePrediction200JSONResponseBody defines parameters for CreatePrediction.
+type CreatePrediction200JSONResponseBody struct {
+	union json.RawMessage
+}
+
 // GetPayloadSchemaParams defines parameters for GetPayloadSchema.
 type GetPayloadSchemaParams struct {
 	// Attested 1: of what the hub itself signs
@@ -6978,6 +7550,11 @@ type GetPayloadSchemaParamsAttested string
 type CreateSignalParams struct {
 	// IdempotencyKey The same key with the same body on the same route within 24 hours answers the first result.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateSignal200JSONResponseBody defines parameters for CreateSignal.
+type CreateSignal200JSONResponseBody struct {
+	union json.RawMessage
 }
 
 // ListSignersParams defines parameters for ListSigners.
@@ -7283,11 +7860,20 @@ type OpenSocketParams struct {
 	SecWebSocketProtocol *string `json:"Sec-WebSocket-Protocol,omitempty"`
 }
 
+// ReviewAppJSONRequestBody defines body for ReviewApp for application/json ContentType.
+type ReviewAppJSONRequestBody ReviewAppJSONBody
+
 // SendDailyDigestJSONRequestBody defines body for SendDailyDigest for application/json ContentType.
 type SendDailyDigestJSONRequestBody SendDailyDigestJSONBody
 
 // CreateNativeMarketJSONRequestBody defines body for CreateNativeMarket for application/json ContentType.
 type CreateNativeMarketJSONRequestBody = NativeMarketDraft
+
+// RateMarketJSONRequestBody defines body for RateMarket for application/json ContentType.
+type RateMarketJSONRequestBody = RateMarket
+
+// ModerateJSONRequestBody defines body for Moderate for application/json ContentType.
+type ModerateJSONRequestBody = ModerationWrite
 
 // ClassifyOperatorJSONRequestBody defines body for ClassifyOperator for application/json ContentType.
 type ClassifyOperatorJSONRequestBody = Classify
@@ -7375,6 +7961,9 @@ type RegisterSignerJSONRequestBody = SignerDraft
 
 // ChallengeSignerJSONRequestBody defines body for ChallengeSigner for application/json ContentType.
 type ChallengeSignerJSONRequestBody = SignerChallengeDraft
+
+// ReportContentJSONRequestBody defines body for ReportContent for application/json ContentType.
+type ReportContentJSONRequestBody = ReportWrite
 
 // DisputeMarketJSONRequestBody defines body for DisputeMarket for application/json ContentType.
 type DisputeMarketJSONRequestBody = Dispute
@@ -8754,6 +9343,192 @@ func (t *GetNetworkProgram200JSONResponseBody) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsFiled returns the union data inside the FileSignal200JSONResponseBody as a Filed
+func (t FileSignal200JSONResponseBody) AsFiled() (Filed, error) {
+	var body Filed
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromFiled overwrites any union data inside the FileSignal200JSONResponseBody as the provided Filed
+func (t *FileSignal200JSONResponseBody) FromFiled(v Filed) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeFiled performs a merge with any union data inside the FileSignal200JSONResponseBody, using the provided Filed
+func (t *FileSignal200JSONResponseBody) MergeFiled(v Filed) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsDryFiled returns the union data inside the FileSignal200JSONResponseBody as a DryFiled
+func (t FileSignal200JSONResponseBody) AsDryFiled() (DryFiled, error) {
+	var body DryFiled
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromDryFiled overwrites any union data inside the FileSignal200JSONResponseBody as the provided DryFiled
+func (t *FileSignal200JSONResponseBody) FromDryFiled(v DryFiled) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeDryFiled performs a merge with any union data inside the FileSignal200JSONResponseBody, using the provided DryFiled
+func (t *FileSignal200JSONResponseBody) MergeDryFiled(v DryFiled) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t FileSignal200JSONResponseBody) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *FileSignal200JSONResponseBody) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsCreated returns the union data inside the CreatePrediction200JSONResponseBody as a Created
+func (t CreatePrediction200JSONResponseBody) AsCreated() (Created, error) {
+	var body Created
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCreated overwrites any union data inside the CreatePrediction200JSONResponseBody as the provided Created
+func (t *CreatePrediction200JSONResponseBody) FromCreated(v Created) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCreated performs a merge with any union data inside the CreatePrediction200JSONResponseBody, using the provided Created
+func (t *CreatePrediction200JSONResponseBody) MergeCreated(v Created) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsDryFiled returns the union data inside the CreatePrediction200JSONResponseBody as a DryFiled
+func (t CreatePrediction200JSONResponseBody) AsDryFiled() (DryFiled, error) {
+	var body DryFiled
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromDryFiled overwrites any union data inside the CreatePrediction200JSONResponseBody as the provided DryFiled
+func (t *CreatePrediction200JSONResponseBody) FromDryFiled(v DryFiled) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeDryFiled performs a merge with any union data inside the CreatePrediction200JSONResponseBody, using the provided DryFiled
+func (t *CreatePrediction200JSONResponseBody) MergeDryFiled(v DryFiled) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t CreatePrediction200JSONResponseBody) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *CreatePrediction200JSONResponseBody) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsCreated returns the union data inside the CreateSignal200JSONResponseBody as a Created
+func (t CreateSignal200JSONResponseBody) AsCreated() (Created, error) {
+	var body Created
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCreated overwrites any union data inside the CreateSignal200JSONResponseBody as the provided Created
+func (t *CreateSignal200JSONResponseBody) FromCreated(v Created) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCreated performs a merge with any union data inside the CreateSignal200JSONResponseBody, using the provided Created
+func (t *CreateSignal200JSONResponseBody) MergeCreated(v Created) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsDryFiled returns the union data inside the CreateSignal200JSONResponseBody as a DryFiled
+func (t CreateSignal200JSONResponseBody) AsDryFiled() (DryFiled, error) {
+	var body DryFiled
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromDryFiled overwrites any union data inside the CreateSignal200JSONResponseBody as the provided DryFiled
+func (t *CreateSignal200JSONResponseBody) FromDryFiled(v DryFiled) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeDryFiled performs a merge with any union data inside the CreateSignal200JSONResponseBody, using the provided DryFiled
+func (t *CreateSignal200JSONResponseBody) MergeDryFiled(v DryFiled) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t CreateSignal200JSONResponseBody) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *CreateSignal200JSONResponseBody) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
 
@@ -8849,6 +9624,28 @@ type ClientInterface interface {
 	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp (the `GetAgentResourceMetadata` operationId).
 	GetAgentResourceMetadata(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ReviewAppWithBody Mark an application as reviewed
+	//
+	// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
+	// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
+	// the redirect URIs, the homepage or more scopes ends the review.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
+	ReviewAppWithBody(ctx context.Context, appID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReviewApp Mark an application as reviewed
+	//
+	// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
+	// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
+	// the redirect URIs, the homepage or more scopes ends the review.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
+	ReviewApp(ctx context.Context, appID string, body ReviewAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SendDailyDigestWithBody Send the letter about yesterday, once
 	//
 	// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
@@ -8886,6 +9683,49 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/admin/markets (the `CreateNativeMarket` operationId).
 	CreateNativeMarket(ctx context.Context, body CreateNativeMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RateMarketWithBody Set whether calls on a market count
+	//
+	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/admin/markets/{marketId} (the `RateMarket` operationId).
+	RateMarketWithBody(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RateMarket Set whether calls on a market count
+	//
+	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/admin/markets/{marketId} (the `RateMarket` operationId).
+	RateMarket(ctx context.Context, marketID MarketPath, body RateMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListModeration List decisions about text
+	//
+	// The last decision about each thing, newest first, 500 at most.
+	//
+	// Corresponds with GET /api/admin/moderation (the `ListModeration` operationId).
+	ListModeration(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ModerateWithBody Hide or show text and media
+	//
+	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
+	ModerateWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Moderate Hide or show text and media
+	//
+	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
+	Moderate(ctx context.Context, body ModerateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ClassifyOperatorWithBody Say what kind of operator this is
 	//
@@ -9003,11 +9843,13 @@ type ClientInterface interface {
 
 	// SignOut Sign out
 	//
-	// Clears both cookies of this browser, whether they were valid or not. Nothing else ends: a copied cookie lives until
-	// it is 30 days old or the session secret is changed. With a session the request must come from the hub's own origin.
+	// Ends the session on the server and clears its cookies: a copied cookie is refused within 10 seconds, on every
+	// replica. With `all=true` every session of the operator ends, which requires a valid session. Operator keys and
+	// connected apps stay. With a session the request must come from the hub's own origin. On 503 the cookies are
+	// cleared and the session may still be valid.
 	//
 	// Corresponds with DELETE /api/auth/privy (the `SignOut` operationId).
-	SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	SignOut(ctx context.Context, params *SignOutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SignInWithBody Sign in
 	//
@@ -9196,7 +10038,9 @@ type ClientInterface interface {
 
 	// RevokeKey Revoke a key
 	//
-	// From this answer on no request with the key is accepted anywhere. Revoking twice answers the same.
+	// From this answer on no request with the key is accepted anywhere. Signers and webhooks that were made with the key
+	// end with it; `revoked` lists them. A webhook that was changed with another key belongs to that one and stays; an
+	// ended webhook is reactivated with another key. Revoking twice has the same answer.
 	//
 	// Corresponds with DELETE /api/dev/keys (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, params *RevokeKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9540,17 +10384,23 @@ type ClientInterface interface {
 
 	// GetOperatorRecord The whole record of an operator, as a file
 	//
-	// Every call that was filed when it was asked, oldest first, with its events, the price that is scored, the snapshot it was
-	// held against, its result and where the outcome came from. There is no limit of rows: the answer is a stream that goes as
-	// fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
-	// before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
-	// records may leave to one address at once.
+	// Every published call, oldest first, with its events, its result, the facts from which the scoring price and the count
+	// follow, and where the outcome came from. The number of rows has no limit: the answer is a stream that is as fast as
+	// its reader. The last line says that it is complete, with counts, the numbers that follow from the lines before it, and
+	// their SHA-256; an answer without it was cut. `signalcast record verify` recomputes all numbers. One address can read
+	// four records at once.
 	//
-	// What happened behind `asOf` of the first line is not in it. `priceTolerances` there is a list of `{since, bps}`, oldest
-	// first: a call whose price was verified is scored at `basisBps` = max(`priceAtPrediction`, the price of its side in
-	// `snapshot` less the bps that held at `createdAt`); a tolerance may be in use for five minutes after the next one begins.
-	// `snapshot` is null where the price is not kept any more. `scoring` is true where `resolution` is there and the result
-	// is still to come: a large claim is scored in chunks.
+	// Events after `asOf` of the first line are not in it. Version 2. On a line of a call, `filingBasisBps` is the larger of
+	// `priceAtPrediction` and the price of the side: of `quote`, or on a native market of the larger of `marketYesAtSignal`
+	// and `initialYesBps` (NO: of the smaller). `priceTolerances` on the first line is a list of `{since, bps}`, oldest first,
+	// that is subtracted from the price of the side; 0 in production. An unverified call has its stated price. `scoreBasisBps`
+	// is final with the result: the larger of `filingBasisBps` and the price of the side in `secondQuote`, which is dated at
+	// least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are off), at most 10 minutes after it, and before
+	// `closeAt`. A call that is not before `closeAt` is void, `reason` `late`. `counted` is true for a won or lost call that is
+	// verified, rated then and at the resolution, has its second quote (venue markets), and is not on an `ownMarket`.
+	// `scoring` is true where `resolution` exists and the result does not yet: a large claim is scored in chunks. The
+	// numbers at the end: totals and accuracy of all calls; score, streak and moments of counted calls; `avgClvBps` and
+	// `edge` of counted calls on venue markets.
 	//
 	// Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 	GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9892,7 +10742,7 @@ type ClientInterface interface {
 
 	// RegisterSignerWithBody Register a signer
 	//
-	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9901,7 +10751,7 @@ type ClientInterface interface {
 
 	// RegisterSigner Register a signer
 	//
-	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9939,6 +10789,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
 	GetSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportContentWithBody Report content
+	//
+	// Reports a thing to the administrators, 10 times in 24 hours at most.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/reports (the `ReportContent` operationId).
+	ReportContentWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportContent Report content
+	//
+	// Reports a thing to the administrators, 10 times in 24 hours at most.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/reports (the `ReportContent` operationId).
+	ReportContent(ctx context.Context, body ReportContentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DisputeMarketWithBody Flag or clear a dispute
 	//
@@ -10085,6 +10953,8 @@ type ClientInterface interface {
 	//
 	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
 	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
+	// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
+	// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10095,6 +10965,8 @@ type ClientInterface interface {
 	//
 	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
 	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
+	// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
+	// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10705,6 +11577,48 @@ func (c *Client) GetAgentResourceMetadata(ctx context.Context, reqEditors ...Req
 	return c.Client.Do(req)
 }
 
+// ReviewAppWithBody Mark an application as reviewed
+//
+// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
+// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
+// the redirect URIs, the homepage or more scopes ends the review.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
+func (c *Client) ReviewAppWithBody(ctx context.Context, appID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReviewAppRequestWithBody(c.Server, appID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReviewApp Mark an application as reviewed
+//
+// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
+// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
+// the redirect URIs, the homepage or more scopes ends the review.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
+func (c *Client) ReviewApp(ctx context.Context, appID string, body ReviewAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReviewAppRequest(c.Server, appID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // SendDailyDigestWithBody Send the letter about yesterday, once
 //
 // Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
@@ -10773,6 +11687,99 @@ func (c *Client) CreateNativeMarketWithBody(ctx context.Context, contentType str
 // Corresponds with POST /api/admin/markets (the `CreateNativeMarket` operationId).
 func (c *Client) CreateNativeMarket(ctx context.Context, body CreateNativeMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateNativeMarketRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RateMarketWithBody Set whether calls on a market count
+//
+// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/admin/markets/{marketId} (the `RateMarket` operationId).
+func (c *Client) RateMarketWithBody(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRateMarketRequestWithBody(c.Server, marketID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RateMarket Set whether calls on a market count
+//
+// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/admin/markets/{marketId} (the `RateMarket` operationId).
+func (c *Client) RateMarket(ctx context.Context, marketID MarketPath, body RateMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRateMarketRequest(c.Server, marketID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListModeration List decisions about text
+//
+// The last decision about each thing, newest first, 500 at most.
+//
+// Corresponds with GET /api/admin/moderation (the `ListModeration` operationId).
+func (c *Client) ListModeration(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListModerationRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ModerateWithBody Hide or show text and media
+//
+// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
+func (c *Client) ModerateWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewModerateRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Moderate Hide or show text and media
+//
+// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
+func (c *Client) Moderate(ctx context.Context, body ModerateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewModerateRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11039,12 +12046,14 @@ func (c *Client) ListAttention(ctx context.Context, params *ListAttentionParams,
 
 // SignOut Sign out
 //
-// Clears both cookies of this browser, whether they were valid or not. Nothing else ends: a copied cookie lives until
-// it is 30 days old or the session secret is changed. With a session the request must come from the hub's own origin.
+// Ends the session on the server and clears its cookies: a copied cookie is refused within 10 seconds, on every
+// replica. With `all=true` every session of the operator ends, which requires a valid session. Operator keys and
+// connected apps stay. With a session the request must come from the hub's own origin. On 503 the cookies are
+// cleared and the session may still be valid.
 //
 // Corresponds with DELETE /api/auth/privy (the `SignOut` operationId).
-func (c *Client) SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSignOutRequest(c.Server)
+func (c *Client) SignOut(ctx context.Context, params *SignOutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSignOutRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11452,7 +12461,9 @@ func (c *Client) RenewAppSecret(ctx context.Context, appID openapi_types.UUID, b
 
 // RevokeKey Revoke a key
 //
-// From this answer on no request with the key is accepted anywhere. Revoking twice answers the same.
+// From this answer on no request with the key is accepted anywhere. Signers and webhooks that were made with the key
+// end with it; `revoked` lists them. A webhook that was changed with another key belongs to that one and stays; an
+// ended webhook is reactivated with another key. Revoking twice has the same answer.
 //
 // Corresponds with DELETE /api/dev/keys (the `RevokeKey` operationId).
 func (c *Client) RevokeKey(ctx context.Context, params *RevokeKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12236,17 +13247,23 @@ func (c *Client) GetOperatorAtom(ctx context.Context, handle HandlePath, reqEdit
 
 // GetOperatorRecord The whole record of an operator, as a file
 //
-// Every call that was filed when it was asked, oldest first, with its events, the price that is scored, the snapshot it was
-// held against, its result and where the outcome came from. There is no limit of rows: the answer is a stream that goes as
-// fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
-// before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
-// records may leave to one address at once.
+// Every published call, oldest first, with its events, its result, the facts from which the scoring price and the count
+// follow, and where the outcome came from. The number of rows has no limit: the answer is a stream that is as fast as
+// its reader. The last line says that it is complete, with counts, the numbers that follow from the lines before it, and
+// their SHA-256; an answer without it was cut. `signalcast record verify` recomputes all numbers. One address can read
+// four records at once.
 //
-// What happened behind `asOf` of the first line is not in it. `priceTolerances` there is a list of `{since, bps}`, oldest
-// first: a call whose price was verified is scored at `basisBps` = max(`priceAtPrediction`, the price of its side in
-// `snapshot` less the bps that held at `createdAt`); a tolerance may be in use for five minutes after the next one begins.
-// `snapshot` is null where the price is not kept any more. `scoring` is true where `resolution` is there and the result
-// is still to come: a large claim is scored in chunks.
+// Events after `asOf` of the first line are not in it. Version 2. On a line of a call, `filingBasisBps` is the larger of
+// `priceAtPrediction` and the price of the side: of `quote`, or on a native market of the larger of `marketYesAtSignal`
+// and `initialYesBps` (NO: of the smaller). `priceTolerances` on the first line is a list of `{since, bps}`, oldest first,
+// that is subtracted from the price of the side; 0 in production. An unverified call has its stated price. `scoreBasisBps`
+// is final with the result: the larger of `filingBasisBps` and the price of the side in `secondQuote`, which is dated at
+// least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are off), at most 10 minutes after it, and before
+// `closeAt`. A call that is not before `closeAt` is void, `reason` `late`. `counted` is true for a won or lost call that is
+// verified, rated then and at the resolution, has its second quote (venue markets), and is not on an `ownMarket`.
+// `scoring` is true where `resolution` exists and the result does not yet: a large claim is scored in chunks. The
+// numbers at the end: totals and accuracy of all calls; score, streak and moments of counted calls; `avgClvBps` and
+// `edge` of counted calls on venue markets.
 //
 // Corresponds with GET /api/operator/{handle}/record (the `GetOperatorRecord` operationId).
 func (c *Client) GetOperatorRecord(ctx context.Context, handle string, params *GetOperatorRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12998,7 +14015,7 @@ func (c *Client) ListSigners(ctx context.Context, params *ListSignersParams, req
 
 // RegisterSignerWithBody Register a signer
 //
-// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13017,7 +14034,7 @@ func (c *Client) RegisterSignerWithBody(ctx context.Context, contentType string,
 
 // RegisterSigner Register a signer
 //
-// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13096,6 +14113,44 @@ func (c *Client) RevokeSigner(ctx context.Context, publicKey string, reqEditors 
 // Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
 func (c *Client) GetSigner(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetSignerRequest(c.Server, publicKey)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportContentWithBody Report content
+//
+// Reports a thing to the administrators, 10 times in 24 hours at most.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/reports (the `ReportContent` operationId).
+func (c *Client) ReportContentWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportContentRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportContent Report content
+//
+// Reports a thing to the administrators, 10 times in 24 hours at most.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/reports (the `ReportContent` operationId).
+func (c *Client) ReportContent(ctx context.Context, body ReportContentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportContentRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13421,6 +14476,8 @@ func (c *Client) GetStreamerProfile(ctx context.Context, params *GetStreamerProf
 //
 // The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
 // `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
+// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
+// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13441,6 +14498,8 @@ func (c *Client) ChangeStreamerProfileWithBody(ctx context.Context, contentType 
 //
 // The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
 // `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
+// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
+// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14768,6 +15827,53 @@ func NewGetAgentResourceMetadataRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewReviewAppRequest calls the generic ReviewApp builder with application/json body
+func NewReviewAppRequest(server string, appID string, body ReviewAppJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReviewAppRequestWithBody(server, appID, "application/json", bodyReader)
+}
+
+// NewReviewAppRequestWithBody constructs an http.Request for the ReviewApp method, with any body, and a specified content type
+func NewReviewAppRequestWithBody(server string, appID string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "appId", appID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/admin/apps/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewSendDailyDigestRequest calls the generic SendDailyDigest builder with application/json body
 func NewSendDailyDigestRequest(server string, params *SendDailyDigestParams, body SendDailyDigestJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -14856,6 +15962,120 @@ func NewCreateNativeMarketRequestWithBody(server string, contentType string, bod
 	}
 
 	operationPath := fmt.Sprintf("/api/admin/markets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRateMarketRequest calls the generic RateMarket builder with application/json body
+func NewRateMarketRequest(server string, marketID MarketPath, body RateMarketJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRateMarketRequestWithBody(server, marketID, "application/json", bodyReader)
+}
+
+// NewRateMarketRequestWithBody constructs an http.Request for the RateMarket method, with any body, and a specified content type
+func NewRateMarketRequestWithBody(server string, marketID MarketPath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "marketId", marketID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/admin/markets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListModerationRequest constructs an http.Request for the ListModeration method
+func NewListModerationRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/admin/moderation")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewModerateRequest calls the generic Moderate builder with application/json body
+func NewModerateRequest(server string, body ModerateJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewModerateRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewModerateRequestWithBody constructs an http.Request for the Moderate method, with any body, and a specified content type
+func NewModerateRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/admin/moderation")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -15318,7 +16538,7 @@ func NewListAttentionRequest(server string, params *ListAttentionParams) (*http.
 }
 
 // NewSignOutRequest constructs an http.Request for the SignOut method
-func NewSignOutRequest(server string) (*http.Request, error) {
+func NewSignOutRequest(server string, params *SignOutParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -15334,6 +16554,33 @@ func NewSignOutRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.All != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "all", *params.All, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
@@ -19697,6 +20944,46 @@ func NewGetSignerRequest(server string, publicKey string) (*http.Request, error)
 	return req, nil
 }
 
+// NewReportContentRequest calls the generic ReportContent builder with application/json body
+func NewReportContentRequest(server string, body ReportContentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReportContentRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewReportContentRequestWithBody constructs an http.Request for the ReportContent method, with any body, and a specified content type
+func NewReportContentRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/reports")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewDisputeMarketRequest calls the generic DisputeMarket builder with application/json body
 func NewDisputeMarketRequest(server string, body DisputeMarketJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -23192,6 +24479,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp (the `GetAgentResourceMetadata` operationId).
 	GetAgentResourceMetadataWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetAgentResourceMetadataResponse, error)
 
+	// ReviewAppWithBodyWithResponse Mark an application as reviewed
+	//
+	// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
+	// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
+	// the redirect URIs, the homepage or more scopes ends the review.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
+	ReviewAppWithBodyWithResponse(ctx context.Context, appID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReviewAppResponse, error)
+
+	// ReviewAppWithResponse Mark an application as reviewed
+	//
+	// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
+	// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
+	// the redirect URIs, the homepage or more scopes ends the review.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
+	ReviewAppWithResponse(ctx context.Context, appID string, body ReviewAppJSONRequestBody, reqEditors ...RequestEditorFn) (*ReviewAppResponse, error)
+
 	// SendDailyDigestWithBodyWithResponse Send the letter about yesterday, once
 	//
 	// Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
@@ -23229,6 +24538,51 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/admin/markets (the `CreateNativeMarket` operationId).
 	CreateNativeMarketWithResponse(ctx context.Context, body CreateNativeMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateNativeMarketResponse, error)
+
+	// RateMarketWithBodyWithResponse Set whether calls on a market count
+	//
+	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/markets/{marketId} (the `RateMarket` operationId).
+	RateMarketWithBodyWithResponse(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RateMarketResponse, error)
+
+	// RateMarketWithResponse Set whether calls on a market count
+	//
+	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/markets/{marketId} (the `RateMarket` operationId).
+	RateMarketWithResponse(ctx context.Context, marketID MarketPath, body RateMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*RateMarketResponse, error)
+
+	// ListModerationWithResponse List decisions about text
+	//
+	// The last decision about each thing, newest first, 500 at most.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/admin/moderation (the `ListModeration` operationId).
+	ListModerationWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListModerationResponse, error)
+
+	// ModerateWithBodyWithResponse Hide or show text and media
+	//
+	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
+	ModerateWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ModerateResponse, error)
+
+	// ModerateWithResponse Hide or show text and media
+	//
+	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
+	ModerateWithResponse(ctx context.Context, body ModerateJSONRequestBody, reqEditors ...RequestEditorFn) (*ModerateResponse, error)
 
 	// ClassifyOperatorWithBodyWithResponse Say what kind of operator this is
 	//
@@ -23358,13 +24712,15 @@ type ClientWithResponsesInterface interface {
 
 	// SignOutWithResponse Sign out
 	//
-	// Clears both cookies of this browser, whether they were valid or not. Nothing else ends: a copied cookie lives until
-	// it is 30 days old or the session secret is changed. With a session the request must come from the hub's own origin.
+	// Ends the session on the server and clears its cookies: a copied cookie is refused within 10 seconds, on every
+	// replica. With `all=true` every session of the operator ends, which requires a valid session. Operator keys and
+	// connected apps stay. With a session the request must come from the hub's own origin. On 503 the cookies are
+	// cleared and the session may still be valid.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/auth/privy (the `SignOut` operationId).
-	SignOutWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*SignOutResponse, error)
+	SignOutWithResponse(ctx context.Context, params *SignOutParams, reqEditors ...RequestEditorFn) (*SignOutResponse, error)
 
 	// SignInWithBodyWithResponse Sign in
 	//
@@ -23575,7 +24931,9 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeKeyWithResponse Revoke a key
 	//
-	// From this answer on no request with the key is accepted anywhere. Revoking twice answers the same.
+	// From this answer on no request with the key is accepted anywhere. Signers and webhooks that were made with the key
+	// end with it; `revoked` lists them. A webhook that was changed with another key belongs to that one and stays; an
+	// ended webhook is reactivated with another key. Revoking twice has the same answer.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -23983,17 +25341,23 @@ type ClientWithResponsesInterface interface {
 
 	// GetOperatorRecordWithResponse The whole record of an operator, as a file
 	//
-	// Every call that was filed when it was asked, oldest first, with its events, the price that is scored, the snapshot it was
-	// held against, its result and where the outcome came from. There is no limit of rows: the answer is a stream that goes as
-	// fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
-	// before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
-	// records may leave to one address at once.
+	// Every published call, oldest first, with its events, its result, the facts from which the scoring price and the count
+	// follow, and where the outcome came from. The number of rows has no limit: the answer is a stream that is as fast as
+	// its reader. The last line says that it is complete, with counts, the numbers that follow from the lines before it, and
+	// their SHA-256; an answer without it was cut. `signalcast record verify` recomputes all numbers. One address can read
+	// four records at once.
 	//
-	// What happened behind `asOf` of the first line is not in it. `priceTolerances` there is a list of `{since, bps}`, oldest
-	// first: a call whose price was verified is scored at `basisBps` = max(`priceAtPrediction`, the price of its side in
-	// `snapshot` less the bps that held at `createdAt`); a tolerance may be in use for five minutes after the next one begins.
-	// `snapshot` is null where the price is not kept any more. `scoring` is true where `resolution` is there and the result
-	// is still to come: a large claim is scored in chunks.
+	// Events after `asOf` of the first line are not in it. Version 2. On a line of a call, `filingBasisBps` is the larger of
+	// `priceAtPrediction` and the price of the side: of `quote`, or on a native market of the larger of `marketYesAtSignal`
+	// and `initialYesBps` (NO: of the smaller). `priceTolerances` on the first line is a list of `{since, bps}`, oldest first,
+	// that is subtracted from the price of the side; 0 in production. An unverified call has its stated price. `scoreBasisBps`
+	// is final with the result: the larger of `filingBasisBps` and the price of the side in `secondQuote`, which is dated at
+	// least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are off), at most 10 minutes after it, and before
+	// `closeAt`. A call that is not before `closeAt` is void, `reason` `late`. `counted` is true for a won or lost call that is
+	// verified, rated then and at the resolution, has its second quote (venue markets), and is not on an `ownMarket`.
+	// `scoring` is true where `resolution` exists and the result does not yet: a large claim is scored in chunks. The
+	// numbers at the end: totals and accuracy of all calls; score, streak and moments of counted calls; `avgClvBps` and
+	// `edge` of counted calls on venue markets.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24375,7 +25739,7 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterSignerWithBodyWithResponse Register a signer
 	//
-	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24384,7 +25748,7 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterSignerWithResponse Register a signer
 	//
-	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+	// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24426,6 +25790,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/protocol/v1/signers/{publicKey} (the `GetSigner` operationId).
 	GetSignerWithResponse(ctx context.Context, publicKey string, reqEditors ...RequestEditorFn) (*GetSignerResponse, error)
+
+	// ReportContentWithBodyWithResponse Report content
+	//
+	// Reports a thing to the administrators, 10 times in 24 hours at most.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/reports (the `ReportContent` operationId).
+	ReportContentWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReportContentResponse, error)
+
+	// ReportContentWithResponse Report content
+	//
+	// Reports a thing to the administrators, 10 times in 24 hours at most.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/reports (the `ReportContent` operationId).
+	ReportContentWithResponse(ctx context.Context, body ReportContentJSONRequestBody, reqEditors ...RequestEditorFn) (*ReportContentResponse, error)
 
 	// DisputeMarketWithBodyWithResponse Flag or clear a dispute
 	//
@@ -24590,6 +25972,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
 	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
+	// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
+	// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24600,6 +25984,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
 	// `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
+	// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
+	// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25391,6 +26777,54 @@ func (r GetAgentResourceMetadataResponse) ContentType() string {
 	return ""
 }
 
+type ReviewAppResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ReviewedApp
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReviewAppResponse) GetJSON200() *ReviewedApp {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ReviewAppResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReviewAppResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReviewAppResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReviewAppResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReviewAppResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SendDailyDigestResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -25481,6 +26915,150 @@ func (r CreateNativeMarketResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateNativeMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RateMarketResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MarketRated
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RateMarketResponse) GetJSON200() *MarketRated {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RateMarketResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RateMarketResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RateMarketResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RateMarketResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RateMarketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListModerationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ModerationList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListModerationResponse) GetJSON200() *ModerationList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListModerationResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListModerationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListModerationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListModerationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListModerationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ModerateResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ModerationDecided
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ModerateResponse) GetJSON200() *ModerationDecided {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ModerateResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ModerateResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ModerateResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ModerateResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ModerateResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -29053,13 +30631,13 @@ type FileSignalResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *Filed
+	JSON200 *FileSignal200JSONResponseBody
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Failed
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r FileSignalResponse) GetJSON200() *Filed {
+func (r FileSignalResponse) GetJSON200() *FileSignal200JSONResponseBody {
 	return r.JSON200
 }
 
@@ -29821,13 +31399,13 @@ type CreatePredictionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *Created
+	JSON200 *CreatePrediction200JSONResponseBody
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Failed
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r CreatePredictionResponse) GetJSON200() *Created {
+func (r CreatePredictionResponse) GetJSON200() *CreatePrediction200JSONResponseBody {
 	return r.JSON200
 }
 
@@ -29917,13 +31495,13 @@ type CreateSignalResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *Created
+	JSON200 *CreateSignal200JSONResponseBody
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Failed
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r CreateSignalResponse) GetJSON200() *Created {
+func (r CreateSignalResponse) GetJSON200() *CreateSignal200JSONResponseBody {
 	return r.JSON200
 }
 
@@ -30195,6 +31773,54 @@ func (r GetSignerResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetSignerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReportContentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Reported
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ReportContentResponse) GetJSON201() *Reported {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ReportContentResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReportContentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReportContentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReportContentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReportContentResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -30540,10 +32166,17 @@ func (r ListSignalEventsResponse) ContentType() string {
 type AppendSignalEventResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DryEvent
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *AppendedEvent
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AppendSignalEventResponse) GetJSON200() *DryEvent {
+	return r.JSON200
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
@@ -33593,6 +35226,40 @@ func (c *ClientWithResponses) GetAgentResourceMetadataWithResponse(ctx context.C
 	return ParseGetAgentResourceMetadataResponse(rsp)
 }
 
+// ReviewAppWithBodyWithResponse Mark an application as reviewed
+//
+// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
+// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
+// the redirect URIs, the homepage or more scopes ends the review.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
+func (c *ClientWithResponses) ReviewAppWithBodyWithResponse(ctx context.Context, appID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReviewAppResponse, error) {
+	rsp, err := c.ReviewAppWithBody(ctx, appID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReviewAppResponse(rsp)
+}
+
+// ReviewAppWithResponse Mark an application as reviewed
+//
+// The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
+// errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
+// the redirect URIs, the homepage or more scopes ends the review.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
+func (c *ClientWithResponses) ReviewAppWithResponse(ctx context.Context, appID string, body ReviewAppJSONRequestBody, reqEditors ...RequestEditorFn) (*ReviewAppResponse, error) {
+	rsp, err := c.ReviewApp(ctx, appID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReviewAppResponse(rsp)
+}
+
 // SendDailyDigestWithBodyWithResponse Send the letter about yesterday, once
 //
 // Yesterday is the UTC day before this one. A day is sent once, however often this is asked; with `dry=1` nothing is
@@ -33653,6 +35320,81 @@ func (c *ClientWithResponses) CreateNativeMarketWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseCreateNativeMarketResponse(rsp)
+}
+
+// RateMarketWithBodyWithResponse Set whether calls on a market count
+//
+// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/markets/{marketId} (the `RateMarket` operationId).
+func (c *ClientWithResponses) RateMarketWithBodyWithResponse(ctx context.Context, marketID MarketPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RateMarketResponse, error) {
+	rsp, err := c.RateMarketWithBody(ctx, marketID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRateMarketResponse(rsp)
+}
+
+// RateMarketWithResponse Set whether calls on a market count
+//
+// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/markets/{marketId} (the `RateMarket` operationId).
+func (c *ClientWithResponses) RateMarketWithResponse(ctx context.Context, marketID MarketPath, body RateMarketJSONRequestBody, reqEditors ...RequestEditorFn) (*RateMarketResponse, error) {
+	rsp, err := c.RateMarket(ctx, marketID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRateMarketResponse(rsp)
+}
+
+// ListModerationWithResponse List decisions about text
+//
+// The last decision about each thing, newest first, 500 at most.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/admin/moderation (the `ListModeration` operationId).
+func (c *ClientWithResponses) ListModerationWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListModerationResponse, error) {
+	rsp, err := c.ListModeration(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListModerationResponse(rsp)
+}
+
+// ModerateWithBodyWithResponse Hide or show text and media
+//
+// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
+func (c *ClientWithResponses) ModerateWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ModerateResponse, error) {
+	rsp, err := c.ModerateWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseModerateResponse(rsp)
+}
+
+// ModerateWithResponse Hide or show text and media
+//
+// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
+func (c *ClientWithResponses) ModerateWithResponse(ctx context.Context, body ModerateJSONRequestBody, reqEditors ...RequestEditorFn) (*ModerateResponse, error) {
+	rsp, err := c.Moderate(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseModerateResponse(rsp)
 }
 
 // ClassifyOperatorWithBodyWithResponse Say what kind of operator this is
@@ -33867,14 +35609,16 @@ func (c *ClientWithResponses) ListAttentionWithResponse(ctx context.Context, par
 
 // SignOutWithResponse Sign out
 //
-// Clears both cookies of this browser, whether they were valid or not. Nothing else ends: a copied cookie lives until
-// it is 30 days old or the session secret is changed. With a session the request must come from the hub's own origin.
+// Ends the session on the server and clears its cookies: a copied cookie is refused within 10 seconds, on every
+// replica. With `all=true` every session of the operator ends, which requires a valid session. Operator keys and
+// connected apps stay. With a session the request must come from the hub's own origin. On 503 the cookies are
+// cleared and the session may still be valid.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/auth/privy (the `SignOut` operationId).
-func (c *ClientWithResponses) SignOutWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*SignOutResponse, error) {
-	rsp, err := c.SignOut(ctx, reqEditors...)
+func (c *ClientWithResponses) SignOutWithResponse(ctx context.Context, params *SignOutParams, reqEditors ...RequestEditorFn) (*SignOutResponse, error) {
+	rsp, err := c.SignOut(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -34216,7 +35960,9 @@ func (c *ClientWithResponses) RenewAppSecretWithResponse(ctx context.Context, ap
 
 // RevokeKeyWithResponse Revoke a key
 //
-// From this answer on no request with the key is accepted anywhere. Revoking twice answers the same.
+// From this answer on no request with the key is accepted anywhere. Signers and webhooks that were made with the key
+// end with it; `revoked` lists them. A webhook that was changed with another key belongs to that one and stays; an
+// ended webhook is reactivated with another key. Revoking twice has the same answer.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -34888,17 +36634,23 @@ func (c *ClientWithResponses) GetOperatorAtomWithResponse(ctx context.Context, h
 
 // GetOperatorRecordWithResponse The whole record of an operator, as a file
 //
-// Every call that was filed when it was asked, oldest first, with its events, the price that is scored, the snapshot it was
-// held against, its result and where the outcome came from. There is no limit of rows: the answer is a stream that goes as
-// fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
-// before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
-// records may leave to one address at once.
+// Every published call, oldest first, with its events, its result, the facts from which the scoring price and the count
+// follow, and where the outcome came from. The number of rows has no limit: the answer is a stream that is as fast as
+// its reader. The last line says that it is complete, with counts, the numbers that follow from the lines before it, and
+// their SHA-256; an answer without it was cut. `signalcast record verify` recomputes all numbers. One address can read
+// four records at once.
 //
-// What happened behind `asOf` of the first line is not in it. `priceTolerances` there is a list of `{since, bps}`, oldest
-// first: a call whose price was verified is scored at `basisBps` = max(`priceAtPrediction`, the price of its side in
-// `snapshot` less the bps that held at `createdAt`); a tolerance may be in use for five minutes after the next one begins.
-// `snapshot` is null where the price is not kept any more. `scoring` is true where `resolution` is there and the result
-// is still to come: a large claim is scored in chunks.
+// Events after `asOf` of the first line are not in it. Version 2. On a line of a call, `filingBasisBps` is the larger of
+// `priceAtPrediction` and the price of the side: of `quote`, or on a native market of the larger of `marketYesAtSignal`
+// and `initialYesBps` (NO: of the smaller). `priceTolerances` on the first line is a list of `{since, bps}`, oldest first,
+// that is subtracted from the price of the side; 0 in production. An unverified call has its stated price. `scoreBasisBps`
+// is final with the result: the larger of `filingBasisBps` and the price of the side in `secondQuote`, which is dated at
+// least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are off), at most 10 minutes after it, and before
+// `closeAt`. A call that is not before `closeAt` is void, `reason` `late`. `counted` is true for a won or lost call that is
+// verified, rated then and at the resolution, has its second quote (venue markets), and is not on an `ownMarket`.
+// `scoring` is true where `resolution` exists and the result does not yet: a large claim is scored in chunks. The
+// numbers at the end: totals and accuracy of all calls; score, streak and moments of counted calls; `avgClvBps` and
+// `edge` of counted calls on venue markets.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35526,7 +37278,7 @@ func (c *ClientWithResponses) ListSignersWithResponse(ctx context.Context, param
 
 // RegisterSignerWithBodyWithResponse Register a signer
 //
-// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35541,7 +37293,7 @@ func (c *ClientWithResponses) RegisterSignerWithBodyWithResponse(ctx context.Con
 
 // RegisterSignerWithResponse Register a signer
 //
-// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+// `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35612,6 +37364,36 @@ func (c *ClientWithResponses) GetSignerWithResponse(ctx context.Context, publicK
 		return nil, err
 	}
 	return ParseGetSignerResponse(rsp)
+}
+
+// ReportContentWithBodyWithResponse Report content
+//
+// Reports a thing to the administrators, 10 times in 24 hours at most.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/reports (the `ReportContent` operationId).
+func (c *ClientWithResponses) ReportContentWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReportContentResponse, error) {
+	rsp, err := c.ReportContentWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportContentResponse(rsp)
+}
+
+// ReportContentWithResponse Report content
+//
+// Reports a thing to the administrators, 10 times in 24 hours at most.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/reports (the `ReportContent` operationId).
+func (c *ClientWithResponses) ReportContentWithResponse(ctx context.Context, body ReportContentJSONRequestBody, reqEditors ...RequestEditorFn) (*ReportContentResponse, error) {
+	rsp, err := c.ReportContent(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportContentResponse(rsp)
 }
 
 // DisputeMarketWithBodyWithResponse Flag or clear a dispute
@@ -35879,6 +37661,8 @@ func (c *ClientWithResponses) GetStreamerProfileWithResponse(ctx context.Context
 //
 // The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
 // `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
+// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
+// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35895,6 +37679,8 @@ func (c *ClientWithResponses) ChangeStreamerProfileWithBodyWithResponse(ctx cont
 //
 // The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
 // `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
+// `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
+// nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37053,6 +38839,39 @@ func ParseGetAgentResourceMetadataResponse(rsp *http.Response) (*GetAgentResourc
 	return response, nil
 }
 
+// ParseReviewAppResponse parses an HTTP response from a ReviewAppWithResponse call
+func ParseReviewAppResponse(rsp *http.Response) (*ReviewAppResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReviewAppResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ReviewedApp
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseSendDailyDigestResponse parses an HTTP response from a SendDailyDigestWithResponse call
 func ParseSendDailyDigestResponse(rsp *http.Response) (*SendDailyDigestResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -37106,6 +38925,105 @@ func ParseCreateNativeMarketResponse(rsp *http.Response) (*CreateNativeMarketRes
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRateMarketResponse parses an HTTP response from a RateMarketWithResponse call
+func ParseRateMarketResponse(rsp *http.Response) (*RateMarketResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RateMarketResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MarketRated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListModerationResponse parses an HTTP response from a ListModerationWithResponse call
+func ParseListModerationResponse(rsp *http.Response) (*ListModerationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListModerationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ModerationList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseModerateResponse parses an HTTP response from a ModerateWithResponse call
+func ParseModerateResponse(rsp *http.Response) (*ModerateResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ModerateResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ModerationDecided
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed
@@ -39587,7 +41505,7 @@ func ParseFileSignalResponse(rsp *http.Response) (*FileSignalResponse, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest Filed
+		var dest FileSignal200JSONResponseBody
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -40121,7 +42039,7 @@ func ParseCreatePredictionResponse(rsp *http.Response) (*CreatePredictionRespons
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest Created
+		var dest CreatePrediction200JSONResponseBody
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -40187,7 +42105,7 @@ func ParseCreateSignalResponse(rsp *http.Response) (*CreateSignalResponse, error
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest Created
+		var dest CreateSignal200JSONResponseBody
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -40357,6 +42275,39 @@ func ParseGetSignerResponse(rsp *http.Response) (*GetSignerResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReportContentResponse parses an HTTP response from a ReportContentWithResponse call
+func ParseReportContentResponse(rsp *http.Response) (*ReportContentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReportContentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Reported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed
@@ -40615,6 +42566,13 @@ func ParseAppendSignalEventResponse(rsp *http.Response) (*AppendSignalEventRespo
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DryEvent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
 		var dest AppendedEvent
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

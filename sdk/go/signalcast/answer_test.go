@@ -78,7 +78,7 @@ func TestStanding(t *testing.T) {
 				return
 			}
 			e := (*Error)(nil)
-			if filed != (Filed{}) || !errors.Is(err, ErrAlreadyPredicted) || !errors.As(err, &e) || e.ID() != id {
+			if filed.ID != uuid.Nil || filed.Found || !errors.Is(err, ErrAlreadyPredicted) || !errors.As(err, &e) || e.ID() != id {
 				t.Error(filed, err)
 			}
 		})

@@ -3,6 +3,7 @@ package signalcast
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -84,17 +85,19 @@ func (m Messages) RegisterSigner(ctx context.Context, by Signer, scopes []string
 	if err != nil {
 		return client.Signer{}, err
 	}
-	var app any
+	var app, expires any
+	draft := client.SignerDraft{Challenge: challenge.Challenge, Label: &label, PublicKey: by.PublicKey(), Scopes: scopes}
 	if me.Grant != nil {
 		app = me.Grant.AppID
+	} else { // a signer made with an operator key must expire within 90 days
+		at := challenge.ExpiresAt.Add(89 * 24 * time.Hour).UTC().Truncate(time.Millisecond) // by the clock of the hub
+		draft.ExpiresAt, expires = &at, at.Format("2006-01-02T15:04:05.000Z")
 	}
-	proof, err := by.prove(issuer.Issuer, map[string]any{
-		"appId": app, "challenge": challenge.Challenge, "denpaId": me.DenpaID, "expiresAt": nil, "publicKey": by.PublicKey(), "scopes": scopes,
+	draft.Proof, err = by.prove(issuer.Issuer, map[string]any{
+		"appId": app, "challenge": challenge.Challenge, "denpaId": me.DenpaID, "expiresAt": expires, "publicKey": by.PublicKey(), "scopes": scopes,
 	})
 	if err != nil {
 		return client.Signer{}, err
 	}
-	return read[client.Signer](m.c.Hub.RegisterSigner(ctx, client.SignerDraft{
-		Challenge: challenge.Challenge, Label: &label, Proof: proof, PublicKey: by.PublicKey(), Scopes: scopes,
-	}))
+	return read[client.Signer](m.c.Hub.RegisterSigner(ctx, draft))
 }

@@ -40,6 +40,8 @@ const (
 	ErrAlreadyPredicted Code = "already_predicted"
 	// ErrMarketClosed is 409: The market takes no calls.
 	ErrMarketClosed Code = "market_closed"
+	// ErrPriceMoved is 409: The call came with maxSlippageBps.
+	ErrPriceMoved Code = "price_moved"
 	// ErrMarketNotFound is 404: Neither the ledger nor the venue knows the market.
 	ErrMarketNotFound Code = "market_not_found"
 	// ErrIdempotencyKeyReused is 409: This Idempotency-Key was used on this route within 24 hours with another body, or, on an event, ever on this signal.
@@ -50,6 +52,8 @@ const (
 	ErrInvalidPayload Code = "invalid_payload"
 	// ErrKeyLimitReached is 409: Ten keys are active.
 	ErrKeyLimitReached Code = "key_limit_reached"
+	// ErrSessionRequired is 403: The payout address is changed in a session only, at most 15 minutes after its sign-in.
+	ErrSessionRequired Code = "session_required"
 	// ErrWalletNotLinked is 403: The caller's identity provider has not linked this wallet to the caller.
 	ErrWalletNotLinked Code = "wallet_not_linked"
 	// ErrDigestUnavailable is 503: The daily digest could not be handed over; the day can be tried again.
@@ -64,6 +68,12 @@ const (
 	ErrInvalidGrant Code = "invalid_grant"
 	// ErrInvalidScope is 400: The scope is unknown, or more than may be asked for.
 	ErrInvalidScope Code = "invalid_scope"
+	// ErrUnsupportedResponseType is 400: On the error page of the authorization endpoint: response_type is code.
+	ErrUnsupportedResponseType Code = "unsupported_response_type"
+	// ErrLoginRequired is 400: On that page: prompt=none without a session.
+	ErrLoginRequired Code = "login_required"
+	// ErrConsentRequired is 400: On that page: prompt=none, and the user must be asked.
+	ErrConsentRequired Code = "consent_required"
 	// ErrInvalidTarget is 400: The resource is unknown, or not the one that was approved.
 	ErrInvalidTarget Code = "invalid_target"
 	// ErrUnsupportedGrantType is 400: grant_type is authorization_code or refresh_token.
@@ -78,7 +88,7 @@ const (
 	ErrLimitReached Code = "limit_reached"
 	// ErrPublicClient is 409: A public app has no secret.
 	ErrPublicClient Code = "public_client"
-	// ErrInsufficientScope is 403: The key or token is good, and was not given this scope.
+	// ErrInsufficientScope is 403: The key or token is valid and was not given this scope; a strict key needs the permission on every route.
 	ErrInsufficientScope Code = "insufficient_scope"
 	// ErrNonceReused is 409: The key has signed another message with this nonce.
 	ErrNonceReused Code = "nonce_reused"
@@ -100,7 +110,7 @@ const (
 	ErrSlotTaken Code = "slot_taken"
 	// ErrStationExists is 409: The id is taken, or was somebody else's who ended it; or another active station has this address, or it is the hub's own.
 	ErrStationExists Code = "station_exists"
-	// ErrNotApproved is 403: No admin has approved the station or the operator, or one has suspended it.
+	// ErrNotApproved is 403: No admin has approved the station or the operator, or one has suspended it: a suspended operator cannot be live, bind a stream or set an overlay.
 	ErrNotApproved Code = "not_approved"
 	// ErrNotLive is 409: The operator is not live, or no video of it comes in here, so there is nothing to cut.
 	ErrNotLive Code = "not_live"
@@ -112,8 +122,16 @@ const (
 	ErrIngestUnavailable Code = "ingest_unavailable"
 	// ErrInvalidIdempotencyKey is 400: 1 to 128 characters.
 	ErrInvalidIdempotencyKey Code = "invalid_idempotency_key"
+	// ErrMissingAction is 400: a required member or parameter is not there.
+	ErrMissingAction Code = "missing_action"
+	// ErrMissingKind is 400: a required member or parameter is not there.
+	ErrMissingKind Code = "missing_kind"
+	// ErrMissingReason is 400: a required member or parameter is not there.
+	ErrMissingReason Code = "missing_reason"
 	// ErrMissingStationID is 400: a required member or parameter is not there.
 	ErrMissingStationID Code = "missing_station_id"
+	// ErrInvalidKind is 400: signal, event, profile, market, station or app.
+	ErrInvalidKind Code = "invalid_kind"
 	// ErrInvalidStationID is 400: 3 to 32 of a-z, 0-9 and -.
 	ErrInvalidStationID Code = "invalid_station_id"
 	// ErrMissingName is 400: a required member or parameter is not there.
@@ -140,7 +158,7 @@ const (
 	ErrMissingID Code = "missing_id"
 	// ErrInvalidID is 400: A uuid.
 	ErrInvalidID Code = "invalid_id"
-	// ErrInvalidAction is 400: cancel.
+	// ErrInvalidAction is 400: cancel; of a decision about text hide or show.
 	ErrInvalidAction Code = "invalid_action"
 	// ErrInvalidStartsAt is 400: A time at most seven days ahead.
 	ErrInvalidStartsAt Code = "invalid_starts_at"
@@ -176,6 +194,10 @@ const (
 	ErrInvalidClobTokenID Code = "invalid_clob_token_id"
 	// ErrInvalidCrowdLeanBps is 400: Whole number, 0 to 10000, or null.
 	ErrInvalidCrowdLeanBps Code = "invalid_crowd_lean_bps"
+	// ErrInvalidMaxSlippageBps is 400: Whole number, 0 to 10000, or null.
+	ErrInvalidMaxSlippageBps Code = "invalid_max_slippage_bps"
+	// ErrInvalidDryRun is 400: true, false or null.
+	ErrInvalidDryRun Code = "invalid_dry_run"
 	// ErrMissingType is 400: a required member or parameter is not there.
 	ErrMissingType Code = "missing_type"
 	// ErrInvalidType is 400: take, reaffirm, confidence, note or share.
@@ -216,6 +238,10 @@ const (
 	ErrInvalidPosition Code = "invalid_position"
 	// ErrInvalidPermissions is 400: read, signal and broadcast, each at most once, in any order; at least one when given.
 	ErrInvalidPermissions Code = "invalid_permissions"
+	// ErrMissingTrusted is 400: a required member or parameter is not there.
+	ErrMissingTrusted Code = "missing_trusted"
+	// ErrInvalidTrusted is 400: true or false.
+	ErrInvalidTrusted Code = "invalid_trusted"
 	// ErrMissingVerdict is 400: a required member or parameter is not there.
 	ErrMissingVerdict Code = "missing_verdict"
 	// ErrInvalidVerdict is 400: YES, NO or INVALID.
@@ -224,7 +250,11 @@ const (
 	ErrMissingOutcome Code = "missing_outcome"
 	// ErrInvalidOutcome is 400: YES, NO or INVALID.
 	ErrInvalidOutcome Code = "invalid_outcome"
-	// ErrInvalidReason is 400: At most 500 characters; of an entry of the programme 180 on one line, of the form of invalid_name, or none.
+	// ErrMissingRated is 400: a required member or parameter is not there.
+	ErrMissingRated Code = "missing_rated"
+	// ErrInvalidRated is 400: true or false.
+	ErrInvalidRated Code = "invalid_rated"
+	// ErrInvalidReason is 400: At most 500 characters; of an entry of the programme 180 on one line, of the form of invalid_name, or none; of a decision or a report one line.
 	ErrInvalidReason Code = "invalid_reason"
 	// ErrInvalidFinalizedBy is 400: At most 64 characters.
 	ErrInvalidFinalizedBy Code = "invalid_finalized_by"
@@ -232,6 +262,8 @@ const (
 	ErrInvalidResolver Code = "invalid_resolver"
 	// ErrInvalidProofURL is 400: An https address, at most 500 characters.
 	ErrInvalidProofURL Code = "invalid_proof_url"
+	// ErrInvalidDecidedAt is 400: An RFC 3339 time, not in the future.
+	ErrInvalidDecidedAt Code = "invalid_decided_at"
 	// ErrInvalidDisputed is 400: true or false.
 	ErrInvalidDisputed Code = "invalid_disputed"
 	// ErrMissingQuestion is 400: a required member or parameter is not there.
@@ -300,6 +332,12 @@ const (
 	ErrInvalidOperatorType Code = "invalid_operator_type"
 	// ErrInvalidHouse is 400: true or false.
 	ErrInvalidHouse Code = "invalid_house"
+	// ErrInvalidStrict is 400: true or false.
+	ErrInvalidStrict Code = "invalid_strict"
+	// ErrInvalidAutomated is 400: true or false.
+	ErrInvalidAutomated Code = "invalid_automated"
+	// ErrInvalidAll is 400: true, false or left out.
+	ErrInvalidAll Code = "invalid_all"
 	// ErrUpgradeRequired is 426: This route is a websocket.
 	ErrUpgradeRequired Code = "upgrade_required"
 	// ErrInvalidHandshake is 400: Sec-WebSocket-Version is not 13, or Sec-WebSocket-Key is not there once with 16 bytes.
@@ -328,11 +366,13 @@ var Codes = []Code{
 	ErrIdentityProviderUnavailable,
 	ErrAlreadyPredicted,
 	ErrMarketClosed,
+	ErrPriceMoved,
 	ErrMarketNotFound,
 	ErrIdempotencyKeyReused,
 	ErrEventLimitReached,
 	ErrInvalidPayload,
 	ErrKeyLimitReached,
+	ErrSessionRequired,
 	ErrWalletNotLinked,
 	ErrDigestUnavailable,
 	ErrAlreadyResolved,
@@ -340,6 +380,9 @@ var Codes = []Code{
 	ErrInvalidRequest,
 	ErrInvalidGrant,
 	ErrInvalidScope,
+	ErrUnsupportedResponseType,
+	ErrLoginRequired,
+	ErrConsentRequired,
 	ErrInvalidTarget,
 	ErrUnsupportedGrantType,
 	ErrUnauthorizedClient,
@@ -364,7 +407,11 @@ var Codes = []Code{
 	ErrClipDailyLimit,
 	ErrIngestUnavailable,
 	ErrInvalidIdempotencyKey,
+	ErrMissingAction,
+	ErrMissingKind,
+	ErrMissingReason,
 	ErrMissingStationID,
+	ErrInvalidKind,
 	ErrInvalidStationID,
 	ErrMissingName,
 	ErrInvalidName,
@@ -396,6 +443,8 @@ var Codes = []Code{
 	ErrInvalidReach,
 	ErrInvalidClobTokenID,
 	ErrInvalidCrowdLeanBps,
+	ErrInvalidMaxSlippageBps,
+	ErrInvalidDryRun,
 	ErrMissingType,
 	ErrInvalidType,
 	ErrMissingLabel,
@@ -416,14 +465,19 @@ var Codes = []Code{
 	ErrInvalidTagline,
 	ErrInvalidPosition,
 	ErrInvalidPermissions,
+	ErrMissingTrusted,
+	ErrInvalidTrusted,
 	ErrMissingVerdict,
 	ErrInvalidVerdict,
 	ErrMissingOutcome,
 	ErrInvalidOutcome,
+	ErrMissingRated,
+	ErrInvalidRated,
 	ErrInvalidReason,
 	ErrInvalidFinalizedBy,
 	ErrInvalidResolver,
 	ErrInvalidProofURL,
+	ErrInvalidDecidedAt,
 	ErrInvalidDisputed,
 	ErrMissingQuestion,
 	ErrInvalidQuestion,
@@ -458,6 +512,9 @@ var Codes = []Code{
 	ErrInvalidStation,
 	ErrInvalidOperatorType,
 	ErrInvalidHouse,
+	ErrInvalidStrict,
+	ErrInvalidAutomated,
+	ErrInvalidAll,
 	ErrUpgradeRequired,
 	ErrInvalidHandshake,
 	ErrInvalidFrame,

@@ -54,13 +54,14 @@ func (e *Error) Is(target error) bool {
 	return ok && c != "" && c == e.Code
 }
 
-// ID is the thing that stands in the way: with ErrAlreadyPredicted the call that stands.
+// ID is that of the locked call with ErrAlreadyPredicted.
 func (e *Error) ID() string { return e.text("id") }
 
 // Field is the member or parameter that does not fit.
 func (e *Error) Field() string { return e.text("field") }
 
-// Reason says more than the code: `settled` or `provisional` of ErrMarketClosed.
+// Reason says more than the code: `settled` or `provisional` of ErrMarketClosed, `moved` or
+// `unverified` of ErrPriceMoved.
 func (e *Error) Reason() string { return e.text("reason") }
 
 func (e *Error) text(name string) string {

@@ -35,8 +35,13 @@ func (p People) Me(ctx context.Context) (client.OwnPassport, error) {
 type Keys struct{ c *Client }
 
 // Mint makes a key; its plaintext is in this answer and nowhere else. It is never sent twice:
-// after a lost answer, List has a key that nobody knows, which Revoke ends.
+// after a lost answer, List has a key that Revoke ends. The key is strict, held to its
+// permissions on every route, unless mint.Strict says otherwise.
 func (k Keys) Mint(ctx context.Context, mint client.KeyMint) (client.MintedKey, error) {
+	if mint.Strict == nil {
+		strict := true
+		mint.Strict = &strict
+	}
 	return read[client.MintedKey](k.c.Hub.MintKey(ctx, mint))
 }
 

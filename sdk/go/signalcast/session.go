@@ -11,7 +11,7 @@ import (
 
 // session is what the hub gives who signs in: for the operations that take no key, such as
 // following somebody.
-type session struct{ uid, sig *http.Cookie }
+type session struct{ uid, sig, bind *http.Cookie } // bind: in production only
 
 // signed adds the cookies and reports whether there are any. The hub takes a write with
 // cookies from its own pages alone, so the request names the hub as where it comes from.
@@ -21,8 +21,12 @@ func (c *Client) signed(r *http.Request) bool {
 	if c.session == nil {
 		return false
 	}
-	uid, sig := c.session.uid, c.session.sig
-	r.Header.Set("Cookie", uid.Name+"="+uid.Value+"; "+sig.Name+"="+sig.Value)
+	uid, sig, bind := c.session.uid, c.session.sig, c.session.bind
+	cookies := uid.Name + "=" + uid.Value + "; " + sig.Name + "=" + sig.Value
+	if bind != nil {
+		cookies += "; " + bind.Name + "=" + bind.Value
+	}
+	r.Header.Set("Cookie", cookies)
 	r.Header.Set("Origin", (&url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host}).String())
 	return true
 }
@@ -42,6 +46,8 @@ func (p People) SignIn(ctx context.Context) (client.SignedIn, error) {
 			s.uid = cookie
 		case "db_sig":
 			s.sig = cookie
+		case "__Host-db_bind":
+			s.bind = cookie
 		}
 	}
 	if s.uid == nil || s.sig == nil {

@@ -34,6 +34,19 @@ func (s Signals) AddEvent(ctx context.Context, id uuid.UUID, e Event) (client.Ap
 		&client.AppendSignalEventParams{IdempotencyKey: &key}, "application/json", bytes.NewReader(raw)))
 }
 
+// DryRunEvent checks an event as AddEvent does and stores nothing; it answers what AddEvent
+// would store.
+func (s Signals) DryRunEvent(ctx context.Context, id uuid.UUID, e Event) (client.DryEvent, error) {
+	raw, err := json.Marshal(struct {
+		Event
+		DryRun bool `json:"dryRun"`
+	}{e, true})
+	if err != nil {
+		return client.DryEvent{}, err
+	}
+	return read[client.DryEvent](s.c.Hub.AppendSignalEventWithBody(ctx, id, nil, "application/json", bytes.NewReader(raw)))
+}
+
 // Events reads the history of a call, oldest first.
 func (s Signals) Events(ctx context.Context, id uuid.UUID) (client.SignalEvents, error) {
 	return read[client.SignalEvents](s.c.Hub.ListSignalEvents(ctx, id))

@@ -53,7 +53,7 @@ export declare class NotFoundError extends ApiError {
 export declare class ConflictError extends ApiError {
     name: string;
 }
-/** 409 `already_predicted`: the first call is locked; `id` is the call that stands. */
+/** 409 `already_predicted`: the first call is locked; `id` is its id. */
 export declare class AlreadyPredictedError extends ConflictError {
     name: string;
     get id(): string;
@@ -62,6 +62,17 @@ export declare class AlreadyPredictedError extends ConflictError {
 export declare class MarketClosedError extends ConflictError {
     name: string;
     get reason(): string;
+}
+/**
+ * 409 `price_moved`: the side costs more than the stated price and `maxSlippageBps` allow (`reason` is `moved`), or the market has
+ * no fresh quote (`unverified`). Nothing was stored. The prices are null without a quote.
+ */
+export declare class PriceMovedError extends ConflictError {
+    name: string;
+    get reason(): string;
+    get marketYesBps(): number | null;
+    get yesPriceBps(): number | null;
+    get noPriceBps(): number | null;
 }
 /** 429; `retryAfterMs` says when to come again. */
 export declare class RateLimitedError extends ApiError {

@@ -31,6 +31,7 @@ export class ApiError extends SignalcastError {
     }
 }
 const text = (v) => (typeof v === 'string' ? v : '');
+const bps = (v) => (typeof v === 'number' ? v : null);
 /** 400, 413, 415: the request does not fit; `field` says where. */
 export class InvalidError extends ApiError {
     name = 'InvalidError';
@@ -51,7 +52,7 @@ export class NotFoundError extends ApiError {
 export class ConflictError extends ApiError {
     name = 'ConflictError';
 }
-/** 409 `already_predicted`: the first call is locked; `id` is the call that stands. */
+/** 409 `already_predicted`: the first call is locked; `id` is its id. */
 export class AlreadyPredictedError extends ConflictError {
     name = 'AlreadyPredictedError';
     get id() {
@@ -63,6 +64,25 @@ export class MarketClosedError extends ConflictError {
     name = 'MarketClosedError';
     get reason() {
         return text(this.extra['reason']);
+    }
+}
+/**
+ * 409 `price_moved`: the side costs more than the stated price and `maxSlippageBps` allow (`reason` is `moved`), or the market has
+ * no fresh quote (`unverified`). Nothing was stored. The prices are null without a quote.
+ */
+export class PriceMovedError extends ConflictError {
+    name = 'PriceMovedError';
+    get reason() {
+        return text(this.extra['reason']);
+    }
+    get marketYesBps() {
+        return bps(this.extra['marketYesBps']);
+    }
+    get yesPriceBps() {
+        return bps(this.extra['yesPriceBps']);
+    }
+    get noPriceBps() {
+        return bps(this.extra['noPriceBps']);
     }
 }
 /** 429; `retryAfterMs` says when to come again. */
@@ -99,7 +119,7 @@ export class DegradedError extends SignalcastError {
 export class CursorError extends SignalcastError {
     name = 'CursorError';
 }
-const byCode = { already_predicted: AlreadyPredictedError, market_closed: MarketClosedError };
+const byCode = { already_predicted: AlreadyPredictedError, market_closed: MarketClosedError, price_moved: PriceMovedError };
 const byStatus = {
     400: InvalidError, 401: UnauthenticatedError, 403: ForbiddenError, 404: NotFoundError, 409: ConflictError, 410: NotFoundError,
     413: InvalidError, 415: InvalidError, 429: RateLimitedError,

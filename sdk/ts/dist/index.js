@@ -6,6 +6,7 @@
 // The live feed is `signalcast/feed`.
 export { Signalcast } from './client.js';
 export { errorCodes } from './codes.gen.js';
-export { AlreadyPredictedError, ApiError, ConflictError, CursorError, DegradedError, ForbiddenError, InvalidError, MarketClosedError, NotFoundError, RateLimitedError, SignalcastError, UnansweredError, UnauthenticatedError, UnavailableError, } from './errors.js';
+export { AlreadyPredictedError, ApiError, ConflictError, CursorError, DegradedError, ForbiddenError, InvalidError, MarketClosedError, NotFoundError, PriceMovedError, RateLimitedError, SignalcastError, UnansweredError, UnauthenticatedError, UnavailableError, } from './errors.js';
 export { Signed, Signer } from './sign.js';
+export { defaultMaxSlippageBps } from './subjects.js';
 export { Refreshing } from './token.js';

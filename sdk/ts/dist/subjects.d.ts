@@ -13,53 +13,92 @@ declare class Subject {
     /** paged lists what is behind a path that has cursors. */
     protected paged<P extends PathOf<'GET'>, T>(path: P, { signal, ...query }: Ending & object, rows: (p: Answer<'GET', P>) => readonly [readonly T[], string | null | undefined], parts?: object): AsyncGenerator<T, void, undefined>;
 }
-/** A call that stands. */
-export interface Filed {
+/** The bound that `file` and `create` send where the draft has none: the side costs at most this much more than the stated price. */
+export declare const defaultMaxSlippageBps = 200;
+/** What the ledger stores with a call, or what a dry run would store. */
+export type Numbers = Omit<Schemas['DryFiled'], 'ok' | 'dryRun'>;
+/** A stored call. */
+export interface Filed extends Numbers {
     id: string;
-    /** An answer was lost, and the call was found to stand when it was filed again. */
+    /** An answer was lost, and the same call was found when it was filed again. */
     found: boolean;
+}
+/** How a call is filed. */
+export interface Filing extends Ending {
+    /** Under the same key the same call is the same call for 24 hours, also in another run; left out, a new one. */
+    idempotencyKey?: string | undefined;
+    /** File a call without points where the market has no fresh quote, instead of PriceMovedError with the reason `unverified`. */
+    allowUnverified?: boolean | undefined;
 }
 /** Calls, their history and the feeds around them. */
 export declare class Signals extends Subject {
-    /**
-     * Files a call. Under the same `idempotencyKey` the same call is the same call for 24 hours, also in another run; left out,
-     * it has one of its own. Throws AlreadyPredictedError, whose `id` is the call that stands, MarketClosedError and others.
-     */
-    file(draft: Schemas['SignalDraft'], { idempotencyKey, signal }?: Ending & {
-        idempotencyKey?: string;
-    }): Promise<Filed>;
+    /** Files a call. Throws AlreadyPredictedError, whose `id` is the locked call, PriceMovedError, MarketClosedError and others. */
+    file(draft: Schemas['SignalDraft'], { idempotencyKey, allowUnverified, signal }?: Filing): Promise<Filed>;
+    /** Checks a call as `file` does and stores nothing. No venue is asked, so a call without a known quote is not verified. */
+    dryRun(draft: Schemas['SignalDraft'], { signal }?: Ending): Promise<Numbers>;
     /** Files a call with a key or a token of an app; the hub attests it. */
-    create: (body: Schemas["CreationDraft"], e?: Ending) => Promise<{
+    create: (draft: Schemas["CreationDraft"], { idempotencyKey, allowUnverified, signal }?: Filing) => Promise<{
         id: string;
+        marketYesBps: number | null;
         messageId: string;
+        noPriceBps: number | null;
         ok: boolean;
+        priceAtPrediction: number;
+        priceVerified: boolean;
+        rated: boolean;
+        receiptUrl: string;
+        scoreBasisBps: number;
         uri: string;
+        warnings: string[];
+        yesPriceBps: number | null;
+    }>;
+    /** Checks a call as `create` does and stores nothing. */
+    dryRunCreate: (draft: Schemas["CreationDraft"], { signal }?: Ending) => Promise<{
+        dryRun: import("./openapi.gen.js").components["schemas"]["True"];
+        marketYesBps: number | null;
+        noPriceBps: number | null;
+        ok: import("./openapi.gen.js").components["schemas"]["True"];
+        priceAtPrediction: number;
+        priceVerified: boolean;
+        rated: boolean;
+        scoreBasisBps: number;
+        warnings: string[];
+        yesPriceBps: number | null;
     }>;
     get: (id: string, e?: Ending) => Promise<{
         callsign: string | null;
         closePrice: number | null;
+        closesAtSignal: string | null;
         clvBps: number | null;
         confidence: number | null;
+        confirmedAt: string | null;
+        counted: boolean | null;
         createdAt: import("./openapi.gen.js").components["schemas"]["Time"];
         crowdYesAtSignal: number | null;
         direction: import("./openapi.gen.js").components["schemas"]["Side"];
         id: string;
         marketId: string;
         marketTitle: string;
+        marketYesAtSignal: number | null;
         outcome: import("./openapi.gen.js").components["schemas"]["Side"] | null;
         priceAtPrediction: import("./openapi.gen.js").components["schemas"]["Bps"];
+        priceVerified: boolean;
         privyId: import("./openapi.gen.js").components["schemas"]["PublicId"];
+        quoteAt: string | null;
+        rated: boolean;
+        reason: string | null;
         resolvedAt: string | null;
         score: import("./openapi.gen.js").components["schemas"]["Score"];
+        scoreBasisBps: number;
         source: string | null;
         status: import("./openapi.gen.js").components["schemas"]["SignalStatus"];
         textTake: string | null;
         timeToResolution: number | null;
     }>;
     /** Adds to the history of a call of one's own. That never changes the call. */
-    addEvent: (id: string, body: Schemas["SignalEventWrite"], e?: Ending) => Promise<{
-        event: import("./openapi.gen.js").components["schemas"]["SignalEvent"];
-    }>;
+    addEvent: (id: string, body: Schemas["SignalEventWrite"], e?: Ending) => Promise<Schemas["AppendedEvent"]>;
+    /** Checks an event as `addEvent` does and stores nothing. */
+    dryRunEvent: (id: string, body: Schemas["SignalEventWrite"], e?: Ending) => Promise<Schemas["DryEvent"]>;
     events: (id: string, e?: Ending) => Promise<{
         events: import("./openapi.gen.js").components["schemas"]["SignalEvent"][];
         signalId: string;
@@ -72,6 +111,9 @@ export declare class Signals extends Subject {
     }>;
     /** The calls that fit, newest first. */
     all: (l?: List<"/api/v1/signals">) => AsyncGenerator<{
+        closesAtSignal: string | null;
+        confirmedAt: string | null;
+        counted: boolean | null;
         createdAt: import("./openapi.gen.js").components["schemas"]["Time"];
         crowdYesAtSignal: number | null;
         direction: import("./openapi.gen.js").components["schemas"]["Side"];
@@ -80,10 +122,16 @@ export declare class Signals extends Subject {
         lane: import("./openapi.gen.js").components["schemas"]["Lane"];
         marketId: string;
         marketTitle: string;
+        marketYesAtSignal: number | null;
         operatorPublicId: import("./openapi.gen.js").components["schemas"]["PublicId"];
         priceAtPrediction: import("./openapi.gen.js").components["schemas"]["Bps"];
+        priceVerified: boolean;
+        quoteAt: string | null;
+        rated: boolean;
+        reason: string | null;
         resolvedAt: string | null;
         score: import("./openapi.gen.js").components["schemas"]["Score"];
+        scoreBasisBps: number;
         status: import("./openapi.gen.js").components["schemas"]["SignalStatus"];
         textTake: string | null;
     }, void, undefined>;
@@ -129,6 +177,7 @@ export declare class Markets extends Subject {
         outcomes?: string[];
         provider: import("./openapi.gen.js").components["schemas"]["Provider"];
         question: string;
+        rated: boolean;
         resolutionValue: import("./openapi.gen.js").components["schemas"]["Verdict"] | null;
         resolved: boolean;
         status: import("./openapi.gen.js").components["schemas"]["MarketStatus"];
@@ -139,10 +188,19 @@ export declare class Markets extends Subject {
     }>;
     crowd: (marketId: string, e?: Ending) => Promise<{
         currentUserSignal: {
+            closesAtSignal: string | null;
+            confirmedAt: string | null;
+            counted: boolean | null;
             createdAt: import("./openapi.gen.js").components["schemas"]["Time"];
             direction: import("./openapi.gen.js").components["schemas"]["Side"];
             id: string;
+            marketYesAtSignal: number | null;
             priceAtPrediction: import("./openapi.gen.js").components["schemas"]["Bps"];
+            priceVerified: boolean;
+            quoteAt: string | null;
+            rated: boolean;
+            reason: string | null;
+            scoreBasisBps: number;
             status: import("./openapi.gen.js").components["schemas"]["SignalStatus"];
         } | null;
         marketId: string;
@@ -160,15 +218,24 @@ export declare class Markets extends Subject {
     /** The calls on a market, newest first. No such market is an empty list. */
     ledger: (marketId: string, l?: List<"/api/m/{marketId}/signals">) => AsyncGenerator<{
         callsign: string | null;
+        closesAtSignal: string | null;
         confidence: number | null;
+        confirmedAt: string | null;
+        counted: boolean | null;
         createdAt: import("./openapi.gen.js").components["schemas"]["Time"];
         crowdYesAtSignal: number | null;
         direction: import("./openapi.gen.js").components["schemas"]["Side"];
         id: string;
+        marketYesAtSignal: number | null;
         priceAtPrediction: import("./openapi.gen.js").components["schemas"]["Bps"];
+        priceVerified: boolean;
         privyId: string;
+        quoteAt: string | null;
+        rated: boolean;
+        reason: string | null;
         resolvedAt: string | null;
         score: import("./openapi.gen.js").components["schemas"]["Score"];
+        scoreBasisBps: number;
         status: import("./openapi.gen.js").components["schemas"]["SignalStatus"];
         textTake: string | null;
     }, void, undefined>;
@@ -201,6 +268,7 @@ export declare class Operators extends Subject {
             atomVersion: string;
             embedUrl: string;
         };
+        approved: boolean;
         avatarUrl: string | null;
         displayName: string;
         handle: import("./openapi.gen.js").components["schemas"]["Handle"];
@@ -343,12 +411,13 @@ export declare class People extends Subject {
 }
 /** Operator keys. They are minted with an identity token, never with a key. */
 export declare class Keys extends Subject {
-    /** The plaintext is in this answer and nowhere else; it is never sent twice. */
+    /** The plaintext is in this answer and nowhere else; it is never sent twice. The key is strict, held to its permissions on every route, unless the body says otherwise. */
     mint: (body: Schemas["KeyMint"], e?: Ending) => Promise<{
         id: string;
         key: string;
         label: string;
         permissions: import("./openapi.gen.js").components["schemas"]["Permission"][];
+        strict: boolean;
         tier: import("./openapi.gen.js").components["schemas"]["KeyTier"];
     }>;
     list: (e?: Ending) => Promise<{
@@ -358,6 +427,8 @@ export declare class Keys extends Subject {
             id: string;
             label: string;
             lastUsedAt: string | null;
+            permissions: import("./openapi.gen.js").components["schemas"]["Permission"][];
+            strict: boolean;
             tier: import("./openapi.gen.js").components["schemas"]["KeyTier"];
         }[];
     }>;
@@ -365,6 +436,11 @@ export declare class Keys extends Subject {
         active: import("./openapi.gen.js").components["schemas"]["False"];
         id: string;
         ok: import("./openapi.gen.js").components["schemas"]["True"];
+        revoked: {
+            grants: string[];
+            signers: string[];
+            webhooks: string[];
+        };
     }>;
 }
 /** Being on the air: sessions, streams of markets, the signal over a picture. */
@@ -441,6 +517,7 @@ export declare class Apps extends Subject {
         homepage: string | null;
         logoUrl: string | null;
         name: string;
+        trusted: boolean;
     }>;
     /** Asks for tokens: with a code, or with a refresh token. */
     exchange: (body: Schemas["TokenRequest"], e?: Ending) => Promise<{

@@ -1,5 +1,5 @@
 // What users need, by subject. Everything else is `request` of the client.
-import { AlreadyPredictedError } from './errors.js';
+import { AlreadyPredictedError, ApiError } from './errors.js';
 import { open } from './feed.js';
 import { SignalcastError } from './errors.js';
 import { pages } from './pages.js';
@@ -17,33 +17,61 @@ class Subject {
         return pages((cursor) => this.ask('GET', path, { path: parts, query: { ...query, cursor }, signal }), rows);
     }
 }
+/** The bound that `file` and `create` send where the draft has none: the side costs at most this much more than the stated price. */
+export const defaultMaxSlippageBps = 200;
+/**
+ * bounded sends a draft with a bound of the slippage. Where unverified calls are allowed and there is no quote, it sends the draft
+ * again without the bound. It does so too where the key was used before, because that may have been by the call without the bound.
+ */
+async function bounded(draft, unverified, send) {
+    try {
+        return await send({ ...draft, maxSlippageBps: draft.maxSlippageBps ?? defaultMaxSlippageBps });
+    }
+    catch (e) {
+        if (!unverified || !(e instanceof ApiError))
+            throw e;
+        if (e.code !== 'idempotency_key_reused' && (e.code !== 'price_moved' || e.extra['reason'] !== 'unverified'))
+            throw e;
+        const { maxSlippageBps: _, ...free } = draft;
+        return send(free);
+    }
+}
 /** Calls, their history and the feeds around them. */
 export class Signals extends Subject {
-    /**
-     * Files a call. Under the same `idempotencyKey` the same call is the same call for 24 hours, also in another run; left out,
-     * it has one of its own. Throws AlreadyPredictedError, whose `id` is the call that stands, MarketClosedError and others.
-     */
-    async file(draft, { idempotencyKey = nonce(), signal } = {}) {
+    /** Files a call. Throws AlreadyPredictedError, whose `id` is the locked call, PriceMovedError, MarketClosedError and others. */
+    async file(draft, { idempotencyKey = nonce(), allowUnverified, signal } = {}) {
         const tries = { lost: false };
         try {
-            const { value } = await this.sender.json('POST', '/api/predictions', { body: draft, idempotencyKey, signal }, tries);
-            return { id: value.id, found: false };
+            const { value } = await bounded(draft, allowUnverified, (body) => this.sender.json('POST', '/api/predictions', { body, idempotencyKey, signal }, tries));
+            const { ok: _, receiptUrl: __, ...filed } = value;
+            return { ...filed, found: false };
         }
         catch (e) {
             if (!tries.lost || !(e instanceof AlreadyPredictedError) || !e.id)
                 throw e;
-            // Nobody else's call stands in the way, so this one is the caller's own. With the same side and price it is this one.
+            // The locked call is the caller's own. With the same side and price it is this one.
             const stands = await this.get(e.id, { signal });
             if (stands.marketId !== draft.marketId || stands.direction !== draft.direction || stands.priceAtPrediction !== draft.priceAtPrediction)
                 throw e;
-            return { id: stands.id, found: true };
+            const { id, priceAtPrediction, scoreBasisBps, priceVerified, rated, marketYesAtSignal: marketYesBps } = stands;
+            return { id, found: true, priceAtPrediction, scoreBasisBps, priceVerified, rated, marketYesBps, yesPriceBps: null, noPriceBps: null, warnings: [] };
         }
     }
+    /** Checks a call as `file` does and stores nothing. No venue is asked, so a call without a known quote is not verified. */
+    async dryRun(draft, { signal } = {}) {
+        const { value } = await bounded(draft, false, (body) => this.sender.json('POST', '/api/predictions', { body: { ...body, dryRun: true }, signal }));
+        const { ok: _, dryRun: __, ...numbers } = value;
+        return numbers;
+    }
     /** Files a call with a key or a token of an app; the hub attests it. */
-    create = (body, e = {}) => this.ask('POST', '/api/protocol/v1/signals', { body, idempotencyKey: nonce(), ...e });
+    create = (draft, { idempotencyKey = nonce(), allowUnverified, signal } = {}) => bounded(draft, allowUnverified, (body) => this.ask('POST', '/api/protocol/v1/signals', { body, idempotencyKey, signal }));
+    /** Checks a call as `create` does and stores nothing. */
+    dryRunCreate = (draft, { signal } = {}) => bounded(draft, false, (body) => this.ask('POST', '/api/protocol/v1/signals', { body: { ...body, dryRun: true }, signal }));
     get = (id, e = {}) => this.ask('GET', '/api/signals/{id}', { path: { id }, ...e });
     /** Adds to the history of a call of one's own. That never changes the call. */
     addEvent = (id, body, e = {}) => this.ask('POST', '/api/signals/{id}/events', { path: { id }, body, idempotencyKey: nonce(), ...e });
+    /** Checks an event as `addEvent` does and stores nothing. */
+    dryRunEvent = (id, body, e = {}) => this.ask('POST', '/api/signals/{id}/events', { path: { id }, body: { ...body, dryRun: true }, ...e });
     events = (id, e = {}) => this.ask('GET', '/api/signals/{id}/events', { path: { id }, ...e });
     /** One of the three feeds of calls: recent, beat_crowd or open. */
     recent = ({ signal, ...query } = {}) => this.ask('GET', '/api/signals/feed', { query, signal });
@@ -131,8 +159,8 @@ export class People extends Subject {
 }
 /** Operator keys. They are minted with an identity token, never with a key. */
 export class Keys extends Subject {
-    /** The plaintext is in this answer and nowhere else; it is never sent twice. */
-    mint = (body, e = {}) => this.ask('POST', '/api/dev/keys', { body, ...e });
+    /** The plaintext is in this answer and nowhere else; it is never sent twice. The key is strict, held to its permissions on every route, unless the body says otherwise. */
+    mint = (body, e = {}) => this.ask('POST', '/api/dev/keys', { body: { strict: true, ...body }, ...e });
     list = (e = {}) => this.ask('GET', '/api/dev/keys', e);
     revoke = (id, e = {}) => this.ask('DELETE', '/api/dev/keys', { query: { id }, ...e });
 }
@@ -180,7 +208,9 @@ export class Messages extends Subject {
         const me = await this.ask('GET', '/api/protocol/v1/me', e);
         const { challenge } = await this.ask('POST', '/api/protocol/v1/signers/challenge', { body: { publicKey: by.publicKey }, ...e });
         const { publicKey } = by;
-        const proof = await by.prove(issuer, { appId: me.grant?.appId ?? null, challenge, denpaId: me.denpaId, expiresAt: null, publicKey, scopes });
-        return this.ask('POST', '/api/protocol/v1/signers', { body: { publicKey, scopes, label, challenge, proof }, ...e });
+        // A signer of an operator key needs an end within 90 days; one of an app ends with its grant.
+        const expiresAt = me.grant ? null : new Date(Date.now() + 89 * 86_400_000).toISOString();
+        const proof = await by.prove(issuer, { appId: me.grant?.appId ?? null, challenge, denpaId: me.denpaId, expiresAt, publicKey, scopes });
+        return this.ask('POST', '/api/protocol/v1/signers', { body: { publicKey, scopes, label, challenge, proof, ...(expiresAt && { expiresAt }) }, ...e });
     }
 }

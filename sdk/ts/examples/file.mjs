@@ -1,13 +1,14 @@
 // Files a call: node file.mjs MARKET YES|NO BPS
-import { AlreadyPredictedError, MarketClosedError, Signalcast } from 'signalcast';
+import { AlreadyPredictedError, MarketClosedError, PriceMovedError, Signalcast } from 'signalcast';
 
 const [marketId, direction, bps] = process.argv.slice(2);
 const signalcast = new Signalcast({ hub: process.env.SIGNALCAST_HUB, token: process.env.SIGNALCAST_KEY });
 try {
-  const { id } = await signalcast.signals.file({ marketId, direction, priceAtPrediction: Number(bps) });
-  console.log('filed:', id);
+  const { id, scoreBasisBps, warnings } = await signalcast.signals.file({ marketId, direction, priceAtPrediction: Number(bps) });
+  console.log('filed:', id, 'scored at', scoreBasisBps, ...warnings);
 } catch (e) {
-  if (e instanceof AlreadyPredictedError) console.log('the first call stands:', e.id);
+  if (e instanceof AlreadyPredictedError) console.log('the first call is locked:', e.id);
+  else if (e instanceof PriceMovedError) console.log('the price moved:', e.reason, e.yesPriceBps, e.noPriceBps);
   else if (e instanceof MarketClosedError) console.log('too late:', e.reason);
   else throw e;
 }

@@ -52,6 +52,7 @@ export class ApiError extends SignalcastError {
 }
 
 const text = (v: unknown) => (typeof v === 'string' ? v : '');
+const bps = (v: unknown) => (typeof v === 'number' ? v : null);
 
 /** 400, 413, 415: the request does not fit; `field` says where. */
 export class InvalidError extends ApiError {
@@ -73,7 +74,7 @@ export class NotFoundError extends ApiError {
 export class ConflictError extends ApiError {
   override name = 'ConflictError';
 }
-/** 409 `already_predicted`: the first call is locked; `id` is the call that stands. */
+/** 409 `already_predicted`: the first call is locked; `id` is its id. */
 export class AlreadyPredictedError extends ConflictError {
   override name = 'AlreadyPredictedError';
   get id(): string {
@@ -85,6 +86,25 @@ export class MarketClosedError extends ConflictError {
   override name = 'MarketClosedError';
   get reason(): string {
     return text(this.extra['reason']);
+  }
+}
+/**
+ * 409 `price_moved`: the side costs more than the stated price and `maxSlippageBps` allow (`reason` is `moved`), or the market has
+ * no fresh quote (`unverified`). Nothing was stored. The prices are null without a quote.
+ */
+export class PriceMovedError extends ConflictError {
+  override name = 'PriceMovedError';
+  get reason(): string {
+    return text(this.extra['reason']);
+  }
+  get marketYesBps(): number | null {
+    return bps(this.extra['marketYesBps']);
+  }
+  get yesPriceBps(): number | null {
+    return bps(this.extra['yesPriceBps']);
+  }
+  get noPriceBps(): number | null {
+    return bps(this.extra['noPriceBps']);
   }
 }
 /** 429; `retryAfterMs` says when to come again. */
@@ -117,7 +137,7 @@ export class CursorError extends SignalcastError {
   override name = 'CursorError';
 }
 
-const byCode: Readonly<Record<string, typeof ApiError>> = { already_predicted: AlreadyPredictedError, market_closed: MarketClosedError };
+const byCode: Readonly<Record<string, typeof ApiError>> = { already_predicted: AlreadyPredictedError, market_closed: MarketClosedError, price_moved: PriceMovedError };
 const byStatus: Readonly<Record<number, typeof ApiError>> = {
   400: InvalidError, 401: UnauthenticatedError, 403: ForbiddenError, 404: NotFoundError, 409: ConflictError, 410: NotFoundError,
   413: InvalidError, 415: InvalidError, 429: RateLimitedError,

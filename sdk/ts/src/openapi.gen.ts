@@ -84,6 +84,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/apps/{appId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark an application as reviewed
+         * @description The authorization endpoint answers a trusted application at its redirect URI also without a decision of the user:
+         *     errors, and `prompt=none` for users who gave a grant. The consent page marks all others. A change of the name,
+         *     the redirect URIs, the homepage or more scopes ends the review.
+         */
+        post: operations["reviewApp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/daily-digest": {
         parameters: {
             query?: never;
@@ -119,6 +141,50 @@ export interface paths {
          * @description A market that no venue has. Its outcome is claimed by an administrator.
          */
         post: operations["createNativeMarket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/markets/{marketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set whether calls on a market count
+         * @description Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+         */
+        post: operations["rateMarket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/moderation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List decisions about text
+         * @description The last decision about each thing, newest first, 500 at most.
+         */
+        get: operations["listModeration"];
+        put?: never;
+        /**
+         * Hide or show text and media
+         * @description Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+         */
+        post: operations["moderate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -295,8 +361,10 @@ export interface paths {
         post: operations["signIn"];
         /**
          * Sign out
-         * @description Clears both cookies of this browser, whether they were valid or not. Nothing else ends: a copied cookie lives until
-         *     it is 30 days old or the session secret is changed. With a session the request must come from the hub's own origin.
+         * @description Ends the session on the server and clears its cookies: a copied cookie is refused within 10 seconds, on every
+         *     replica. With `all=true` every session of the operator ends, which requires a valid session. Operator keys and
+         *     connected apps stay. With a session the request must come from the hub's own origin. On 503 the cookies are
+         *     cleared and the session may still be valid.
          */
         delete: operations["signOut"];
         options?: never;
@@ -717,7 +785,9 @@ export interface paths {
         post: operations["mintKey"];
         /**
          * Revoke a key
-         * @description From this answer on no request with the key is accepted anywhere. Revoking twice answers the same.
+         * @description From this answer on no request with the key is accepted anywhere. Signers and webhooks that were made with the key
+         *     end with it; `revoked` lists them. A webhook that was changed with another key belongs to that one and stays; an
+         *     ended webhook is reactivated with another key. Revoking twice has the same answer.
          */
         delete: operations["revokeKey"];
         options?: never;
@@ -1377,17 +1447,23 @@ export interface paths {
         };
         /**
          * The whole record of an operator, as a file
-         * @description Every call that was filed when it was asked, oldest first, with its events, the price that is scored, the snapshot it was
-         *     held against, its result and where the outcome came from. There is no limit of rows: the answer is a stream that goes as
-         *     fast as its reader takes it. The last line says that it is whole, with counts, the numbers that follow from the lines
-         *     before it, and their SHA-256; an answer without it was cut. `signalcast record verify` works all numbers out again. Four
-         *     records may leave to one address at once.
+         * @description Every published call, oldest first, with its events, its result, the facts from which the scoring price and the count
+         *     follow, and where the outcome came from. The number of rows has no limit: the answer is a stream that is as fast as
+         *     its reader. The last line says that it is complete, with counts, the numbers that follow from the lines before it, and
+         *     their SHA-256; an answer without it was cut. `signalcast record verify` recomputes all numbers. One address can read
+         *     four records at once.
          *
-         *     What happened behind `asOf` of the first line is not in it. `priceTolerances` there is a list of `{since, bps}`, oldest
-         *     first: a call whose price was verified is scored at `basisBps` = max(`priceAtPrediction`, the price of its side in
-         *     `snapshot` less the bps that held at `createdAt`); a tolerance may be in use for five minutes after the next one begins.
-         *     `snapshot` is null where the price is not kept any more. `scoring` is true where `resolution` is there and the result
-         *     is still to come: a large claim is scored in chunks.
+         *     Events after `asOf` of the first line are not in it. Version 2. On a line of a call, `filingBasisBps` is the larger of
+         *     `priceAtPrediction` and the price of the side: of `quote`, or on a native market of the larger of `marketYesAtSignal`
+         *     and `initialYesBps` (NO: of the smaller). `priceTolerances` on the first line is a list of `{since, bps}`, oldest first,
+         *     that is subtracted from the price of the side; 0 in production. An unverified call has its stated price. `scoreBasisBps`
+         *     is final with the result: the larger of `filingBasisBps` and the price of the side in `secondQuote`, which is dated at
+         *     least `quoteConfirmAfterMs` after `createdAt` (0: second quotes are off), at most 10 minutes after it, and before
+         *     `closeAt`. A call that is not before `closeAt` is void, `reason` `late`. `counted` is true for a won or lost call that is
+         *     verified, rated then and at the resolution, has its second quote (venue markets), and is not on an `ownMarket`.
+         *     `scoring` is true where `resolution` exists and the result does not yet: a large claim is scored in chunks. The
+         *     numbers at the end: totals and accuracy of all calls; score, streak and moments of counted calls; `avgClvBps` and
+         *     `edge` of counted calls on venue markets.
          */
         get: operations["getOperatorRecord"];
         put?: never;
@@ -1947,7 +2023,7 @@ export interface paths {
         put?: never;
         /**
          * Register a signer
-         * @description `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
+         * @description `proof` is the new key's signature over `denpa-signer-v1`, the issuer (each with a line feed) and the canonical form of `{appId, challenge, denpaId, expiresAt, publicKey, scopes}`, where appId and expiresAt are null when there is none. With an operator key `expiresAt` is required and at most 90 days ahead, and the signer ends with the key. The scopes are within those of the bearer, message types alone. A key that was removed never comes back.
          */
         post: operations["registerSigner"];
         delete?: never;
@@ -1995,6 +2071,26 @@ export interface paths {
          * @description An app token removes signers of its own grant; a key with the permission `signal` any of its owner.
          */
         delete: operations["revokeSigner"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report content
+         * @description Reports a thing to the administrators, 10 times in 24 hours at most.
+         */
+        post: operations["reportContent"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2245,6 +2341,8 @@ export interface paths {
          * Change what one says of oneself
          * @description The write of a signed `profile.update`, without a message. What is left out stays; `null` or an empty text takes
          *     `avatarUrl` or `payoutAddress` away, and an empty list takes the links away. Nothing given changes nothing. `lanes` are those of the programme.
+         *     `payoutAddress` is changed with a session only, at most 15 minutes after its sign-in; otherwise 403 `session_required`, and
+         *     nothing of the request is stored. The operator is notified by `payout.changed` on the channel `me`.
          */
         post: operations["changeStreamerProfile"];
         delete?: never;
@@ -3856,7 +3954,7 @@ export interface paths {
         };
         /**
          * The page on which a user lets an app act
-         * @description The authorization endpoint of RFC 6749 with PKCE (S256 only) and `iss` (RFC 9207). An app or a redirect URI that is not registered gets a page and never a redirect; without a session the way leads over the sign-in and back.
+         * @description The authorization endpoint of RFC 6749 with PKCE (S256 only) and `iss` (RFC 9207). Only the decision of the user redirects to the app. Every other answer is an error page with status 400 that names the OAuth code, `prompt=none` included, unless an administrator has reviewed the app: then errors and `prompt=none` answer at its redirect URI. Without a session the way leads over the sign-in and back.
          */
         get: operations["authorize"];
         put?: never;
@@ -3984,7 +4082,7 @@ export interface paths {
         put?: never;
         /**
          * Sign out
-         * @description Clears the cookies of the session and of the developer page in this browser; a copied session cookie lives until it is 30 days old or the session secret is changed. It works for nobody, too.
+         * @description Ends the session, or with `everywhere=yes` every session of the operator, and clears the cookies of the session and of the developer page in this browser. The first works without a session.
          */
         post: operations["signOutByForm"];
         delete?: never;
@@ -4334,6 +4432,8 @@ export interface components {
         };
         BroadcastRow: {
             accuracy: number;
+            /** @description `live`, and an administrator approved the operator as a streamer. */
+            approved: boolean;
             avatarUrl: string | null;
             broadcastScore: number;
             components: {
@@ -4511,17 +4611,39 @@ export interface components {
         Created: {
             /** Format: uuid */
             id: string;
+            /** @description The market's YES price: the middle of the quote. */
+            marketYesBps: number | null;
             messageId: string;
+            /** @description What NO costs; null without a quote. */
+            noPriceBps: number | null;
             ok: boolean;
+            /** @description Stored stated price of the side, after conversion. */
+            priceAtPrediction: number;
+            /** @description A fresh quote was known. An unverified call does not count in points. */
+            priceVerified: boolean;
+            /** @description The market is rated. A call on another one does not count in points. */
+            rated: boolean;
+            /** Format: uri */
+            receiptUrl: string;
+            /** @description Scoring price at filing: the stated price or the price of the side, whichever is larger. */
+            scoreBasisBps: number;
             /** @example denpa:0199f0a4-0000-7000-8000-000000000001/signal/0199f0a4-2222-7000-8000-000000000002 */
             uri: string;
+            /** @description docs/protocol/errors.md, Warnings. More may come. */
+            warnings: string[];
+            /** @description What YES costs; null without a quote. */
+            yesPriceBps: number | null;
         };
         CreationDraft: {
             confidence?: number;
+            /** @description Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. */
+            dryRun?: boolean | null;
             /** @description Another name of marketId. */
             eventId?: string;
             marketId?: components["schemas"]["MarketId"];
             marketTitle?: string;
+            /** @description Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound. */
+            maxSlippageBps?: number | null;
             position?: components["schemas"]["Side"];
             priceBps?: components["schemas"]["Bps"];
             /**
@@ -4533,11 +4655,38 @@ export interface components {
         };
         Crowd: {
             currentUserSignal: {
+                /**
+                 * Format: date-time
+                 * @description End date of the market at the call, from the ledger.
+                 */
+                closesAtSignal: string | null;
+                /**
+                 * Format: date-time
+                 * @description Time of the second quote.
+                 */
+                confirmedAt: string | null;
+                /** @description The call is part of points; null while pending, false for a void. */
+                counted: boolean | null;
                 createdAt: components["schemas"]["Time"];
                 direction: components["schemas"]["Side"];
                 /** Format: uuid */
                 id: string;
+                /** @description YES price of the market at the call, from the ledger; null when it had none. */
+                marketYesAtSignal: number | null;
                 priceAtPrediction: components["schemas"]["Bps"];
+                /** @description A fresh quote was known at the call. */
+                priceVerified: boolean;
+                /**
+                 * Format: date-time
+                 * @description Time of the quote at filing, by the venue's clock.
+                 */
+                quoteAt: string | null;
+                /** @description The market was rated at the call. */
+                rated: boolean;
+                /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+                reason: string | null;
+                /** @description Scoring price of the side: of the filing while pending, then of the result. */
+                scoreBasisBps: number;
                 status: components["schemas"]["SignalStatus"];
             } | null;
             marketId: string;
@@ -4627,6 +4776,41 @@ export interface components {
             /** @description Calls that clearing the flag scored. */
             scored: number;
         };
+        /** @description The event that a dry run would store. */
+        DryEvent: {
+            dryRun: components["schemas"]["True"];
+            event: {
+                actor: string | null;
+                createdAt: components["schemas"]["Time"];
+                /** @description By type; docs/protocol/events.md. */
+                payload: {
+                    [key: string]: unknown;
+                };
+                /** @enum {string} */
+                type: "take" | "reaffirm" | "confidence" | "note" | "share";
+            };
+        };
+        /** @description What a dry run of a call would store. Without a known quote it is not verified. */
+        DryFiled: {
+            dryRun: components["schemas"]["True"];
+            /** @description The market's YES price: the middle of the quote. */
+            marketYesBps: number | null;
+            /** @description What NO costs; null without a quote. */
+            noPriceBps: number | null;
+            ok: components["schemas"]["True"];
+            /** @description Stored stated price of the side, after conversion. */
+            priceAtPrediction: number;
+            /** @description A fresh quote was known. An unverified call does not count in points. */
+            priceVerified: boolean;
+            /** @description The market is rated. A call on another one does not count in points. */
+            rated: boolean;
+            /** @description Scoring price at filing: the stated price or the price of the side, whichever is larger. */
+            scoreBasisBps: number;
+            /** @description docs/protocol/errors.md, Warnings. More may come. */
+            warnings: string[];
+            /** @description What YES costs; null without a quote. */
+            yesPriceBps: number | null;
+        };
         /** @description What a tool that writes would have stored: a call, an event or a signal over the picture, with a null where it would have its id. */
         DryRun: {
             /** @enum {boolean} */
@@ -4676,6 +4860,8 @@ export interface components {
         };
         EmbedOperator: {
             accuracy: number;
+            /** @description `live`, and an administrator approved the operator as a streamer. */
+            approved: boolean;
             displayName: string;
             /** Format: uri */
             embedUrl: string;
@@ -4794,21 +4980,52 @@ export interface components {
             type: string;
         };
         FeedSignal: {
+            /**
+             * Format: date-time
+             * @description End date of the market at the call, from the ledger.
+             */
+            closesAtSignal: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the second quote.
+             */
+            confirmedAt: string | null;
+            /** @description The call is part of points; null while pending, false for a void. */
+            counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
             direction: components["schemas"]["Side"];
             handle: string | null;
+            /** Format: uuid */
+            id: string;
             /** @description Only in `open`. */
             liveYesBps?: number | null;
             marketId: string;
             marketTitle: string;
+            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            marketYesAtSignal: number | null;
             /** @description Only in `open`. */
             moveBps?: number | null;
             operatorPublicId: components["schemas"]["PublicId"];
             priceAtPrediction: components["schemas"]["Bps"];
+            /** @description A fresh quote was known at the call. */
+            priceVerified: boolean;
+            /**
+             * Format: date-time
+             * @description Time of the quote at filing, by the venue's clock.
+             */
+            quoteAt: string | null;
+            /** @description The market was rated at the call. */
+            rated: boolean;
+            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            reason: string | null;
+            /** Format: uri */
+            receiptUrl: string;
             /** Format: date-time */
             resolvedAt: string | null;
             score: components["schemas"]["Score"];
+            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            scoreBasisBps: number;
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
         };
@@ -4832,10 +5049,29 @@ export interface components {
             score: number;
             streak: number;
         };
+        /** @description A stored call. A repeated `Idempotency-Key` answers the numbers of the stored call. */
         Filed: {
             /** Format: uuid */
             id: string;
+            /** @description The market's YES price: the middle of the quote. */
+            marketYesBps: number | null;
+            /** @description What NO costs; null without a quote. */
+            noPriceBps: number | null;
             ok: components["schemas"]["True"];
+            /** @description Stored stated price of the side, after conversion. */
+            priceAtPrediction: number;
+            /** @description A fresh quote was known. An unverified call does not count in points. */
+            priceVerified: boolean;
+            /** @description The market is rated. A call on another one does not count in points. */
+            rated: boolean;
+            /** Format: uri */
+            receiptUrl: string;
+            /** @description Scoring price at filing: the stated price or the price of the side, whichever is larger. */
+            scoreBasisBps: number;
+            /** @description docs/protocol/errors.md, Warnings. More may come. */
+            warnings: string[];
+            /** @description What YES costs; null without a quote. */
+            yesPriceBps: number | null;
         };
         /** @description Which markets a channel airs. Unknown members are ignored. */
         FilterSpec: {
@@ -4851,6 +5087,11 @@ export interface components {
             topPerCategory?: number;
         };
         Finalize: {
+            /**
+             * Format: date-time
+             * @description When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
+             */
+            decidedAt?: string;
             finalizedBy?: string;
             marketId: string;
             /** Format: uri */
@@ -4879,6 +5120,11 @@ export interface components {
             ok: components["schemas"]["True"];
         };
         Force: {
+            /**
+             * Format: date-time
+             * @description When the outcome was public, if that was before the claim; not in the future. Calls from then on are late.
+             */
+            decidedAt?: string;
             marketId: components["schemas"]["MarketId"];
             outcome: components["schemas"]["Verdict"];
         };
@@ -5114,13 +5360,21 @@ export interface components {
                  * @description Written at most once a minute.
                  */
                 lastUsedAt: string | null;
+                permissions: components["schemas"]["Permission"][];
+                /** @description Held to its permissions on every route. */
+                strict: boolean;
                 tier: components["schemas"]["KeyTier"];
             }[];
         };
         KeyMint: {
             label: string;
-            /** @description Each at most once, in any order; all three when left out. They hold at /api/mcp and under /api/protocol/v1; the older write routes note them and take every key. */
+            /** @description Each at most once, in any order; all three when left out. They hold at /api/mcp and under /api/protocol/v1, for strict keys on every route; the older write routes only record them for other keys. */
             permissions?: components["schemas"]["Permission"][];
+            /**
+             * @description Hold the key to its permissions on every route; `x-signalcast-permission` of an operation names the one that it needs.
+             * @default false
+             */
+            strict?: boolean;
         };
         /** @enum {string} */
         KeyTier: "free" | "builder" | "pro" | "enterprise";
@@ -5142,18 +5396,45 @@ export interface components {
         };
         LedgerSignal: {
             callsign: string | null;
+            /**
+             * Format: date-time
+             * @description End date of the market at the call, from the ledger.
+             */
+            closesAtSignal: string | null;
             confidence: number | null;
+            /**
+             * Format: date-time
+             * @description Time of the second quote.
+             */
+            confirmedAt: string | null;
+            /** @description The call is part of points; null while pending, false for a void. */
+            counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
             direction: components["schemas"]["Side"];
             /** Format: uuid */
             id: string;
+            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            marketYesAtSignal: number | null;
             priceAtPrediction: components["schemas"]["Bps"];
+            /** @description A fresh quote was known at the call. */
+            priceVerified: boolean;
             /** @description The provider's raw subject, not masked. */
             privyId: string;
+            /**
+             * Format: date-time
+             * @description Time of the quote at filing, by the venue's clock.
+             */
+            quoteAt: string | null;
+            /** @description The market was rated at the call. */
+            rated: boolean;
+            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            reason: string | null;
             /** Format: date-time */
             resolvedAt: string | null;
             score: components["schemas"]["Score"];
+            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            scoreBasisBps: number;
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
         };
@@ -5171,6 +5452,18 @@ export interface components {
             name: "list_signals";
         };
         ListedSignal: {
+            /**
+             * Format: date-time
+             * @description End date of the market at the call, from the ledger.
+             */
+            closesAtSignal: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the second quote.
+             */
+            confirmedAt: string | null;
+            /** @description The call is part of points; null while pending, false for a void. */
+            counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
             direction: components["schemas"]["Side"];
@@ -5180,11 +5473,26 @@ export interface components {
             lane: components["schemas"]["Lane"];
             marketId: string;
             marketTitle: string;
+            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            marketYesAtSignal: number | null;
             operatorPublicId: components["schemas"]["PublicId"];
             priceAtPrediction: components["schemas"]["Bps"];
+            /** @description A fresh quote was known at the call. */
+            priceVerified: boolean;
+            /**
+             * Format: date-time
+             * @description Time of the quote at filing, by the venue's clock.
+             */
+            quoteAt: string | null;
+            /** @description The market was rated at the call. */
+            rated: boolean;
+            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            reason: string | null;
             /** Format: date-time */
             resolvedAt: string | null;
             score: components["schemas"]["Score"];
+            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            scoreBasisBps: number;
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
         };
@@ -5193,6 +5501,8 @@ export interface components {
             recent: components["schemas"]["PastShow"][];
         };
         LiveShow: {
+            /** @description An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only. */
+            approved: boolean;
             handle: components["schemas"]["Handle"];
             /** Format: uri */
             hlsUrl: string;
@@ -5220,6 +5530,8 @@ export interface components {
             outcomes?: string[];
             provider: components["schemas"]["Provider"];
             question: string;
+            /** @description Calls on it count. */
+            rated: boolean;
             resolutionValue: components["schemas"]["Verdict"] | null;
             resolved: boolean;
             status: components["schemas"]["MarketStatus"];
@@ -5251,6 +5563,11 @@ export interface components {
             signals: components["schemas"]["LedgerSignal"][];
             /** @description Absent when `count` is 0. */
             yes?: number;
+        };
+        MarketRated: {
+            marketId: string;
+            ok: components["schemas"]["True"];
+            rated: boolean;
         };
         MarketRow: {
             /** @description First order-book token. */
@@ -5303,7 +5620,42 @@ export interface components {
             key: string;
             label: string;
             permissions: components["schemas"]["Permission"][];
+            /** @description Held to its permissions on every route. */
+            strict: boolean;
             tier: components["schemas"]["KeyTier"];
+        };
+        Moderation: {
+            /** Format: date-time */
+            at: string;
+            /** @description Name of the administrator, from `X-Admin-Name`; `admin` without one. */
+            by: string;
+            hidden: boolean;
+            id: string;
+            kind: components["schemas"]["ModerationKind"];
+            reason: string;
+        };
+        ModerationDecided: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            hidden: boolean;
+            id: string;
+            kind: components["schemas"]["ModerationKind"];
+            ok: components["schemas"]["True"];
+            reason: string;
+        };
+        /** @enum {string} */
+        ModerationKind: "signal" | "event" | "profile" | "market" | "station" | "app";
+        ModerationList: {
+            moderation: components["schemas"]["Moderation"][];
+        };
+        ModerationWrite: {
+            /** @enum {string} */
+            action: "hide" | "show";
+            /** @description The id; of a profile its handle. */
+            id: string;
+            kind: components["schemas"]["ModerationKind"];
+            reason: string;
         };
         /** @description A call that was won at a price of 5000 or less that we knew ourselves. One per call, and it never changes. */
         Moment: {
@@ -5514,6 +5866,8 @@ export interface components {
                 /** Format: uri */
                 embedUrl: string;
             };
+            /** @description `live`, and an administrator approved the operator as a streamer. */
+            approved: boolean;
             avatarUrl: string | null;
             displayName: string;
             handle: components["schemas"]["Handle"];
@@ -5771,6 +6125,8 @@ export interface components {
             }[];
         };
         PastShow: {
+            /** @description An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only. */
+            approved: boolean;
             durationS: number;
             /** Format: date-time */
             endedAt: string;
@@ -5907,6 +6263,8 @@ export interface components {
             homepage: string | null;
             logoUrl: string | null;
             name: string;
+            /** @description An administrator has reviewed the app. */
+            trusted: boolean;
         };
         /** @description Masked operator id. */
         PublicId: string;
@@ -5963,6 +6321,11 @@ export interface components {
             message?: string;
             retryAfterMs: number;
         };
+        RateMarket: {
+            rated: boolean;
+            /** @description Stored in the audit log. */
+            reason: string;
+        };
         Recap: {
             /** @description The won call with the highest score. */
             bestCall: null | {
@@ -5993,8 +6356,20 @@ export interface components {
         Receipt: {
             callsign: string | null;
             closePrice: number | null;
+            /**
+             * Format: date-time
+             * @description End date of the market at the call, from the ledger.
+             */
+            closesAtSignal: string | null;
             clvBps: number | null;
             confidence: number | null;
+            /**
+             * Format: date-time
+             * @description Time of the second quote.
+             */
+            confirmedAt: string | null;
+            /** @description The call is part of points; null while pending, false for a void. */
+            counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
             direction: components["schemas"]["Side"];
@@ -6003,28 +6378,70 @@ export interface components {
             id: string;
             marketId: string;
             marketTitle: string;
+            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            marketYesAtSignal: number | null;
             outcome: components["schemas"]["Side"] | null;
             priceAtPrediction: components["schemas"]["Bps"];
+            /** @description A fresh quote was known at the call. */
+            priceVerified: boolean;
             privyId: components["schemas"]["PublicId"];
+            /**
+             * Format: date-time
+             * @description Time of the quote at filing, by the venue's clock.
+             */
+            quoteAt: string | null;
+            /** @description The market was rated at the call. */
+            rated: boolean;
+            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            reason: string | null;
             resolution: components["schemas"]["Outcome"] | null;
             /** Format: date-time */
             resolvedAt: string | null;
             score: components["schemas"]["Score"];
+            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            scoreBasisBps: number;
             source: string | null;
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
             timeToResolution: number | null;
         };
         RecordCall: {
+            /**
+             * Format: date-time
+             * @description End date of the market at the call, from the ledger.
+             */
+            closesAtSignal: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the second quote.
+             */
+            confirmedAt: string | null;
+            /** @description The call is part of points; null while pending, false for a void. */
+            counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             /** @enum {string} */
             direction: "YES" | "NO";
             marketId: components["schemas"]["MarketId"];
             marketTitle: string;
+            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            marketYesAtSignal: number | null;
             priceAtPrediction: number;
+            /** @description A fresh quote was known at the call. */
+            priceVerified: boolean;
+            /**
+             * Format: date-time
+             * @description Time of the quote at filing, by the venue's clock.
+             */
+            quoteAt: string | null;
+            /** @description The market was rated at the call. */
+            rated: boolean;
+            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            reason: string | null;
             /** Format: uri */
             receiptUrl: string;
             score: number | null;
+            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            scoreBasisBps: number;
             /** Format: uuid */
             signalId: string;
             /** @enum {string} */
@@ -6057,6 +6474,15 @@ export interface components {
             /** @description There was something to remove. */
             removed: boolean;
         };
+        ReportWrite: {
+            /** @description The id; of a profile its handle. */
+            id: string;
+            kind: components["schemas"]["ModerationKind"];
+            reason: string;
+        };
+        Reported: {
+            ok: components["schemas"]["True"];
+        };
         ResolvedRow: {
             /** @description Last price of YES before the close. */
             closePrice: number | null;
@@ -6077,11 +6503,23 @@ export interface components {
         };
         /** @enum {string} */
         Resolver: "admin" | "oracle" | "manual";
+        ReviewedApp: {
+            app: components["schemas"]["PublicApp"];
+            ok: components["schemas"]["True"];
+        };
         RevokedKey: {
             active: components["schemas"]["False"];
             /** Format: uuid */
             id: string;
             ok: components["schemas"]["True"];
+            /** @description What ended with the key. */
+            revoked: {
+                /** @description Empty: a grant is given by a session only. */
+                grants: string[];
+                /** @description Public keys. */
+                signers: string[];
+                webhooks: string[];
+            };
         };
         Scanned: {
             /** @description Another scan runs; this one did nothing. */
@@ -6261,14 +6699,41 @@ export interface components {
             startedAt: string | null;
         };
         SessionReceipt: {
+            /**
+             * Format: date-time
+             * @description End date of the market at the call, from the ledger.
+             */
+            closesAtSignal: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the second quote.
+             */
+            confirmedAt: string | null;
+            /** @description The call is part of points; null while pending, false for a void. */
+            counted: boolean | null;
             /** Format: date-time */
             createdAt: string;
             direction: components["schemas"]["Side"];
             marketId: components["schemas"]["MarketId"];
             marketTitle: string;
+            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            marketYesAtSignal: number | null;
             priceAtPrediction: number;
+            /** @description A fresh quote was known at the call. */
+            priceVerified: boolean;
+            /**
+             * Format: date-time
+             * @description Time of the quote at filing, by the venue's clock.
+             */
+            quoteAt: string | null;
+            /** @description The market was rated at the call. */
+            rated: boolean;
+            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            reason: string | null;
             receiptUrl: string;
             score: number | null;
+            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            scoreBasisBps: number;
             /** Format: uuid */
             signalId: string;
             /** @enum {string} */
@@ -6321,9 +6786,21 @@ export interface components {
             callsign: string | null;
             /** @description YES price at the close. */
             closePrice: number | null;
+            /**
+             * Format: date-time
+             * @description End date of the market at the call, from the ledger.
+             */
+            closesAtSignal: string | null;
             /** @description Closing line against the price paid; positive when the line moved toward the call. */
             clvBps: number | null;
             confidence: number | null;
+            /**
+             * Format: date-time
+             * @description Time of the second quote.
+             */
+            confirmedAt: string | null;
+            /** @description The call is part of points; null while pending, false for a void. */
+            counted: boolean | null;
             createdAt: components["schemas"]["Time"];
             crowdYesAtSignal: number | null;
             direction: components["schemas"]["Side"];
@@ -6331,13 +6808,28 @@ export interface components {
             id: string;
             marketId: string;
             marketTitle: string;
+            /** @description YES price of the market at the call, from the ledger; null when it had none. */
+            marketYesAtSignal: number | null;
             /** @description null while pending and for a void call. */
             outcome: components["schemas"]["Side"] | null;
             priceAtPrediction: components["schemas"]["Bps"];
+            /** @description A fresh quote was known at the call. */
+            priceVerified: boolean;
             privyId: components["schemas"]["PublicId"];
+            /**
+             * Format: date-time
+             * @description Time of the quote at filing, by the venue's clock.
+             */
+            quoteAt: string | null;
+            /** @description The market was rated at the call. */
+            rated: boolean;
+            /** @description Of a void call: `late` or `unknown_market`; null for any other. */
+            reason: string | null;
             /** Format: date-time */
             resolvedAt: string | null;
             score: components["schemas"]["Score"];
+            /** @description Scoring price of the side: of the filing while pending, then of the result. */
+            scoreBasisBps: number;
             source: string | null;
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
@@ -6350,12 +6842,16 @@ export interface components {
             confidence?: number | null;
             /** @description Kept for audit, never on the signal. */
             crowdLeanBps?: number | null;
-            /** @description YES price of the market; captured here when left out. */
+            /** @description YES price of the market as the caller saw it; captured here when left out. Pages and scores use `marketYesAtSignal`. */
             crowdYesAtSignal?: number | null;
             direction: components["schemas"]["Side"];
+            /** @description Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. */
+            dryRun?: boolean | null;
             marketId: components["schemas"]["MarketId"];
-            /** @description Kept with the call as written; the market's own title when left out. Pages show the market's own. */
+            /** @description Stored while the ledger does not know the market; else the market's own title is stored. */
             marketTitle?: string;
+            /** @description Refuse the call with `price_moved` when the price of the side is worse than the stated price by more than this, or when there is no quote. Left out: no bound. */
+            maxSlippageBps?: number | null;
             mediaAssetId?: string | null;
             /** @description Price of the side called. */
             priceAtPrediction: number;
@@ -6388,6 +6884,8 @@ export interface components {
             type: "take" | "reaffirm" | "confidence" | "note" | "share" | "resolved";
         };
         SignalEventWrite: {
+            /** @description Check everything and store nothing. */
+            dryRun?: boolean | null;
             /** @description At least one of the three; an empty text is as if it was left out. */
             payload: {
                 mediaAssetId?: string;
@@ -6398,22 +6896,30 @@ export interface components {
             /** @enum {string} */
             type: "take";
         } | {
+            /** @description Check everything and store nothing. */
+            dryRun?: boolean | null;
             payload?: Record<string, never>;
             /** @enum {string} */
             type: "reaffirm";
         } | {
+            /** @description Check everything and store nothing. */
+            dryRun?: boolean | null;
             payload: {
                 confidence: number;
             };
             /** @enum {string} */
             type: "confidence";
         } | {
+            /** @description Check everything and store nothing. */
+            dryRun?: boolean | null;
             payload: {
                 text: string;
             };
             /** @enum {string} */
             type: "note";
         } | {
+            /** @description Check everything and store nothing. */
+            dryRun?: boolean | null;
             payload?: {
                 channel?: string;
             };
@@ -6723,6 +7229,8 @@ export interface components {
             };
         };
         StreamState: {
+            /** @description An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only. */
+            approved: boolean;
             handle: components["schemas"]["Handle"];
             /** Format: uri */
             hlsUrl: string | null;
@@ -6783,6 +7291,8 @@ export interface components {
         /** @description Lanes of the programme (`science`), each once; names of content lanes are taken, too. */
         StreamerLanes: string[];
         StreamerProfile: {
+            /** @description `live`, and an administrator approved the operator as a streamer. */
+            approved: boolean;
             avatarUrl: string | null;
             bio: string | null;
             displayName: string;
@@ -6801,12 +7311,15 @@ export interface components {
             };
         };
         StreamerProfileChange: {
+            /** @description `true` declares the operator an `ai_agent`, for its past calls too. Only an administrator changes it back. */
+            automated?: boolean;
             /** Format: uri */
             avatarUrl?: string | null;
             bio?: string;
             displayName?: string;
             lanes?: components["schemas"]["StreamerLanes"];
             links?: string[];
+            /** @description Needs a session whose sign-in is at most 15 minutes old. */
             payoutAddress?: string | null;
         };
         StreamerProfileChanged: {
@@ -6828,6 +7341,8 @@ export interface components {
         StreamerStatus: "none" | "pending" | "approved" | "suspended";
         SubmitSignalCall: {
             arguments?: {
+                /** @description File without points when the market has no fresh quote, instead of price_moved. */
+                allowUnverified?: boolean;
                 /** @description How sure, in percent. */
                 confidence?: number;
                 /**
@@ -6839,8 +7354,10 @@ export interface components {
                 dryRun?: boolean;
                 /** @description Market id: digits, or one that begins with kalshi-, lmt-, manifold- or native-. */
                 marketId: string;
-                /** @description Title to keep with the call. */
+                /** @description Title to store while the market is not known yet. */
                 marketTitle?: string;
+                /** @description Refuse with price_moved when the price of the side is worse than the stated one by more than this. Left out: 200. */
+                maxSlippageBps?: number;
                 /** @description Price of the side called, in basis points. */
                 priceAtPrediction: number;
                 /** @description The reason, in public. */
@@ -6888,6 +7405,8 @@ export interface components {
             uri: string;
         };
         Tape: {
+            /** @description An administrator approved the operator, or the partner station. */
+            approved: boolean;
             boosted: boolean;
             createdAt: components["schemas"]["Time"];
             durationS: number | null;
@@ -7344,6 +7863,22 @@ export interface components {
                 };
             };
         };
+        /** @description The caller is known and may not: a strict key without the permission, a foreign origin, not the owner, or `session_required`. */
+        KeyForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error: "forbidden" | "insufficient_scope" | "session_required";
+                    field?: string;
+                    message?: string;
+                    /** @description insufficient_scope: the permission. */
+                    required?: string;
+                };
+            };
+        };
         /** @description Neither the ledger nor the venue knows the market. */
         MarketNotFound: {
             headers: {
@@ -7444,7 +7979,7 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description The app, or the address that it named, is not known, or the form cannot be read: a page that says so, or JSON for who asked for JSON. */
+        /** @description The app, or the address that it named, is not known, the request cannot be answered, or the form cannot be read: a page that names the code, or JSON for a client that accepts JSON. */
         PageBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -7452,7 +7987,7 @@ export interface components {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    error: "invalid_request" | "invalid_body";
+                    error: "invalid_request" | "invalid_body" | "invalid_scope" | "invalid_target" | "unsupported_response_type" | "login_required" | "consent_required";
                     field?: string;
                     message?: string;
                 };
@@ -7699,6 +8234,36 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    reviewApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the app. */
+                appId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    trusted: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The app as everybody sees it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewedApp"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
     sendDailyDigest: {
         parameters: {
             query?: {
@@ -7749,6 +8314,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NativeMarketCreated"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    rateMarket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the market. Anything of another form is not found. */
+                marketId: components["parameters"]["MarketPath"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RateMarket"];
+            };
+        };
+        responses: {
+            /** @description Stored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketRated"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    listModeration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The decisions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModerationList"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    moderate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModerationWrite"];
+            };
+        };
+        responses: {
+            /** @description The decision as stored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModerationDecided"];
                 };
             };
             default: components["responses"]["Failed"];
@@ -8028,7 +8667,10 @@ export interface operations {
     };
     signOut: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true`: end every session of the operator. */
+                all?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9902,13 +10544,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Filed and durable. The receipt is at `/receipts/{id}`. */
+            /** @description Filed and durable, with the numbers that were stored; or, with `dryRun`, what would be stored. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Filed"];
+                    "application/json": components["schemas"]["Filed"] | components["schemas"]["DryFiled"];
                 };
             };
             default: components["responses"]["Failed"];
@@ -10318,13 +10960,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Filed, and attested by the hub. */
+            /** @description Filed, and attested by the hub; or, with `dryRun`, what would be stored. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Created"];
+                    "application/json": components["schemas"]["Created"] | components["schemas"]["DryFiled"];
                 };
             };
             default: components["responses"]["Failed"];
@@ -10375,13 +11017,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Filed, and attested by the hub. */
+            /** @description Filed, and attested by the hub; or, with `dryRun`, what would be stored. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Created"];
+                    "application/json": components["schemas"]["Created"] | components["schemas"]["DryFiled"];
                 };
             };
             default: components["responses"]["Failed"];
@@ -10504,6 +11146,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Ok"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    reportContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportWrite"];
+            };
+        };
+        responses: {
+            /** @description Stored. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reported"];
                 };
             };
             default: components["responses"]["Failed"];
@@ -10704,6 +11371,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description A dry run: what would be added. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryEvent"];
+                };
+            };
             /** @description Added. */
             201: {
                 headers: {
@@ -13084,6 +13760,8 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    /** @enum {string} */
+                    everywhere?: "yes";
                     return_to?: string;
                 };
             };

@@ -1,5 +1,5 @@
 // What users need, by subject. Everything else is `request` of the client.
-import { AlreadyPredictedError } from './errors.js';
+import { AlreadyPredictedError, ApiError } from './errors.js';
 import { type FeedClient, type Options as FeedOptions, open } from './feed.js';
 import { SignalcastError } from './errors.js';
 import { pages } from './pages.js';
@@ -28,42 +28,89 @@ class Subject {
   }
 }
 
-/** A call that stands. */
-export interface Filed {
+/** The bound that `file` and `create` send where the draft has none: the side costs at most this much more than the stated price. */
+export const defaultMaxSlippageBps = 200;
+
+/** What the ledger stores with a call, or what a dry run would store. */
+export type Numbers = Omit<Schemas['DryFiled'], 'ok' | 'dryRun'>;
+
+/** A stored call. */
+export interface Filed extends Numbers {
   id: string;
-  /** An answer was lost, and the call was found to stand when it was filed again. */
+  /** An answer was lost, and the same call was found when it was filed again. */
   found: boolean;
+}
+
+/** How a call is filed. */
+export interface Filing extends Ending {
+  /** Under the same key the same call is the same call for 24 hours, also in another run; left out, a new one. */
+  idempotencyKey?: string | undefined;
+  /** File a call without points where the market has no fresh quote, instead of PriceMovedError with the reason `unverified`. */
+  allowUnverified?: boolean | undefined;
+}
+
+/**
+ * bounded sends a draft with a bound of the slippage. Where unverified calls are allowed and there is no quote, it sends the draft
+ * again without the bound. It does so too where the key was used before, because that may have been by the call without the bound.
+ */
+async function bounded<D extends { maxSlippageBps?: number | null | undefined }, T>(draft: D, unverified: boolean | undefined, send: (draft: D) => Promise<T>): Promise<T> {
+  try {
+    return await send({ ...draft, maxSlippageBps: draft.maxSlippageBps ?? defaultMaxSlippageBps });
+  } catch (e) {
+    if (!unverified || !(e instanceof ApiError)) throw e;
+    if (e.code !== 'idempotency_key_reused' && (e.code !== 'price_moved' || e.extra['reason'] !== 'unverified')) throw e;
+    const { maxSlippageBps: _, ...free } = draft;
+    return send(free as D);
+  }
 }
 
 /** Calls, their history and the feeds around them. */
 export class Signals extends Subject {
-  /**
-   * Files a call. Under the same `idempotencyKey` the same call is the same call for 24 hours, also in another run; left out,
-   * it has one of its own. Throws AlreadyPredictedError, whose `id` is the call that stands, MarketClosedError and others.
-   */
-  async file(draft: Schemas['SignalDraft'], { idempotencyKey = nonce(), signal }: Ending & { idempotencyKey?: string } = {}): Promise<Filed> {
+  /** Files a call. Throws AlreadyPredictedError, whose `id` is the locked call, PriceMovedError, MarketClosedError and others. */
+  async file(draft: Schemas['SignalDraft'], { idempotencyKey = nonce(), allowUnverified, signal }: Filing = {}): Promise<Filed> {
     const tries = { lost: false };
     try {
-      const { value } = await this.sender.json('POST', '/api/predictions', { body: draft, idempotencyKey, signal }, tries);
-      return { id: (value as Schemas['Filed']).id, found: false };
+      const { value } = await bounded(draft, allowUnverified, (body) =>
+        this.sender.json('POST', '/api/predictions', { body, idempotencyKey, signal }, tries));
+      const { ok: _, receiptUrl: __, ...filed } = value as Schemas['Filed'];
+      return { ...filed, found: false };
     } catch (e) {
       if (!tries.lost || !(e instanceof AlreadyPredictedError) || !e.id) throw e;
-      // Nobody else's call stands in the way, so this one is the caller's own. With the same side and price it is this one.
+      // The locked call is the caller's own. With the same side and price it is this one.
       const stands = await this.get(e.id, { signal });
       if (stands.marketId !== draft.marketId || stands.direction !== draft.direction || stands.priceAtPrediction !== draft.priceAtPrediction) throw e;
-      return { id: stands.id, found: true };
+      const { id, priceAtPrediction, scoreBasisBps, priceVerified, rated, marketYesAtSignal: marketYesBps } = stands;
+      return { id, found: true, priceAtPrediction, scoreBasisBps, priceVerified, rated, marketYesBps, yesPriceBps: null, noPriceBps: null, warnings: [] };
     }
   }
 
+  /** Checks a call as `file` does and stores nothing. No venue is asked, so a call without a known quote is not verified. */
+  async dryRun(draft: Schemas['SignalDraft'], { signal }: Ending = {}): Promise<Numbers> {
+    const { value } = await bounded(draft, false, (body) =>
+      this.sender.json('POST', '/api/predictions', { body: { ...body, dryRun: true }, signal }));
+    const { ok: _, dryRun: __, ...numbers } = value as Schemas['DryFiled'];
+    return numbers;
+  }
+
   /** Files a call with a key or a token of an app; the hub attests it. */
-  create = (body: Schemas['CreationDraft'], e: Ending = {}) =>
-    this.ask('POST', '/api/protocol/v1/signals', { body, idempotencyKey: nonce(), ...e });
+  create = (draft: Schemas['CreationDraft'], { idempotencyKey = nonce(), allowUnverified, signal }: Filing = {}) =>
+    bounded(draft, allowUnverified, (body) =>
+      this.ask('POST', '/api/protocol/v1/signals', { body, idempotencyKey, signal }) as Promise<Schemas['Created']>);
+
+  /** Checks a call as `create` does and stores nothing. */
+  dryRunCreate = (draft: Schemas['CreationDraft'], { signal }: Ending = {}) =>
+    bounded(draft, false, (body) =>
+      this.ask('POST', '/api/protocol/v1/signals', { body: { ...body, dryRun: true }, signal }) as Promise<Schemas['DryFiled']>);
 
   get = (id: string, e: Ending = {}) => this.ask('GET', '/api/signals/{id}', { path: { id }, ...e });
 
   /** Adds to the history of a call of one's own. That never changes the call. */
   addEvent = (id: string, body: Schemas['SignalEventWrite'], e: Ending = {}) =>
-    this.ask('POST', '/api/signals/{id}/events', { path: { id }, body, idempotencyKey: nonce(), ...e });
+    this.ask('POST', '/api/signals/{id}/events', { path: { id }, body, idempotencyKey: nonce(), ...e }) as Promise<Schemas['AppendedEvent']>;
+
+  /** Checks an event as `addEvent` does and stores nothing. */
+  dryRunEvent = (id: string, body: Schemas['SignalEventWrite'], e: Ending = {}) =>
+    this.ask('POST', '/api/signals/{id}/events', { path: { id }, body: { ...body, dryRun: true }, ...e }) as Promise<Schemas['DryEvent']>;
 
   events = (id: string, e: Ending = {}) => this.ask('GET', '/api/signals/{id}/events', { path: { id }, ...e });
 
@@ -158,8 +205,8 @@ export class People extends Subject {
 
 /** Operator keys. They are minted with an identity token, never with a key. */
 export class Keys extends Subject {
-  /** The plaintext is in this answer and nowhere else; it is never sent twice. */
-  mint = (body: Schemas['KeyMint'], e: Ending = {}) => this.ask('POST', '/api/dev/keys', { body, ...e });
+  /** The plaintext is in this answer and nowhere else; it is never sent twice. The key is strict, held to its permissions on every route, unless the body says otherwise. */
+  mint = (body: Schemas['KeyMint'], e: Ending = {}) => this.ask('POST', '/api/dev/keys', { body: { strict: true, ...body }, ...e });
   list = (e: Ending = {}) => this.ask('GET', '/api/dev/keys', e);
   revoke = (id: string, e: Ending = {}) => this.ask('DELETE', '/api/dev/keys', { query: { id }, ...e });
 }
@@ -212,7 +259,9 @@ export class Messages extends Subject {
     const me = await this.ask('GET', '/api/protocol/v1/me', e);
     const { challenge } = await this.ask('POST', '/api/protocol/v1/signers/challenge', { body: { publicKey: by.publicKey }, ...e });
     const { publicKey } = by;
-    const proof = await by.prove(issuer, { appId: me.grant?.appId ?? null, challenge, denpaId: me.denpaId, expiresAt: null, publicKey, scopes });
-    return this.ask('POST', '/api/protocol/v1/signers', { body: { publicKey, scopes, label, challenge, proof }, ...e });
+    // A signer of an operator key needs an end within 90 days; one of an app ends with its grant.
+    const expiresAt = me.grant ? null : new Date(Date.now() + 89 * 86_400_000).toISOString();
+    const proof = await by.prove(issuer, { appId: me.grant?.appId ?? null, challenge, denpaId: me.denpaId, expiresAt, publicKey, scopes });
+    return this.ask('POST', '/api/protocol/v1/signers', { body: { publicKey, scopes, label, challenge, proof, ...(expiresAt && { expiresAt }) }, ...e });
   }
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { test } from 'node:test';
 import {
   AlreadyPredictedError, ApiError, CursorError, DegradedError, RateLimitedError, Refreshing, Signalcast, SignalcastError, Signer,
-  UnansweredError,
+  PriceMovedError, UnansweredError,
 } from '../dist/index.js';
 
 const id = '0199f0a4-2222-7000-8000-000000000002';
@@ -31,6 +31,9 @@ async function served(t, handle, options = {}) {
   const at = `http://127.0.0.1:${server.address().port}`;
   return [new Signalcast({ hub: at, api: at, clock: at, retry: { tries: 3, first: 1, longest: 20 }, ...options }), asked];
 }
+
+/** within checks the members of `some`; there may be others. */
+const within = (all, some) => assert.deepEqual({ ...all, ...some }, all);
 
 const writes = {
   reading: [(c) => c.signals.get(id), true],
@@ -63,7 +66,7 @@ test('each try carries the whole body, the same key and the credential', async (
   const [c, asked] = await served(t, (n) => (n < 3 ? { cut: '{"ok":', headers: { 'content-length': '90' } } : { body: { ok: true, id } }), { token: 'dk_x' });
   assert.deepEqual(await c.signals.file(draft, { idempotencyKey: 'mine' }), { id, found: false });
   const sent = asked.map((a) => [a.headers.authorization, a.headers['idempotency-key'], a.body]);
-  assert.deepEqual(sent, Array(3).fill(['Bearer dk_x', 'mine', JSON.stringify(draft)]));
+  assert.deepEqual(sent, Array(3).fill(['Bearer dk_x', 'mine', JSON.stringify({ ...draft, maxSlippageBps: 200 })]));
 });
 
 test('a call that stands is success only after a lost answer, and only when it is the same', async (t) => {
@@ -74,9 +77,42 @@ test('a call that stands is success only after a lost answer, and only when it i
       if (r.method === 'GET') return { body: { id, ...draft, ...stands } };
       return n === 1 && lost ? undefined : { status: 409, body: { error: 'already_predicted', id } };
     }, { token: 'dk_x' });
-    if (found) assert.deepEqual(await c.signals.file(draft), { id, found: true });
+    if (found) within(await c.signals.file(draft), { id, found: true, priceAtPrediction: 6850 });
     else await assert.rejects(c.signals.file(draft), (e) => e instanceof AlreadyPredictedError && e.id === id);
   }
+});
+
+const numbers = {
+  priceAtPrediction: 6850, scoreBasisBps: 6900, priceVerified: true, rated: true, marketYesBps: 3150, yesPriceBps: 3200, noPriceBps: 6900, warnings: [],
+};
+
+test('a call is sent with a bound of 200 bps and answers the stored numbers (integrity P13, P14)', async (t) => {
+  const [c, asked] = await served(t, () => ({ body: { ok: true, id, receiptUrl: 'https://hub.example/receipts/1', ...numbers } }), { token: 'dk_x' });
+  assert.deepEqual(await c.signals.file(draft), { id, found: false, ...numbers });
+  await c.signals.file({ ...draft, maxSlippageBps: 0 });
+  await c.signals.create({ marketId: '7', position: 'NO' });
+  assert.deepEqual(asked.map((a) => JSON.parse(a.body).maxSlippageBps), [200, 0, 200]);
+});
+
+test('a market without a quote refuses a call unless unverified calls are allowed (integrity P14)', async (t) => {
+  for (const [error, reason, again] of [['price_moved', 'unverified', true], ['idempotency_key_reused', undefined, true], ['price_moved', 'moved', false]]) {
+    const refused = { status: 409, body: { error, reason, yesPriceBps: 3200, noPriceBps: 6900 } };
+    const [c, asked] = await served(t, (_, r) => ('maxSlippageBps' in JSON.parse(r.body) ? refused : { body: { ok: true, id, ...numbers } }), { token: 'dk_x' });
+    await assert.rejects(c.signals.file(draft), (e) => e.code === error && (!reason || (e instanceof PriceMovedError && e.reason === reason && e.noPriceBps === 6900 && e.marketYesBps === null)));
+    assert.equal(asked.length, 1);
+    const filed = c.signals.file(draft, { allowUnverified: true });
+    if (again) assert.equal((await filed).id, id);
+    else await assert.rejects(filed, PriceMovedError);
+  }
+});
+
+test('dry runs send dryRun and no idempotency key (integrity P15)', async (t) => {
+  const event = { type: 'note', payload: { text: 'rain' }, actor: 'owner', createdAt: '2026-09-18T12:00:00.000Z' };
+  const [c, asked] = await served(t, () => ({ body: { ok: true, dryRun: true, ...numbers, event } }), { token: 'dk_x' });
+  within(await c.signals.dryRun(draft), numbers);
+  within(await c.signals.dryRunCreate({ marketId: '7', position: 'NO' }), numbers);
+  assert.deepEqual((await c.signals.dryRunEvent(id, { type: 'note', payload: { text: 'rain' } })).event, event);
+  for (const a of asked) assert.ok(JSON.parse(a.body).dryRun === true && !('idempotency-key' in a.headers), `${a.url} ${a.body}`);
 });
 
 test('Retry-After is obeyed, by waiting or by giving up', async (t) => {

@@ -89,9 +89,9 @@ type Planted struct {
 
 const plantCalls = `
 WITH f AS (
-    INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, crowd_yes_bps,
+    INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, crowd_yes_bps,
         created_at, market_title, source)
-    SELECT id, $1, user_id, yes, price, basis, true, 5000, $7, 'planted', 'web'
+    SELECT id, $1, user_id, yes, price, basis, true, true, 5000, $7, 'planted', 'web'
     FROM unnest($2::uuid[], $3::uuid[], $4::boolean[], $5::integer[], $6::integer[]) AS t (id, user_id, yes, price, basis)
     RETURNING id, user_id, yes
 ), o AS (

@@ -20,11 +20,18 @@ type document struct{ spec *openapi3.T }
 // additions are members of this service's own, by schema: they are in the document
 // and in no page of the protocol, so nobody has to have them.
 var additions = map[string][]string{
+	"Signal": facts, "Receipt": facts, "LedgerSignal": facts, "RecordCall": facts, "SessionReceipt": facts, "Crowd": facts,
+	"FeedSignal":    append([]string{"id", "receiptUrl"}, facts...),
 	"EmbedOperator": {"shortUrl"}, "EmbedMarket": {"shortUrl"}, "EmbedSignal": {"shortUrl"},
 	"Market": {"volumeUnit"}, "MarketRow": {"volumeUnit"}, "VenueMarket": {"volumeUnit"},
 	"ScoreRow": {"edge"}, "BroadcastRow": {"edge"}, "ScoreBoard": {"order"}, "BroadcastBoard": {"order"},
 	"OEmbed": {"provider_name", "provider_url", "cache_age", "thumbnail_url", "thumbnail_width", "thumbnail_height"},
 	"Feed":   {"head", "gap"},
+}
+
+// facts are the members that the ledger adds to every object of a call.
+var facts = []string{
+	"marketYesAtSignal", "closesAtSignal", "scoreBasisBps", "priceVerified", "rated", "counted", "reason", "quoteAt", "confirmedAt",
 }
 
 func loadDocument() (*document, error) {

@@ -6,7 +6,7 @@ import (
 )
 
 // formula is the version of the score that is known here.
-const formula = "1.0"
+const formula = "1.1"
 
 // tiers are the moments, by the highest price that each takes.
 var tiers = [...]struct {
@@ -14,12 +14,15 @@ var tiers = [...]struct {
 	most int
 }{{"LEGENDARY", 500}, {"EPIC", 1000}, {"RARE", 2000}, {"UNCOMMON", 3500}, {"COMMON", 5000}}
 
-// check works out what follows for one call and compares.
-func (c *call) check(d *differences) {
+// counts reports whether the call is part of points.
+func (c *call) counts() bool { return c.Counted != nil && *c.Counted }
+
+// check recomputes the numbers of one call and compares them. confirm: second quotes are on.
+func (c *call) check(confirm bool, d *differences) {
 	d.that(c.Direction == "YES" || c.Direction == "NO", "direction", c.Direction, "YES or NO")
-	c.checkResult(d)
+	c.checkResult(confirm, d)
 	moment := ""
-	if c.Status == "won" && c.Verified {
+	if c.Status == "won" && c.counts() {
 		for i := len(tiers) - 1; i >= 0; i-- {
 			if c.Basis <= tiers[i].most {
 				moment = tiers[i].name
@@ -30,8 +33,8 @@ func (c *call) check(d *differences) {
 	c.checkEvents(d)
 }
 
-// checkResult scores the call (contract 4.2.1 to 4.2.3).
-func (c *call) checkResult(d *differences) {
+// checkResult scores the call and decides whether it counts (docs/scores.md).
+func (c *call) checkResult(confirm bool, d *differences) {
 	r := c.Resolution
 	// A dispute stops scoring, and what was scored stands. A large claim is scored in
 	// chunks, and its calls wait meanwhile.
@@ -46,15 +49,19 @@ func (c *call) checkResult(d *differences) {
 		d.that(c.Clv == nil, "clvBps", show(c.Clv), "null")
 		d.that(c.ClosePrice == nil, "closePrice", show(c.ClosePrice), "null")
 		d.that(c.ResolvedAt == nil, "resolvedAt", stamp(c.ResolvedAt), "null")
+		d.that(c.Counted == nil, "counted", c.counts(), "null")
+		d.that(c.Reason == nil, "reason", deref(c.Reason), "null")
 		return
 	}
 	status, score, outcome := "void", 0, ""
 	var clv *int
 	price := max(c.Basis, 1)
-	switch r.Outcome {
-	case c.Direction:
+	late := c.late(d)
+	switch {
+	case late:
+	case r.Outcome == c.Direction:
 		status, score, outcome = "won", (10000-price)/100, r.Outcome
-	case "YES", "NO":
+	case r.Outcome == "YES" || r.Outcome == "NO":
 		status, score, outcome = "lost", -((price + 99) / 100), r.Outcome
 	}
 	if r.ClosePrice != nil && status != "void" {
@@ -65,6 +72,13 @@ func (c *call) checkResult(d *differences) {
 		n := side - c.Basis
 		clv = &n
 	}
+	reason := ""
+	if late {
+		reason = "late"
+	}
+	d.same("reason", deref(c.Reason), reason)
+	d.that(c.Counted != nil, "counted", plain("null"), "true or false")
+	d.same("counted", c.counts(), status != "void" && c.eligible(confirm))
 	d.same("status", c.Status, status)
 	d.same("score", show(c.Score), show(&score))
 	d.same("outcome", deref(c.Outcome), outcome)
@@ -73,6 +87,28 @@ func (c *call) checkResult(d *differences) {
 	d.same("resolvedAt", stamp(c.ResolvedAt), stamp(&r.ResolvedAt))
 	d.same("scoringVersion", deref(c.ScoringVersion), formula)
 	d.that(c.ScoringVertical != nil, "scoringVertical", plain("null"), "one of the lanes")
+}
+
+// late reports whether the call is void because it was not before the closing time. Times are
+// in milliseconds: a call in the millisecond of the closing time can be either, as its reason
+// says. So can an unverified call, which may have become public with an answer of the venue
+// that showed the market closed.
+func (c *call) late(d *differences) bool {
+	says := deref(c.Reason) == "late"
+	switch closed := c.Resolution.CloseAt; {
+	case c.CreatedAt.Equal(closed):
+		return says
+	case c.CreatedAt.After(closed):
+		return true
+	}
+	d.that(!says || !c.Verified, "reason", deref(c.Reason), "null, of a verified call before closeAt")
+	return says && !c.Verified
+}
+
+// eligible reports whether a won or lost call counts.
+func (c *call) eligible(confirm bool) bool {
+	return c.Verified && c.Rated && c.Resolution.Rated && !c.Own &&
+		(c.native() || c.Quote != nil && (!confirm || c.SecondQuote != nil))
 }
 
 // checkEvents compares the event of the result with the line; a result has one, and
@@ -101,6 +137,8 @@ func (c *call) checkEvents(d *differences) {
 		d.same("events.resolved.closePrice", show(r.ClosePrice), show(c.ClosePrice))
 		d.same("events.resolved.clvBps", show(r.Clv), show(c.Clv))
 		d.same("events.resolved.scoreBasisBps", show(r.Basis), show(&c.Basis))
+		d.same("events.resolved.counted", r.Counted != nil && *r.Counted, c.counts())
+		d.same("events.resolved.reason", deref(r.Reason), deref(c.Reason))
 		d.same("events.resolved.resolver", r.Resolver, c.Resolution.Resolver)
 		d.same("events.resolved.source", deref(r.Source), deref(c.Resolution.Source))
 		d.same("events.resolved.proofUrl", deref(r.ProofURL), deref(c.Resolution.ProofURL))

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,17 +17,21 @@ import (
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	answer "github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 )
 
 // Commands are `signalcast record …`.
 type Commands struct {
-	Verify verifyCommand `cmd:"" help:"Work out every number of a record again and name each line that differs; exit code 1 if any does."`
+	Verify verifyCommand `cmd:"" help:"Recompute every number of a record from its lines and name each line that differs; exit code 1 if any does. Origin is verified only with proofs of the public log."`
 	Get    getCommand    `cmd:"" help:"Fetch the record of an operator."`
 }
 
 type verifyCommand struct {
 	From string `arg:"" name:"file-or-url" help:"A file, - for the standard input, or an address that begins with http."`
 	Key  string `help:"The ledger's key, as api fsck prints it: the checkpoint of the record must be signed by it." placeholder:"NAME+HASH+KEY"`
+	JSON bool   `name:"json" help:"Answer as one JSON object."`
+
+	RequireOrigin bool `help:"Fail with exit code 1 unless proofs of the public log show where the record comes from."`
 }
 
 // Run verifies.
@@ -43,27 +48,80 @@ func (v *verifyCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = from.Close() }()
-	got, err := Verify(from, os.Stdout, how)
-	if err != nil {
+	return v.report(from, os.Stdout, how)
+}
+
+// report verifies a record and writes the result. Faults: those of Verify; ErrOrigin.
+func (v *verifyCommand) report(from io.Reader, out io.Writer, how How) error {
+	var lines bytes.Buffer
+	to := out
+	if v.JSON {
+		to = &lines
+	}
+	got, err := Verify(from, to, how)
+	if err != nil && !errors.Is(err, ErrDiffers) {
 		return err
 	}
-	_, err = fmt.Println(got.verdict())
+	if v.JSON {
+		raw, wrong := json.Marshal(got.result(lines.String()))
+		if wrong == nil {
+			wrong = answer.JSON(out, raw)
+		}
+		err = errors.Join(err, wrong)
+	} else if err == nil {
+		_, err = fmt.Fprintln(out, got.verdict())
+	}
+	if err == nil && v.RequireOrigin {
+		return ErrOrigin
+	}
 	return err
 }
 
-// verdict is what is said of a record that holds.
+// resultJSON is the result of a verification as a program reads it.
+type resultJSON struct {
+	Handle      string   `json:"handle"`
+	Source      string   `json:"source"`
+	AsOf        plain    `json:"asOf"`
+	Calls       int64    `json:"calls"`
+	Events      int64    `json:"events"`
+	Scoring     int64    `json:"scoring"`
+	Unpriced    int64    `json:"unpriced"`
+	Arithmetic  string   `json:"arithmetic"` // verified, differs
+	Origin      string   `json:"origin"`     // not verified
+	Differences []string `json:"differences"`
+}
+
+// originState is what can be said of the origin of a record without proofs of the public log:
+// a checkpoint alone does not contain the rows of the record.
+const originState = "not verified"
+
+func (v *Verified) result(lines string) resultJSON {
+	out := resultJSON{
+		Handle: v.Handle, Source: v.Source, AsOf: stamp(&v.AsOf), Calls: v.Calls, Events: v.Events, Scoring: v.Scoring, Unpriced: v.Unpriced,
+		Arithmetic: "verified", Origin: originState, Differences: []string{},
+	}
+	if v.Differences > 0 {
+		out.Arithmetic = "differs"
+	}
+	for line := range strings.Lines(lines) {
+		out.Differences = append(out.Differences, strings.TrimSuffix(line, "\n"))
+	}
+	return out
+}
+
+// verdict describes a record without differences.
 func (v *Verified) verdict() string {
 	out := fmt.Sprintf("%q as of %s: every number holds (calls: %d, events: %d)", v.Handle, stamp(&v.AsOf), v.Calls, v.Events)
 	if v.Scoring > 0 {
 		out += fmt.Sprintf("; calls that are still being scored: %d", v.Scoring)
 	}
 	if v.Unpriced > 0 {
-		out += fmt.Sprintf("; calls whose scoring price could not be worked out, because the market's is not kept: %d", v.Unpriced)
+		out += fmt.Sprintf("; verified calls without a stored quote, whose scoring price could not be recomputed: %d", v.Unpriced)
 	}
 	if v.Unsigned {
-		out += "; who signed the checkpoint was not looked at, --key is for that"
+		out += "; the signature of the checkpoint was not checked (--key)"
 	}
-	return out
+	return out + "\narithmetic verified; origin " + originState
 }
 
 type getCommand struct {

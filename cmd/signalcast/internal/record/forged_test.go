@@ -14,13 +14,22 @@ import (
 
 type object = map[string]any
 
-// edited gives the sample with some lines changed, and a sum that fits.
+// edited returns the sample with some lines changed and a valid sum. The call is that of line
+// 2, a counted loss at 9600 on a native market.
 func edited(t *testing.T, change func(head, call, end object)) string {
+	t.Helper()
+	return editedLine(t, 2, change)
+}
+
+// venueLine is a counted win at 1700, confirmed at 2000, on a market of a venue.
+const venueLine = 4
+
+func editedLine(t *testing.T, line int, change func(head, call, end object)) string {
 	t.Helper()
 	lines := sample(t)
 	last := len(lines) - 1
 	var parts [3]object
-	at := [3]int{0, 1, last} // line 2 is a loss that is scored, at 9600 on both
+	at := [3]int{0, line - 1, last}
 	for i, n := range at {
 		d := json.NewDecoder(strings.NewReader(lines[n]))
 		d.UseNumber()
@@ -48,17 +57,20 @@ func tolerances(list ...any) []any {
 	return out
 }
 
-// guarded makes the first call one at 1 % of a market at 96 %, that is scored at 86 %
-// and still open; the numbers of the end are those of before and differ.
+// guarded makes the call one at 1 % of a market at 96 %, which is scored at 96 % and still
+// open; the numbers of the end are unchanged and differ.
 func guarded(_, call, _ object) {
-	call["priceAtPrediction"], call["basisBps"] = 100, 8600
+	call["priceAtPrediction"] = 100
 	wait(call)
 }
 
-// wait takes the result from a call.
+// scoredAt sets the scoring price at the filing and the final one.
+func scoredAt(call object, bps int) { call["filingBasisBps"], call["scoreBasisBps"] = bps, bps }
+
+// wait removes the result of a call.
 func wait(call object) {
 	call["status"], call["events"] = "pending", []any{}
-	for _, name := range []string{"score", "outcome", "closePrice", "clvBps", "resolvedAt", "scoringVersion", "scoringVertical", "resolution"} {
+	for _, name := range []string{"score", "outcome", "closePrice", "clvBps", "resolvedAt", "scoringVersion", "scoringVertical", "resolution", "counted", "reason"} {
 		call[name] = nil
 	}
 }
@@ -72,16 +84,22 @@ func noteOf(call object) object { return call["events"].([]any)[0].(object) }
 
 const signed = "signalcast.ledger\n12\nAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n\n\u2014 signalcast.ledger "
 
-// TestForgeries: each of them was taken for a record that holds, or may be.
+// TestForgeries expects a difference for each change that a forger may make.
 func TestForgeries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(head, call, end object)
 		says   string
 	}{
-		"snapshot that asks for more": {func(_, c, _ object) { c["snapshot"].(object)["yesBps"] = 0; c["priceAtPrediction"] = 100 }, "line 2: basisBps: says 9600, should be 9000"},
-		"basis below the guard":       {func(h, c, e object) { guarded(h, c, e); c["basisBps"] = 8599 }, "line 2: basisBps: says 8599, should be 8600"},
-		"basis without a snapshot":    {func(h, c, e object) { guarded(h, c, e); c["basisBps"], c["snapshot"] = 9500, nil }, "line 2: basisBps"},
+		"a higher price of the side":  {func(_, c, _ object) { c["marketYesAtSignal"] = 0 }, "line 2: filingBasisBps: says 9600, should be 10000"},
+		"a higher initial price":      {func(_, c, _ object) { c["initialYesBps"] = 300 }, "line 2: filingBasisBps: says 9600, should be 9700"},
+		"basis below the side":        {func(h, c, e object) { guarded(h, c, e); scoredAt(c, 9599) }, "line 2: filingBasisBps: says 9599, should be 9600"},
+		"a final basis of its own":    {func(_, c, _ object) { c["scoreBasisBps"] = 9500 }, "line 2: scoreBasisBps: says 9500, should be 9600"},
+		"an unrated call that counts": {func(_, c, _ object) { c["rated"] = false }, "line 2: counted: says true, should be false"},
+		"a market that is unrated":    {func(_, c, _ object) { c["resolution"].(object)["rated"] = false }, "line 2: counted: says true, should be false"},
+		"an own market that counts":   {func(_, c, _ object) { c["ownMarket"] = true }, "line 2: counted: says true, should be false"},
+		"a call that is left out":     {func(_, c, _ object) { c["counted"] = false }, "line 2: counted: says false, should be true"},
+		"a late call that is not":     {func(_, c, _ object) { c["reason"] = "late" }, "line 2: reason"},
 		"another tolerance":           {func(h, c, e object) { guarded(h, c, e); h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 500) }, "should be 9100"},
 		"the tolerance of later": {func(h, c, e object) {
 			guarded(h, c, e)
@@ -96,14 +114,13 @@ func TestForgeries(t *testing.T) {
 		"tolerances backwards": {func(h, _, _ object) {
 			h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 1000, "1970-01-01T00:00:00Z", 1000)
 		}, "line 1: priceTolerances[1].since"},
-		"a price that was not known":   {func(_, c, _ object) { c["priceVerified"] = false }, "line 2: snapshot"},
-		"a snapshot of later":          {func(_, c, _ object) { c["snapshot"].(object)["at"] = "2026-11-22T09:00:00Z" }, "line 2: snapshot.at"},
+		"a price that was not known":   {func(_, c, _ object) { c["priceVerified"] = false }, "line 2: counted"},
 		"asOf in the future":           {func(h, _, _ object) { h["asOf"] = "2026-11-22T09:35:01Z" }, "line 1: asOf"},
 		"asOf before what is told":     {func(h, c, _ object) { h["asOf"] = c["createdAt"] }, "line 2: resolvedAt"},
 		"an event before its call":     {func(_, c, _ object) { noteOf(c)["createdAt"] = "1999-01-01T00:00:00Z" }, "line 2: events.createdAt"},
 		"a result before its call":     {func(_, c, _ object) { c["resolvedAt"] = "1999-01-01T00:00:00Z" }, "line 2: resolvedAt: says 1999-01-01T00:00:00.000Z, should be not before the call"},
 		"a resolution before its call": {func(_, c, _ object) { c["resolution"].(object)["resolvedAt"] = "1999-01-01T00:00:00Z" }, "line 2: resolution.resolvedAt"},
-		"a close before the call":      {func(_, c, _ object) { c["resolution"].(object)["closeAt"] = "2000-01-01T00:00:00Z" }, "line 2: resolution.closeAt"},
+		"a close before the call":      {func(_, c, _ object) { c["resolution"].(object)["closeAt"] = "2000-01-01T00:00:00Z" }, `line 2: reason: says "", should be "late"`},
 		"a close behind the result":    {func(_, c, _ object) { c["resolution"].(object)["closeAt"] = "2026-11-22T09:00:00Z" }, "line 2: resolution.closeAt"},
 		"a vertical of nowhere":        {func(_, c, _ object) { c["scoringVertical"] = "NONSENSE" }, "line 2: scoringVertical"},
 		"a lane of nowhere":            {func(_, c, _ object) { c["lane"] = "X" }, "line 2: lane"},
@@ -146,11 +163,15 @@ func TestWhatIsHonest(t *testing.T) {
 		change            func(head, call, end object)
 		scoring, unpriced int64
 	}{
-		"a guarded price":         {guarded, 0, 0},
-		"a snapshot that is gone": {func(h, c, e object) { guarded(h, c, e); c["snapshot"] = nil }, 0, 1},
-		"no price was known":      {func(_, c, _ object) { c["priceVerified"], c["snapshot"], c["moment"] = false, nil, nil }, 0, 0},
+		"a guarded price":            {guarded, 0, 0},
+		"a price that is not stored": {func(h, c, e object) { guarded(h, c, e); c["marketYesAtSignal"] = nil }, 0, 1},
+		"no price was known": {func(_, c, _ object) {
+			c["priceVerified"], c["counted"] = false, false
+			c["events"].([]any)[1].(object)["payload"].(object)["counted"] = false
+		}, 0, 0},
 		"a tolerance is replaced": {func(h, c, e object) {
 			guarded(h, c, e)
+			scoredAt(c, 8600)
 			h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 1000, earlier(t, c, handover-time.Second), 500)
 		}, 0, 0},
 		"it is still being scored": {func(_, c, _ object) {
@@ -171,7 +192,8 @@ func TestWhatIsHonest(t *testing.T) {
 		var out bytes.Buffer
 		got, _ := Verify(strings.NewReader(edited(t, c.change)), &out, reader)
 		for line := range strings.Lines(out.String()) {
-			if !strings.HasPrefix(line, "line 50: numbers.") && !strings.HasPrefix(line, "line 50: edge.") && !strings.HasPrefix(line, "line 50: events:") {
+			if !strings.HasPrefix(line, "line 50: numbers.") && !strings.HasPrefix(line, "line 50: edge.") && !strings.HasPrefix(line, "line 50: events:") &&
+				!(name == "a tolerance is replaced" && !strings.HasPrefix(line, "line 2:")) { // it is of every call
 				t.Errorf("%s: %s", name, line)
 			}
 		}
@@ -180,7 +202,7 @@ func TestWhatIsHonest(t *testing.T) {
 		}
 	}
 	v := Verified{Handle: "a\x1b[2J\n", Calls: 3, Scoring: 2, Unpriced: 1}
-	if said := v.verdict(); strings.ContainsAny(said, "\x1b\n") || !strings.Contains(said, "being scored: 2") || !strings.HasSuffix(said, "not kept: 1") {
+	if said := v.verdict(); strings.Contains(said, "\x1b") || strings.Count(said, "\n") != 1 || !strings.Contains(said, "being scored: 2") || !strings.Contains(said, "recomputed: 1") || !strings.HasSuffix(said, "\narithmetic verified; origin not verified") {
 		t.Error(said)
 	}
 }
@@ -191,6 +213,60 @@ func earlier(t *testing.T, call object, by time.Duration) string {
 		t.Fatal(err)
 	}
 	return at.Add(-by).Format(time.RFC3339Nano)
+}
+
+// TestForgedQuotes: a scoring price and a count that do not follow from the quotes are named.
+func TestForgedQuotes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(head, call, end object)
+		says   string
+	}{
+		"a better first quote":    {func(_, c, _ object) { c["quote"].(object)["yesPriceBps"] = 1800 }, "line 4: filingBasisBps: says 1700, should be 1800"},
+		"no first quote":          {func(_, c, _ object) { c["quote"], c["quoteAt"] = nil, nil }, "line 4: counted: says true, should be false"},
+		"an old first quote":      {func(_, c, _ object) { c["quote"].(object)["at"] = "2026-11-22T05:00:00Z" }, "line 4: quote.at"},
+		"the basis of filing":     {func(_, c, _ object) { c["scoreBasisBps"] = 1700 }, "line 4: scoreBasisBps: says 1700, should be 2000"},
+		"a lower second quote":    {func(_, c, _ object) { c["secondQuote"].(object)["yesPriceBps"] = 1900 }, "line 4: scoreBasisBps: says 2000, should be 1900"},
+		"no second quote":         {func(_, c, _ object) { c["secondQuote"], c["confirmedAt"] = nil, nil }, "line 4: counted: says true, should be false"},
+		"a second quote too soon": {func(_, c, _ object) { c["secondQuote"].(object)["at"] = c["createdAt"] }, "line 4: secondQuote.at"},
+		"one after the close":     {func(_, c, _ object) { c["secondQuote"].(object)["at"] = "2026-11-22T05:20:00Z" }, "line 4: secondQuote.at"},
+		"second quotes are off":   {func(h, _, _ object) { h["quoteConfirmAfterMs"] = 0 }, "line 4: secondQuote.at"},
+		"another second quote":    {func(_, c, _ object) { c["confirmedAt"] = "2026-11-22T05:18:57Z" }, "line 4: confirmedAt"},
+	} {
+		var out bytes.Buffer
+		_, err := Verify(strings.NewReader(editedLine(t, venueLine, c.change)), &out, reader)
+		if !errors.Is(err, ErrDiffers) || !strings.Contains(out.String(), c.says) {
+			t.Errorf("%s: %v\n%s", name, err, out.String())
+		}
+	}
+}
+
+// TestOriginIsNotVerified: the result names what was verified, and a reader that requires the
+// origin is refused.
+func TestOriginIsNotVerified(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		v    verifyCommand
+		text string
+		says []string
+		err  error
+	}{
+		{verifyCommand{}, strings.Join(sample(t), ""), []string{"every number holds (calls: 48, events: 54)", "arithmetic verified; origin not verified"}, nil},
+		{verifyCommand{RequireOrigin: true}, strings.Join(sample(t), ""), []string{"origin not verified"}, ErrOrigin},
+		{verifyCommand{JSON: true}, strings.Join(sample(t), ""), []string{`"arithmetic": "verified"`, `"origin": "not verified"`, `"differences": []`}, nil},
+		{verifyCommand{JSON: true}, edited(t, func(_, c, _ object) { c["score"] = 5 }), []string{`"arithmetic": "differs"`, `"origin": "not verified"`, "line 2: score"}, ErrDiffers},
+	} {
+		var out bytes.Buffer
+		err := c.v.report(strings.NewReader(c.text), &out, reader)
+		if !errors.Is(err, c.err) {
+			t.Errorf("%+v: %v", c.v, err)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%+v: %s", c.v, out.String())
+			}
+		}
+	}
 }
 
 // TestCheckpointAndKey: with the key of a ledger a checkpoint must be signed by it.

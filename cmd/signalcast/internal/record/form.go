@@ -41,8 +41,7 @@ func (h *head) check(now time.Time, d *differences) {
 	checkTolerances(h.Tolerances, d)
 }
 
-// checkForm looks at what is not worked out: ids, words and ranges, and that each time
-// is where it can be.
+// checkForm checks what is not recomputed: ids, words, ranges, and the order of times.
 func (c *call) checkForm(asOf time.Time, d *differences) {
 	d.that(uuidForm.MatchString(c.ID), "id", c.ID, "an id of a call")
 	d.that(isMarketID(c.MarketID), "marketId", c.MarketID, "an id of a market")
@@ -67,10 +66,8 @@ func (c *call) checkForm(asOf time.Time, d *differences) {
 	d.that(slices.Contains([]string{"admin", "oracle", "manual"}, r.Resolver), "resolution.resolver", r.Resolver, "admin, oracle or manual")
 	d.that(among(r.ClosePrice, 0, 10000), "resolution.closePrice", show(r.ClosePrice), "0 to 10000")
 	c.upTo(asOf, "resolution.resolvedAt", &r.ResolvedAt, d)
-	// The close is the claim at the latest (contract 4.2.3). Calls on a native market are
-	// refused from its close on; a venue may move an end back, or open a market again.
+	// The closing time is the claim at the latest. Calls after it are void.
 	d.that(!r.CloseAt.After(r.ResolvedAt), "resolution.closeAt", stamp(&r.CloseAt), "not behind resolvedAt")
-	d.that(!c.native() || !r.CloseAt.Before(c.CreatedAt), "resolution.closeAt", stamp(&r.CloseAt), "not before the call")
 }
 
 // upTo compares a time with the call and with the record.

@@ -15,6 +15,7 @@ type head struct {
 	Tier         string      `json:"tier"`
 	AsOf         time.Time   `json:"asOf"`
 	Tolerances   []tolerance `json:"priceTolerances"`
+	ConfirmAfter int64       `json:"quoteConfirmAfterMs"` // 0: second quotes are off
 }
 
 // call is one line of type call. Members that are not worked out and do not matter to
@@ -26,9 +27,19 @@ type call struct {
 	Lane            string      `json:"lane"`
 	Direction       string      `json:"direction"`
 	Price           int         `json:"priceAtPrediction"`
-	Basis           int         `json:"basisBps"`
+	Filing          int         `json:"filingBasisBps"`
+	Basis           int         `json:"scoreBasisBps"`
 	Verified        bool        `json:"priceVerified"`
-	Snapshot        *snapshot   `json:"snapshot"`
+	Rated           bool        `json:"rated"`
+	Counted         *bool       `json:"counted"`
+	Reason          *string     `json:"reason"`
+	Own             bool        `json:"ownMarket"`
+	MarketYes       *int        `json:"marketYesAtSignal"`
+	InitialYes      *int        `json:"initialYesBps"`
+	QuoteAt         *time.Time  `json:"quoteAt"`
+	ConfirmedAt     *time.Time  `json:"confirmedAt"`
+	Quote           *quote      `json:"quote"`
+	SecondQuote     *quote      `json:"secondQuote"`
 	Crowd           *int        `json:"crowdYesAtSignal"`
 	Confidence      *int        `json:"confidence"`
 	TimeLeft        *int        `json:"timeToResolution"`
@@ -56,6 +67,7 @@ type resolution struct {
 	ClosePrice *int      `json:"closePrice"`
 	ResolvedAt time.Time `json:"resolvedAt"`
 	Disputed   bool      `json:"disputed"`
+	Rated      bool      `json:"rated"`
 }
 
 type event struct {
@@ -78,6 +90,8 @@ type resolvedEvent struct {
 	ScoringVersion  *string `json:"scoringVersion"`
 	ScoringVertical *string `json:"scoringVertical"`
 	Basis           *int    `json:"scoreBasisBps"`
+	Counted         *bool   `json:"counted"`
+	Reason          *string `json:"reason"`
 }
 
 // end is the last line.

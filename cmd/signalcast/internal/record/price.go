@@ -16,12 +16,27 @@ type tolerance struct {
 // processes of a service are replaced one after the other.
 const handover = 5 * time.Minute
 
-// snapshotAge is how old a price of a venue is at most when a call is held against it.
-const snapshotAge = 15 * time.Minute
+// Bounds of quotes: the oldest one at a call, and the last one that a result uses.
+const (
+	quoteAge      = 15 * time.Minute
+	confirmWithin = 10 * time.Minute
+)
 
-type snapshot struct {
-	YesBps int       `json:"yesBps"`
+// quote is the price of each side at a time of the venue's clock.
+type quote struct {
+	Yes    int       `json:"yesPriceBps"`
+	No     int       `json:"noPriceBps"`
 	At     time.Time `json:"at"`
+	Rule   string    `json:"rule"`
+	SHA256 *string   `json:"sha256"`
+}
+
+// of returns the price of a side.
+func (q *quote) of(side string) int {
+	if side == "NO" {
+		return q.No
+	}
+	return q.Yes
 }
 
 func checkTolerances(list []tolerance, d *differences) {
@@ -47,52 +62,86 @@ func held(list []tolerance, at time.Time) (out []int) {
 	return out
 }
 
-// checkPrice works out the price that is scored (contract 4.2.7). It tells whether that
-// could be done: the market's price may not be kept any more.
-func (c *call) checkPrice(list []tolerance, d *differences) bool {
+// checkPrice recomputes the scoring price at the filing and the final one. It reports whether
+// that was possible: a verified call of the time before quotes has none.
+func (c *call) checkPrice(h *head, d *differences) bool {
 	d.that(c.Price >= 0 && c.Price <= 10000, "priceAtPrediction", c.Price, "0 to 10000")
-	d.that(c.Basis >= c.Price && c.Basis <= 10000, "basisBps", c.Basis, "at least the price, at most 10000")
+	d.that(c.Filing >= c.Price && c.Filing <= 10000, "filingBasisBps", c.Filing, "at least the price, at most 10000")
+	c.checkQuotes(h, d)
+	final := c.Filing
+	if c.SecondQuote != nil {
+		final = max(final, c.SecondQuote.of(c.Direction))
+	}
+	d.same("scoreBasisBps", c.Basis, final)
 	if !c.Verified {
-		d.same("basisBps", c.Basis, c.Price) // the market's price was not known
-		d.that(c.Snapshot == nil, "snapshot", plain("a price"), "null, where the market's price was not known")
+		d.same("filingBasisBps", c.Filing, c.Price)
 		return true
 	}
-	bounds := held(list, c.CreatedAt)
-	d.that(len(bounds) > 0, "priceTolerances", plain("nothing"), "the one that held at the call")
-	s := c.Snapshot
-	if s == nil {
-		if c.Basis > c.Price { // then the market's price was this much above it
-			d.that(reaches(bounds, c.Basis), "basisBps", c.Basis, "below the highest price by the tolerance")
-		}
+	bounds := held(h.Tolerances, c.CreatedAt)
+	d.that(len(bounds) > 0, "priceTolerances", plain("nothing"), "the one that applied at the call")
+	side, known := c.side()
+	if !known {
 		return false
-	}
-	d.that(s.YesBps >= 0 && s.YesBps <= 10000, "snapshot.yesBps", s.YesBps, "0 to 10000")
-	d.that(!s.At.After(c.CreatedAt), "snapshot.at", stamp(&s.At), "not behind the call")
-	d.that(c.native() || !s.At.Before(c.CreatedAt.Add(-snapshotAge)), "snapshot.at", stamp(&s.At), "not older than 15 minutes")
-	side := s.YesBps
-	if c.Direction == "NO" {
-		side = 10000 - side
 	}
 	var wanted []string
 	for _, bps := range bounds {
 		basis := max(c.Price, side-bps)
-		if basis == c.Basis {
+		if basis == c.Filing {
 			return true
 		}
 		wanted = append(wanted, fmt.Sprint(basis))
 	}
-	d.that(len(bounds) == 0, "basisBps", c.Basis, plain(strings.Join(wanted, " or ")))
+	d.that(len(bounds) == 0, "filingBasisBps", c.Filing, plain(strings.Join(wanted, " or ")))
 	return true
 }
 
-// reaches tells whether a basis can follow from any price.
-func reaches(bounds []int, basis int) bool {
-	for _, bps := range bounds {
-		if basis+bps <= 10000 {
-			return true
+// side returns the price of the called side at the filing.
+func (c *call) side() (bps int, known bool) {
+	if !c.native() {
+		if c.Quote == nil {
+			return 0, false
+		}
+		return c.Quote.of(c.Direction), true
+	}
+	if c.MarketYes == nil || c.InitialYes == nil {
+		return 0, false
+	}
+	if c.Direction == "NO" {
+		return 10000 - min(*c.MarketYes, *c.InitialYes), true
+	}
+	return max(*c.MarketYes, *c.InitialYes), true
+}
+
+// checkQuotes checks the times of both quotes, and that only verified calls have them.
+func (c *call) checkQuotes(h *head, d *differences) {
+	d.that(c.Verified || c.Quote == nil && c.QuoteAt == nil, "quote", stamp(c.QuoteAt), "null, of an unverified call")
+	d.that(c.Verified || c.SecondQuote == nil, "secondQuote", stamp(c.ConfirmedAt), "null, of an unverified call")
+	d.that(among(c.MarketYes, 0, 10000), "marketYesAtSignal", show(c.MarketYes), "0 to 10000")
+	d.that(among(c.InitialYes, 0, 10000), "initialYesBps", show(c.InitialYes), "0 to 10000")
+	d.same("quoteAt", stamp(c.QuoteAt), c.Quote.stamp())
+	d.same("confirmedAt", stamp(c.ConfirmedAt), c.SecondQuote.stamp())
+	for name, q := range map[string]*quote{"quote": c.Quote, "secondQuote": c.SecondQuote} {
+		if q != nil {
+			d.that(!c.native() && among(&q.Yes, 1, 9999) && among(&q.No, 1, 9999), name, plain(fmt.Sprint(q.Yes, " and ", q.No)), "prices from 1 to 9999, of a venue market")
 		}
 	}
-	return false
+	if q := c.Quote; q != nil {
+		d.that(!q.At.Before(c.CreatedAt.Add(-quoteAge)), "quote.at", stamp(&q.At), "not older than 15 minutes")
+	}
+	q := c.SecondQuote
+	if q == nil {
+		return
+	}
+	after := q.At.Sub(c.CreatedAt)
+	d.that(h.ConfirmAfter > 0 && after >= time.Second && after <= confirmWithin, "secondQuote.at", stamp(&q.At), "1 second to 10 minutes after the call")
+	d.that(c.Resolution != nil && !q.At.After(c.Resolution.CloseAt), "secondQuote.at", stamp(&q.At), "before closeAt")
+}
+
+func (q *quote) stamp() plain {
+	if q == nil {
+		return "null"
+	}
+	return stamp(&q.At)
 }
 
 func (c *call) native() bool { return strings.HasPrefix(c.MarketID, "native-") }

@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
-// totals adds up what the calls say.
+// totals adds up the calls: score, streak and moments of those that count, closing line and
+// edge of those that count on venue markets.
 type totals struct {
 	numbers
 	events  int64
@@ -23,7 +24,7 @@ type totals struct {
 	many    bool // more than statistics are made of
 }
 
-// result is a call that came out one way or the other, as the streak needs it.
+// result is a counted call, as the streak needs it.
 type result struct {
 	won               bool
 	resolved, created time.Time
@@ -46,10 +47,10 @@ func (t *totals) add(c *call) error {
 	if c.Scoring {
 		t.scoring++
 	}
-	if c.Score != nil {
+	if c.Score != nil && c.counts() {
 		t.Score += int64(*c.Score)
 	}
-	if c.Clv != nil {
+	if c.Clv != nil && c.counts() && !c.native() {
 		t.clv, t.clvs = t.clv+int64(*c.Clv), t.clvs+1
 	}
 	if c.Moment != nil {
@@ -58,10 +59,13 @@ func (t *totals) add(c *call) error {
 		}
 		t.Moments[*c.Moment]++
 	}
-	if c.Status != "won" && c.Status != "lost" || c.ResolvedAt == nil {
+	if !c.counts() || c.ResolvedAt == nil {
 		return nil
 	}
 	t.results = append(t.results, result{c.Status == "won", *c.ResolvedAt, c.CreatedAt, c.ID})
+	if c.native() {
+		return nil
+	}
 	if t.many = t.many || t.sample.Calls() == skill.MaxCalls; t.many {
 		return nil
 	}

@@ -18,6 +18,9 @@ import (
 // ErrDiffers says that a record is not what follows from its own lines.
 var ErrDiffers = errors.New("the record does not hold. Fetch it again, and if it differs still tell the people who run the service")
 
+// ErrOrigin says that the origin of a record is not verified, and that the reader requires it.
+var ErrOrigin = errors.New("arithmetic verified; origin not verified: the record has no proofs of the public log")
+
 // ErrNoRecord says that something is no record at all.
 var ErrNoRecord = errors.New("this is no record: jsonl is wanted, and its first line is of type record")
 
@@ -40,7 +43,7 @@ type Verified struct {
 	AsOf          time.Time
 	Calls, Events int64
 	Scoring       int64 // calls whose market is claimed and which wait for their result
-	Unpriced      int64 // calls whose scoring price cannot be worked out: the market's is not kept
+	Unpriced      int64 // verified calls without a stored quote, whose scoring price cannot be recomputed
 	Unsigned      bool  // there is a checkpoint, and no key to look at its signature with
 	Differences   int
 }
@@ -133,7 +136,7 @@ func (v *verifier) begin(text []byte) error {
 	if err := json.Unmarshal(text, h); err != nil {
 		return fmt.Errorf("%w: %q", ErrNoRecord, err.Error())
 	}
-	if h.Version != "1" {
+	if h.Version != "2" {
 		return fmt.Errorf("%w: form %q is not known here", ErrNoRecord, h.Version)
 	}
 	v.out.Handle, v.out.Source, v.out.AsOf = h.Handle, h.Source, h.AsOf
@@ -157,10 +160,10 @@ func (v *verifier) call(text []byte) {
 	v.d.that(!c.CreatedAt.Before(v.last.CreatedAt), "createdAt", stamp(&c.CreatedAt), "not before the line above")
 	v.seen[c.ID], v.markets[c.MarketID] = true, true
 	c.checkForm(v.head.AsOf, &v.d)
-	if !c.checkPrice(v.head.Tolerances, &v.d) {
+	if !c.checkPrice(&v.head, &v.d) {
 		v.out.Unpriced++
 	}
-	c.check(&v.d)
+	c.check(v.head.ConfirmAfter > 0, &v.d)
 	if err := v.t.add(&c); err != nil {
 		v.d.add("statistics", err, "a call that can be counted")
 	}

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// sample is a record as a running service wrote it: 48 calls on both sides at six
-// prices, won, lost, void and open, some with a confidence.
+// sample is a record as a service writes it: 48 calls on both sides at six prices on native
+// and venue markets, won, lost, void, late and open, some with a confidence, some not counted.
 func sample(t *testing.T) []string {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/record.jsonl")
@@ -58,7 +58,10 @@ func TestRecordThatHolds(t *testing.T) {
 
 // worked are the members of a call that follow from others: each may be changed by the
 // least bit and is found, on its own line.
-var worked = []string{"n", "status", "score", "outcome", "closePrice", "clvBps", "resolvedAt", "moment", "scoringVersion", "direction", "basisBps", "scoring"}
+var worked = []string{
+	"n", "status", "score", "outcome", "closePrice", "clvBps", "resolvedAt", "moment", "scoringVersion", "direction", "filingBasisBps",
+	"scoreBasisBps", "scoring", "counted", "quoteAt", "confirmedAt",
+}
 
 func TestEveryChangedMemberIsNamed(t *testing.T) {
 	t.Parallel()
@@ -158,11 +161,11 @@ func change(t *testing.T, text string, path []string) string {
 	case nil:
 		at[name] = map[string]any{
 			"score": 5, "clvBps": 5, "closePrice": 5, "outcome": "YES", "moment": "RARE", "resolvedAt": "2026-11-22T05:16:50.302Z",
-			"avgClvBps": 5, "callsNeeded": 5, "callsNeededSure": 5, "calibration": map[string]any{"calls": 5},
+			"avgClvBps": 5, "counted": true, "quoteAt": "2026-11-22T05:16:50.302Z", "confirmedAt": "2026-11-22T05:16:50.302Z", "callsNeeded": 5, "callsNeededSure": 5, "calibration": map[string]any{"calls": 5},
 		}[name]
 	case string:
 		other := map[string]string{"YES": "NO", "NO": "YES", "won": "lost", "lost": "won", "void": "won", "pending": "lost"}[v]
-		if name == "resolvedAt" {
+		if name == "resolvedAt" || name == "quoteAt" || name == "confirmedAt" {
 			other = strings.Replace(v, "2026", "2027", 1)
 		}
 		if other == "" {
@@ -199,7 +202,7 @@ func TestRecordThatWasCutOrMixed(t *testing.T) {
 			t.Errorf("%s: %v %s", name, err, out.String())
 		}
 	}
-	for name, text := range map[string]string{"nothing": "", "a page": "<!doctype html>", "a call": lines[1], "another form": `{"type":"record","version":"2"}`} {
+	for name, text := range map[string]string{"nothing": "", "a page": "<!doctype html>", "a call": lines[1], "another form": `{"type":"record","version":"1"}`} {
 		if _, err := Verify(strings.NewReader(text), &bytes.Buffer{}, reader); !errors.Is(err, ErrNoRecord) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -61,8 +61,8 @@ func (k *Key) Message(kind string, payload []byte, now time.Time) ([]byte, error
 }
 
 // Proof is the new key's own word that its holder asks for the registration.
-func (k *Key) Proof(challenge string, scopes []string) (string, error) {
+func (k *Key) Proof(challenge string, scopes []string, expiresAt *string) (string, error) {
 	return k.sign(proofPrefix, map[string]any{
-		"appId": k.AppID, "challenge": challenge, "denpaId": k.DenpaID, "expiresAt": nil, "publicKey": k.PublicKey, "scopes": scopes,
+		"appId": k.AppID, "challenge": challenge, "denpaId": k.DenpaID, "expiresAt": expiresAt, "publicKey": k.PublicKey, "scopes": scopes,
 	})
 }

@@ -118,6 +118,8 @@ type adminFinalize struct {
 	Verdict Verdict `arg:"" help:"yes, no or invalid."`
 	Reason  string  `help:"Up to 500 characters."`
 	Proof   string  `help:"Address that shows it; https." placeholder:"URL"`
+
+	DecidedAt *time.Time `help:"When the outcome was public, as 2027-06-01T00:00:00Z; later calls are void." placeholder:"TIME"`
 }
 
 // Run claims.
@@ -126,7 +128,9 @@ func (f *adminFinalize) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	a, err := at.FinalizeMarket(ctx, client.Finalize{MarketID: f.Market, Verdict: client.Verdict(f.Verdict), Reason: given(f.Reason), ProofURL: given(f.Proof)})
+	a, err := at.FinalizeMarket(ctx, client.Finalize{
+		MarketID: f.Market, Verdict: client.Verdict(f.Verdict), Reason: given(f.Reason), ProofURL: given(f.Proof), DecidedAt: f.DecidedAt,
+	})
 	return decided(finish(at, a, err, func(c *client.Claimed) error {
 		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored", scored(c.Scored, c.Won, c.Lost, c.Void))
 	}))
@@ -141,6 +145,8 @@ type adminForce struct {
 	settings.Admin
 	Market  string  `arg:"" help:"The market's id."`
 	Outcome Verdict `arg:"" help:"yes, no or invalid."`
+
+	DecidedAt *time.Time `help:"When the outcome was public, as 2027-06-01T00:00:00Z; later calls are void." placeholder:"TIME"`
 }
 
 // Run claims.
@@ -149,7 +155,7 @@ func (f *adminForce) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	a, err := at.ResolveSignals(ctx, client.Force{MarketID: f.Market, Outcome: client.Verdict(f.Outcome)})
+	a, err := at.ResolveSignals(ctx, client.Force{MarketID: f.Market, Outcome: client.Verdict(f.Outcome), DecidedAt: f.DecidedAt})
 	return decided(finish(at, a, err, func(c *client.Forced) error {
 		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored", scored(c.Scored, c.Won, c.Lost, c.Void))
 	}))

@@ -32,6 +32,7 @@ type eventsAdd struct {
 	Media          string    `help:"Of a take: the id of a recording."`
 	Confidence     int       `help:"Of confidence: 1 to 100."`
 	Channel        string    `help:"Of a share: where, up to 40 characters."`
+	DryRun         bool      `help:"Check the event and show what would be stored; store nothing."`
 	IdempotencyKey once      `help:"The same key is the same event. Without it a new one each time." placeholder:"KEY"`
 }
 
@@ -39,6 +40,7 @@ type eventsAdd struct {
 type eventWrite struct {
 	Type    string         `json:"type"`
 	Payload map[string]any `json:"payload,omitempty"`
+	DryRun  bool           `json:"dryRun,omitempty"`
 }
 
 // members lists the flags of each type; the first of a note and of confidence are needed,
@@ -48,7 +50,7 @@ var members = map[string][]string{
 }
 
 func (e *eventsAdd) body() (eventWrite, error) {
-	w := eventWrite{Type: e.Type, Payload: map[string]any{}}
+	w := eventWrite{Type: e.Type, Payload: map[string]any{}, DryRun: e.DryRun}
 	for name, v := range map[string]string{"text": e.Text, "url": e.URL, "mediaAssetId": e.Media, "channel": e.Channel} {
 		if v != "" {
 			w.Payload[name] = v
@@ -87,14 +89,25 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
+	if e.DryRun {
+		a, err := at.AppendSignalEvent(ctx, e.Signal, nil, body)
+		return e.advise(ask.Harmless(finish(at, a, err, func(d *client.DryEvent) error {
+			return eventTable(at, []client.SignalEvent{{
+				Type: client.SignalEventType(d.Event.Type), Payload: d.Event.Payload, Actor: d.Event.Actor, CreatedAt: d.Event.CreatedAt,
+			}})
+		})))
+	}
 	if e.IdempotencyKey == "" {
 		e.IdempotencyKey = once(rand.Text())
 	}
 	a, err := at.AppendSignalEvent(ctx, e.Signal, &client.AppendSignalEventParams{IdempotencyKey: (*string)(&e.IdempotencyKey)}, body)
-	err = known(finish(at, a, err, func(a *client.AppendedEvent) error {
-		return eventTable(at, []client.SignalEvent{a.Event})
-	}), "Look at the id: it is in the receipt of the call")
-	err = ask.MayHave(err, fmt.Sprintf("Look with `signalcast events list %s`, or run the command again with --idempotency-key %s: it adds the event once", e.Signal, e.IdempotencyKey))
+	err = finish(at, a, err, func(a *client.AppendedEvent) error { return eventTable(at, []client.SignalEvent{a.Event}) })
+	return e.advise(ask.MayHave(err, fmt.Sprintf("Look with `signalcast events list %s`, or run the command again with --idempotency-key %s: it adds the event once", e.Signal, e.IdempotencyKey)))
+}
+
+// advise adds to a refusal what to do.
+func (e *eventsAdd) advise(err error) error {
+	err = known(err, "Look at the id: it is in the receipt of the call")
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Code == "forbidden" {
 		r.Do = "Only who filed a call adds to it: log in with a key of theirs"
 	}

@@ -3,6 +3,8 @@ package verbs
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -61,10 +63,23 @@ func (k *keysList) Run(ctx context.Context, s *Streams) error {
 			if key.Active {
 				state = "active"
 			}
-			rows = append(rows, []string{key.ID.String(), state, when(key.LastUsedAt), when(&key.CreatedAt), show.Short(key.Label, 64)})
+			rows = append(rows, []string{key.ID.String(), state, mayDo(key.Permissions, key.Strict), when(key.LastUsedAt), when(&key.CreatedAt), show.Short(key.Label, 64)})
 		}
-		return show.Table(at.out, "No keys. Mint one with `signalcast keys mint --out FILE`.", []string{"ID", "STATE", "LAST USED", "MADE", "LABEL"}, rows)
+		return show.Table(at.out, "No keys. Mint one with `signalcast keys mint --out FILE`.", []string{"ID", "STATE", "PERMISSIONS", "LAST USED", "MADE", "LABEL"}, rows)
 	})
+}
+
+// mayDo names the permissions of a key. A key that is not strict is held to them only where
+// scopes apply.
+func mayDo(permissions []client.Permission, strict bool) string {
+	words := make([]string, len(permissions))
+	for i, p := range permissions {
+		words[i] = string(p)
+	}
+	if !strict {
+		words = append(words, "(not strict)")
+	}
+	return strings.Join(words, " ")
 }
 
 type keysMint struct {
@@ -107,7 +122,16 @@ func (k *keysRevoke) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	a, err := at.RevokeKey(ctx, &client.RevokeKeyParams{ID: k.ID})
-	err = finish(at, a, err, func(r *client.RevokedKey) error { return show.Pairs(at.out, "Revoked", r.ID.String()) })
+	err = finish(at, a, err, func(r *client.RevokedKey) error {
+		pairs := []string{"Revoked", r.ID.String()}
+		if len(r.Revoked.Signers) > 0 {
+			pairs = append(pairs, "Signers revoked", strings.Join(r.Revoked.Signers, " "))
+		}
+		if len(r.Revoked.Webhooks) > 0 {
+			pairs = append(pairs, "Webhooks stopped", fmt.Sprint(r.Revoked.Webhooks))
+		}
+		return show.Pairs(at.out, pairs...)
+	})
 	err = ask.MayHave(err, "Look with `signalcast keys list`, and run the command again where the key is active still")
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Status == 404 {
 		r.Do = "Look at the id: `signalcast keys list`"

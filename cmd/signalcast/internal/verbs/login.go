@@ -82,13 +82,14 @@ func try(ctx context.Context, c *session) error {
 	return err
 }
 
-// mint makes a key with an identity token, and notes which.
+// mint makes a strict key with an identity token, and records its id.
 func mint(ctx context.Context, c *session, label string, permissions []string, done *loggedIn) (key string, err error) {
 	may := make([]client.Permission, len(permissions))
 	for i, p := range permissions {
 		may[i] = client.Permission(p)
 	}
-	raw, err := ask.Read(c.MintKey(ctx, client.KeyMint{Label: label, Permissions: &may}))
+	strict := true // held to its permissions on every route
+	raw, err := ask.Read(c.MintKey(ctx, client.KeyMint{Label: label, Permissions: &may, Strict: &strict}))
 	if err != nil {
 		return "", ask.MayHave(err, "Look with `signalcast keys list`: a key that was minted is shown to nobody now, so revoke it with `signalcast keys revoke ID`")
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
@@ -22,6 +24,44 @@ type Streams struct {
 	Err        io.Writer                                  // for what is told besides; nil is nobody
 	Terminal   bool                                       // Out is read by somebody
 	Wait       func(context.Context, time.Duration) error // between tries; nil is real time
+}
+
+// beside is where a command writes that belongs to no output.
+func (s *Streams) beside() io.Writer {
+	if s.Err == nil {
+		return io.Discard
+	}
+	return s.Err
+}
+
+// agrees asks a question on the terminal and reports whether the answer is yes. The end of
+// ctx is a no.
+func (s *Streams) agrees(ctx context.Context, question string) bool {
+	_, _ = fmt.Fprint(s.beside(), question+" [y/N] ")
+	answer := make(chan string, 1)
+	go func() { answer <- s.line() }()
+	select {
+	case a := <-answer:
+		return a == "y" || a == "yes"
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// line reads a short line in lower case.
+func (s *Streams) line() string {
+	var line []byte
+	for one := make([]byte, 1); len(line) < 16; { // a reader with a buffer would take the next answer too
+		n, err := s.In.Read(one)
+		if n == 0 || one[0] == '\n' {
+			if n == 0 && err == nil {
+				continue
+			}
+			break
+		}
+		line = append(line, one[0])
+	}
+	return strings.ToLower(strings.TrimSpace(string(line)))
 }
 
 // session is one command at work.
@@ -72,6 +112,11 @@ func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 // programs read, and given as the error. What came is decoded into others, too.
 func finish[T any](s *session, a *http.Response, err error, table func(*T) error, also ...any) error {
 	raw, err := ask.Read(a, err)
+	return present(s, raw, err, table, also...)
+}
+
+// present is finish for an answer that was read.
+func present[T any](s *session, raw []byte, err error, table func(*T) error, also ...any) error {
 	if raw == nil {
 		if r := (*ask.Refused)(nil); s.json && errors.As(err, &r) && r.Body != nil {
 			return errors.Join(err, show.JSON(s.out, r.Body))

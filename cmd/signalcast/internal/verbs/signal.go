@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -35,6 +36,16 @@ func (c *signalShow) Run(ctx context.Context, s *Streams) error {
 
 func signalPairs(s *session, v *client.Signal) error {
 	score, confidence, closed := "", "", ""
+	basis, counts := "", ""
+	if v.ScoreBasisBps > 0 {
+		basis = show.Cents(v.ScoreBasisBps) + " cents"
+	}
+	if v.Counted != nil {
+		counts = map[bool]string{true: "yes", false: "no"}[*v.Counted]
+	}
+	if v.Reason != nil {
+		counts += ": " + *v.Reason
+	}
 	if v.Score != nil {
 		score = strconv.Itoa(int(*v.Score))
 	}
@@ -44,10 +55,16 @@ func signalPairs(s *session, v *client.Signal) error {
 	if v.ClosePrice != nil {
 		closed = show.Cents(*v.ClosePrice) + " cents of YES"
 	}
-	return show.Pairs(s.out, "Signal", v.ID.String(), "By", text(v.Callsign), "Market", v.MarketID, "Title", v.MarketTitle,
-		"Call", string(v.Direction)+" at "+show.Cents(v.PriceAtPrediction)+" cents", "Confidence", confidence, "Take", text(v.TextTake),
+	pairs := []string{
+		"Signal", v.ID.String(), "By", text(v.Callsign), "Market", v.MarketID, "Title", v.MarketTitle,
+		"Call", string(v.Direction) + " at " + show.Cents(v.PriceAtPrediction) + " cents", "Scored at", basis, "Confidence", confidence, "Take", text(v.TextTake),
 		"Filed", when(&v.CreatedAt), "Status", string(v.Status), "Score", score, "Outcome", text(v.Outcome), "Close", closed,
-		"Resolved", when(v.ResolvedAt), "Receipt", receiptAt(s.at, v.ID.String()))
+		"Resolved", when(v.ResolvedAt), "Counts in points", counts, "Receipt", receiptAt(s.at, v.ID.String()),
+	}
+	if v.Status == client.SignalStatusPending && v.PriceVerified && v.Rated {
+		pairs = append(pairs, points(v.ScoreBasisBps, v.ConfirmedAt != nil || strings.HasPrefix(v.MarketID, "native-"))...)
+	}
+	return show.Pairs(s.out, pairs...)
 }
 
 // Receipt is `signalcast receipt`.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
@@ -103,10 +104,14 @@ type signerRegister struct {
 	File  string   `arg:"" help:"The file of the key." type:"path"`
 	Scope []string `required:"" help:"What it may sign, as signal:create; one for each type of message. An operator key can give those of its permissions."`
 	Label string   `help:"Name of the signer." default:"signalcast"`
+	Days  int      `help:"Days until the signer expires, at most 90 with an operator key. A signer of an app ends with its grant at the latest." default:"89"`
 }
 
 // Run proves that the key is held here, and registers it.
 func (r *signerRegister) Run(ctx context.Context, s *Streams) error {
+	if r.Days < 1 {
+		return errors.New("--days must be at least 1")
+	}
 	key, err := signer.Open(r.File)
 	if err != nil {
 		return err
@@ -123,11 +128,13 @@ func (r *signerRegister) Run(ctx context.Context, s *Streams) error {
 	if json.Unmarshal(raw, &c) != nil || c.Challenge == "" {
 		return errors.New("the hub's answer holds no challenge: look at --hub")
 	}
-	proof, err := key.Proof(c.Challenge, r.Scope)
+	expires := time.Now().UTC().AddDate(0, 0, r.Days).Truncate(time.Second)
+	stamp := expires.Format(time.RFC3339) // as the body spells it
+	proof, err := key.Proof(c.Challenge, r.Scope, &stamp)
 	if err != nil {
 		return err
 	}
-	a, err := at.RegisterSigner(ctx, client.SignerDraft{PublicKey: key.PublicKey, Scopes: r.Scope, Label: &r.Label, Challenge: c.Challenge, Proof: proof})
+	a, err := at.RegisterSigner(ctx, client.SignerDraft{PublicKey: key.PublicKey, Scopes: r.Scope, Label: &r.Label, ExpiresAt: &expires, Challenge: c.Challenge, Proof: proof})
 	return r.advise(finish(at, a, err, signerPairs(at)))
 }
 

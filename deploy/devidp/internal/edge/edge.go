@@ -58,7 +58,7 @@ func (e edge) discovery(w http.ResponseWriter, _ *http.Request) {
 		"issuer": e.Issuer, "jwks_uri": e.Issuer + "/jwks.json", "authorization_endpoint": e.Issuer + "/login",
 		"response_types_supported": []string{"token"}, "subject_types_supported": []string{"public"},
 		"id_token_signing_alg_values_supported": []string{"ES256"},
-		"claims_supported":                      []string{"iss", "aud", "sub", "sid", "iat", "exp", "name", "preferred_username"},
+		"claims_supported":                      []string{"iss", "aud", "sub", "sid", "iat", "exp", "auth_time", "name", "preferred_username"},
 	})
 }
 

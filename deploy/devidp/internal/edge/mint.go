@@ -20,6 +20,8 @@ func (e edge) mint(w http.ResponseWriter, r *http.Request) {
 		TTL     *int64        `json:"ttl"` // seconds; negative: a token that has expired
 		Age     int64         `json:"age"` // seconds since it was issued; negative: in the future
 		Profile token.Profile `json:"profile"`
+		// SignedIn is the seconds between the sign-in and the token.
+		SignedIn int64 `json:"signedIn"`
 	}
 	if !read(w, r, &in) {
 		return
@@ -35,8 +37,8 @@ func (e edge) mint(w http.ResponseWriter, r *http.Request) {
 	if in.TTL != nil {
 		ttl = *in.TTL
 	}
-	if max(ttl, -ttl, in.Age, -in.Age) > mostSecond {
-		fail(w, http.StatusBadRequest, "invalid_ttl", "ttl and age are seconds, at most a year either way")
+	if max(ttl, -ttl, in.Age, -in.Age, in.SignedIn, -in.SignedIn) > mostSecond {
+		fail(w, http.StatusBadRequest, "invalid_ttl", "ttl, age and signedIn are seconds, at most a year either way")
 		return
 	}
 	p, err := e.People.Ensure(in.User)
@@ -46,6 +48,7 @@ func (e edge) mint(w http.ResponseWriter, r *http.Request) {
 	}
 	t, err := e.Mint.Issue(token.Order{
 		Person: p, Profile: in.Profile, TTL: time.Duration(ttl) * time.Second, Age: time.Duration(in.Age) * time.Second,
+		SignedIn: time.Duration(in.SignedIn) * time.Second,
 	})
 	if err != nil {
 		refuse(w, err)

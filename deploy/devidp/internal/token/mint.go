@@ -37,6 +37,9 @@ type Order struct {
 	Profile Profile
 	TTL     time.Duration // may be negative: a token that has expired
 	Age     time.Duration // how long ago it was issued; negative: in the future
+	// SignedIn is how long before the token was issued the person signed in: auth_time of
+	// the OIDC profile.
+	SignedIn time.Duration
 }
 
 // Tokens are an access token and the identity token beside it.
@@ -49,6 +52,7 @@ type claims struct {
 	Issued   int64  `json:"iat"`
 	Expires  int64  `json:"exp"`
 
+	AuthTime int64  `json:"auth_time,omitempty"`
 	Session  string `json:"sid,omitempty"`
 	Name     string `json:"name,omitempty"`
 	Username string `json:"preferred_username,omitempty"`
@@ -76,6 +80,9 @@ func (m *Mint) Issue(o Order) (t Tokens, err error) {
 		return t, fmt.Errorf("make session id: %w", err)
 	}
 	access.Session, access.Name, access.Username = hex.EncodeToString(session[:]), o.Person.Display, o.Person.Name
+	if o.Profile == OIDC {
+		access.AuthTime = issued.Add(-o.SignedIn).Unix()
+	}
 	if t.Access, err = m.Keys.compact(access); err != nil {
 		return t, err
 	}

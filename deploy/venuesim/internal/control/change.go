@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -15,6 +16,32 @@ type changeBody struct {
 	VenueState     string        `json:"venueState"`
 	Resolution     string        `json:"resolution"`
 	Payout         *float64      `json:"payout"`
+	CloseTime      *string       `json:"closeTime"`
+	bookBody
+}
+
+// bookBody names the order book around a price.
+type bookBody struct {
+	YesBid *float64 `json:"yesBid"`
+	YesAsk *float64 `json:"yesAsk"`
+	Spread *float64 `json:"spread"`
+}
+
+func (in bookBody) named() bool { return in.YesBid != nil || in.YesAsk != nil || in.Spread != nil }
+
+func (in bookBody) read() (book *world.Top, spread *world.Micros, err error) {
+	if (in.YesBid == nil) != (in.YesAsk == nil) || in.YesBid != nil && in.Spread != nil {
+		return nil, nil, bad("give yesBid and yesAsk together, or spread")
+	}
+	if spread, err = share("spread", in.Spread); err != nil || in.YesBid == nil {
+		return nil, spread, err
+	}
+	bid, err1 := share("yesBid", in.YesBid)
+	ask, err2 := share("yesAsk", in.YesAsk)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, nil, bad("%v", err)
+	}
+	return &world.Top{Bid: *bid, Ask: *ask}, nil, nil
 }
 
 func (c control) change(v Venue, r *http.Request, body []byte) (int, any, error) {
@@ -48,8 +75,8 @@ func (in changeBody) change(v Venue) (ch world.Change, err error) {
 	if in.Outcome != "" && !in.Outcome.Known() {
 		return ch, bad("outcome must be YES, NO or INVALID")
 	}
-	if in.YesPrice == nil && in.State == "" && in.Outcome == "" {
-		return ch, bad("nothing to change: give yesPrice, state or outcome")
+	if in.YesPrice == nil && in.State == "" && in.Outcome == "" && !in.named() {
+		return ch, bad("nothing to change: give yesPrice, yesBid and yesAsk, spread, state or outcome")
 	}
 	if err := v.Rules.change(in); err != nil {
 		return ch, err
@@ -61,8 +88,18 @@ func (in changeBody) change(v Venue) (ch world.Change, err error) {
 	if ch.Payout, err = share("payout", in.Payout); err != nil {
 		return ch, err
 	}
+	if ch.Book, ch.Spread, err = in.read(); err != nil {
+		return ch, err
+	}
+	now := v.World.Now()
+	ch.Ends = in.State != "" && in.State != world.Open && (in.State == world.Closed || in.State == world.Resolved || !v.Rules.TradesOn)
+	if in.CloseTime != nil {
+		if ch.Closed, err = moment("closeTime", *in.CloseTime, now); err != nil {
+			return ch, err
+		}
+	}
 	if in.ResolutionTime != nil {
-		ch.At, err = moment("resolutionTime", *in.ResolutionTime, v.World.Now())
+		ch.At, err = moment("resolutionTime", *in.ResolutionTime, now)
 	}
 	return ch, err
 }

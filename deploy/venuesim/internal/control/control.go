@@ -17,6 +17,7 @@ import (
 const (
 	maxBody      = 64 << 10
 	maxSeconds   = 86_400
+	maxDelay     = 60
 	maxText      = 20_000
 	usualVolume  = 25_000
 	usualLife    = 30 * 24 * time.Hour
@@ -109,6 +110,8 @@ type createBody struct {
 	EventTitle  string   `json:"eventTitle"`
 	StartDate   *string  `json:"startDate"`
 	Kind        string   `json:"kind"`
+	Creator     string   `json:"creator"`
+	bookBody
 }
 
 func (c control) create(v Venue, _ *http.Request, body []byte) (int, any, error) {
@@ -134,7 +137,7 @@ func (in createBody) draft(now time.Time) (d world.Draft, err error) {
 	d = world.Draft{
 		Question: strings.TrimSpace(in.Question), Description: in.Description, Category: in.Category, EventTitle: in.EventTitle,
 		Outcomes: in.Outcomes, End: now.Add(usualLife).Truncate(time.Second), Volume: usualVolume,
-		Kind: in.Kind,
+		Kind: in.Kind, Creator: in.Creator,
 	}
 	if d.Question == "" || len(d.Question) > maxText || len(d.Description) > maxText || len(d.EventTitle) > maxText {
 		return d, bad("question is required; no text may be longer than %d bytes", maxText)
@@ -144,6 +147,9 @@ func (in createBody) draft(now time.Time) (d world.Draft, err error) {
 	}
 	if d.Price, err = world.FromFloat(*in.YesPrice); err != nil {
 		return d, bad("yesPrice: %v", err)
+	}
+	if d.Book, d.Spread, err = in.read(); err != nil {
+		return d, err
 	}
 	if in.EndDate != nil {
 		if d.End, err = time.Parse(time.RFC3339, *in.EndDate); err != nil {
@@ -185,6 +191,7 @@ func (c control) fault(v Venue, _ *http.Request, body []byte) (int, any, error) 
 		Mode    Mode     `json:"mode"`
 		Seconds *float64 `json:"seconds"`
 		On      string   `json:"on"`
+		Delay   *float64 `json:"delay"`
 	}
 	if err := decode(body, &in); err != nil {
 		return 0, nil, err
@@ -202,11 +209,18 @@ func (c control) fault(v Venue, _ *http.Request, body []byte) (int, any, error) 
 		}
 		d = time.Duration(*in.Seconds * float64(time.Second))
 	}
+	delay := usualDelay
+	if in.Delay != nil {
+		if in.Mode != Slow || *in.Delay <= 0 || *in.Delay > maxDelay {
+			return 0, nil, bad("delay goes with mode slow and must be above 0 and at most %d seconds", maxDelay)
+		}
+		delay = time.Duration(*in.Delay * float64(time.Second))
+	}
 	if in.On != onSockets {
-		v.Switch.Set(in.Mode, d)
+		v.Switch.Set(in.Mode, d, delay)
 	}
 	if in.On != onReads && v.Line != nil {
-		v.Line.Set(in.Mode, d)
+		v.Line.Set(in.Mode, d, delay)
 	}
 	return http.StatusOK, map[string]any{"mode": in.Mode, "seconds": d.Seconds()}, nil
 }

@@ -16,13 +16,13 @@ const (
 	None    Mode = "none"
 	Refuse  Mode = "refuse"  // the connection is closed at once
 	Hang    Mode = "hang"    // no answer until the client leaves or the time is over
-	Slow    Mode = "slow"    // the right answer, SlowBy late
+	Slow    Mode = "slow"    // the right answer, late
 	Garbage Mode = "garbage" // truncated JSON, HTML, JSON of wrong types, by turns
 	Limited Mode = "429"
 )
 
-// SlowBy is how late an answer comes in mode slow.
-const SlowBy = 5 * time.Second
+// usualDelay is how late an answer comes in mode slow, unless a test says otherwise.
+const usualDelay = 5 * time.Second
 
 // Known says whether m is one of the modes.
 func (m Mode) Known() bool {
@@ -42,6 +42,7 @@ type Switch struct {
 	until   time.Time
 	changed chan struct{} // closed when the mode is set anew
 	turn    int
+	delay   time.Duration // of mode slow
 	limited limited
 }
 
@@ -53,7 +54,7 @@ var edge = limited{"text/plain; charset=UTF-8", "error code: 1015"}
 
 // NewSwitch gives a switch in mode none.
 func NewSwitch(now func() time.Time) *Switch {
-	return &Switch{now: now, mode: None, changed: make(chan struct{}), limited: edge}
+	return &Switch{now: now, mode: None, delay: usualDelay, changed: make(chan struct{}), limited: edge}
 }
 
 // Limiting gives the switch the venue's own JSON for mode 429.
@@ -62,13 +63,21 @@ func (s *Switch) Limiting(body string) *Switch {
 	return s
 }
 
-// Set starts a mode and ends the one before, also for requests that hang in it.
-func (s *Switch) Set(m Mode, d time.Duration) {
+// Delay is how late an answer comes in mode slow.
+func (s *Switch) Delay() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.delay
+}
+
+// Set starts a mode and ends the one before, also for requests that hang in it. delay is that
+// of mode slow.
+func (s *Switch) Set(m Mode, d, delay time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.changed)
 	s.changed = make(chan struct{})
-	s.mode, s.until, s.turn = m, s.now().Add(d), 0
+	s.mode, s.until, s.turn, s.delay = m, s.now().Add(d), 0, delay
 }
 
 func (s *Switch) read() (mode Mode, left time.Duration, changed <-chan struct{}, turn int) {
@@ -126,7 +135,7 @@ func (s *Switch) pass(w http.ResponseWriter, r *http.Request, next http.Handler,
 		w.WriteHeader(http.StatusTooManyRequests)
 		_, _ = w.Write([]byte(s.limited.body))
 	case Slow:
-		if pause(r, SlowBy, nil) {
+		if pause(r, s.Delay(), nil) {
 			next.ServeHTTP(w, r)
 		}
 	default:

@@ -24,6 +24,12 @@ type Rules struct {
 	Payout bool
 	// Unpaid is the one of Forms that names no share.
 	Unpaid string
+	// NoBook tells a venue without order books.
+	NoBook bool
+	// Creator allows naming the user who creates a market.
+	Creator bool
+	// TradesOn tells a venue at which trading goes on while an outcome is proposed.
+	TradesOn bool
 	// Undisputed tells a venue at which no result is challenged.
 	Undisputed bool
 }
@@ -37,6 +43,16 @@ func (r Rules) draft(in createBody) error {
 	}
 	if in.Kind != "" && !slices.Contains(r.Kinds, in.Kind) {
 		return bad("kind must be one of: %s", list(r.Kinds))
+	}
+	if in.Creator != "" && !r.Creator {
+		return bad("creator cannot be named at this venue")
+	}
+	return r.book(in.bookBody)
+}
+
+func (r Rules) book(in bookBody) error {
+	if in.named() && r.NoBook {
+		return bad("yesBid, yesAsk and spread go with venues that have order books")
 	}
 	return nil
 }
@@ -59,6 +75,12 @@ func (r Rules) change(in changeBody) error {
 	}
 	if in.ResolutionTime != nil && in.State != world.Resolved {
 		return bad("resolutionTime goes with state resolved")
+	}
+	if in.CloseTime != nil && (in.State == "" || in.State == world.Open) {
+		return bad("closeTime goes with state closed, proposed, disputed or resolved")
+	}
+	if err := r.book(in.bookBody); err != nil {
+		return err
 	}
 	if (in.Resolution != "" || in.Payout != nil) && (in.State == "" || in.State == world.Open || in.State == world.Closed) {
 		return bad("resolution and payout go with state proposed, disputed or resolved")

@@ -126,8 +126,8 @@ func answer(m *world.Market) string {
 
 // closeTime is moved back when trading ends early.
 func closeTime(m *world.Market) time.Time {
-	if m.State != world.Open && !m.ChangedAt.IsZero() && m.ChangedAt.Before(m.End) {
-		return m.ChangedAt
+	if at := m.Ended(); m.State != world.Open && !at.IsZero() && at.Before(m.End) {
+		return at
 	}
 	return m.End
 }
@@ -160,7 +160,8 @@ func (s *Service) quotes(k *market, m *world.Market, now time.Time) {
 // book gives best bid, best ask and the last trade. A few books are empty, a
 // few wide: then only the last trade tells a price.
 func book(m *world.Market) (bid, ask, last world.Micros) {
-	bid, ask = world.Quote(m.Price)
+	top := m.Top()
+	bid, ask = top.Bid, top.Ask
 	switch {
 	case m.Patched:
 	case m.Odd("emptybook", 50):

@@ -142,13 +142,13 @@ func (s *Service) orderbook(w http.ResponseWriter, r *http.Request) {
 	}
 	if active(&m, s.world.Now()) {
 		b.LastTradePrice, b.AdjustedMidpoint, b.Midpoint = m.Price.Float(), m.Price.Float(), m.Price.Float()
-		bid, ask := world.Quote(m.Price)
+		top := m.Top()
 		for i := range world.Micros(levels) {
 			size := int64(300_000_000 + 100_000_000*i)
-			if p := bid - i*tick; p > 0 {
+			if p := top.Bid - i*tick; p > 0 {
 				b.Bids = append(b.Bids, level{p.Float(), size, "BUY"})
 			}
-			if p := ask + i*tick; p < world.One {
+			if p := top.Ask + i*tick; p < world.One {
 				b.Asks = append(b.Asks, level{p.Float(), size, "SELL"})
 			}
 		}

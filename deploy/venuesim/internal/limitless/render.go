@@ -54,8 +54,8 @@ func kind(m *world.Market) string {
 
 // ends is when trading ends: earlier than planned where a test closed it.
 func ends(m *world.Market) time.Time {
-	if m.State != world.Open && !m.ChangedAt.IsZero() && m.ChangedAt.Before(m.End) {
-		return m.ChangedAt
+	if at := m.Ended(); m.State != world.Open && !at.IsZero() && at.Before(m.End) {
+		return at
 	}
 	return m.End
 }
@@ -161,9 +161,9 @@ func (l *market) pool(m *world.Market) {
 
 func (l *market) book(m *world.Market) {
 	p := yes(m)
-	bid, ask := world.Quote(p)
+	top := m.Top()
 	rest := func(p world.Micros) float64 { return (world.One - p).Float() }
-	take, give := pair{ask.Float(), rest(bid)}, pair{bid.Float(), rest(ask)}
+	take, give := pair{top.Ask.Float(), rest(top.Bid)}, pair{top.Bid.Float(), rest(top.Ask)}
 	l.Prices = []float64{p.Float(), rest(p)}
 	l.TradePrices = &tradePrices{Buy: quotes{take, give}, Sell: quotes{give, take}}
 	l.NegRiskRequestID.there = true

@@ -1,6 +1,7 @@
 package manifold
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -35,8 +36,8 @@ func resolved(m *world.Market) bool {
 
 // closes is when trading ends; ok is false when no end is set.
 func closes(m *world.Market) (ms int64, ok bool) {
-	if m.State != world.Open && !m.ChangedAt.IsZero() && m.ChangedAt.Before(m.End) {
-		return m.ChangedAt.UnixMilli(), true
+	if at := m.Ended(); m.State != world.Open && !at.IsZero() && at.Before(m.End) {
+		return at.UnixMilli(), true
 	}
 	if m.State == world.Open && !m.Patched {
 		switch {
@@ -67,7 +68,7 @@ func created(m *world.Market) int64 {
 func (s *Service) short(m *world.Market) short {
 	now := s.world.Now().UnixMilli()
 	c := short{
-		ID: s.Key(m), CreatorID: "u1Invented0000000000", CreatorUsername: user, CreatorName: "Invented User", CreatedTime: created(m),
+		ID: s.Key(m), CreatorID: cmp.Or(m.Creator, "u1Invented0000000000"), CreatorUsername: user, CreatorName: "Invented User", CreatedTime: created(m),
 		CreatorAvatarURL: "https://assets.example.test/a.png", Question: m.YesQuestion(), Slug: m.Slug, URL: "https://manifold.markets/" + user + "/" + m.Slug,
 		OutcomeType: kind(m), Mechanism: "none", UniqueBettorCount: 41, LastUpdatedTime: now, LastBetTime: min(now, m.Until(s.world.Now()).UnixMilli()),
 		LastCommentTime: created(m), Token: "MANA",

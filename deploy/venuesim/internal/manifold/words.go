@@ -13,5 +13,6 @@ const (
 
 // Rules are what a test can tell this venue.
 var Rules = control.Rules{
+	NoBook: true, Creator: true,
 	Forms: map[string][]world.Verdict{formCancel: control.Void, formShare: control.Void}, Payout: true, Unpaid: formCancel, Undisputed: true,
 }

@@ -29,7 +29,9 @@ func (s *Service) clobRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /clob/midpoint", s.midpoint)
 	mux.HandleFunc("POST /clob/midpoints", s.midpoints)
 	mux.HandleFunc("GET /clob/midpoints", func(w http.ResponseWriter, _ *http.Request) { clobFail(w, http.StatusBadRequest, badBody) })
-	mux.HandleFunc("GET /clob/book", s.book)
+	mux.HandleFunc("GET /clob/book", s.oneBook)
+	mux.HandleFunc("POST /clob/books", s.manyBooks)
+	mux.HandleFunc("GET /clob/books", func(w http.ResponseWriter, _ *http.Request) { clobFail(w, http.StatusBadRequest, badBody) })
 	mux.HandleFunc("GET /clob/price", s.price)
 	mux.HandleFunc("GET /clob/last-trade-price", s.lastTrade)
 	mux.HandleFunc("GET /clob/prices-history", s.history)
@@ -89,27 +91,34 @@ func (s *Service) record(m *world.Market) clobMarket {
 	return c
 }
 
-// side finds the market and outcome of a token that is trading. It answers the
-// request itself when there is none.
-func (s *Service) side(w http.ResponseWriter, token string) (m world.Market, price world.Micros, ok bool) {
-	if !digits(token) {
+// token is one outcome of a market that is trading.
+type token struct {
+	id    string
+	m     world.Market
+	price world.Micros
+	top   world.Top
+}
+
+// side finds a token that is trading. It answers the request itself when there is none.
+func (s *Service) side(w http.ResponseWriter, id string) (t token, ok bool) {
+	if !digits(id) {
 		clobFail(w, http.StatusBadRequest, badToken)
-		return m, 0, false
+		return t, false
 	}
-	m, price, ok = s.trading(token)
+	t, ok = s.trading(id)
 	if !ok {
 		clobFail(w, http.StatusNotFound, noBook)
 	}
-	return m, price, ok
+	return t, ok
 }
 
-func (s *Service) trading(token string) (m world.Market, price world.Micros, ok bool) {
-	m, ok = s.world.Find(token)
-	i := slices.Index(m.Tokens, token)
+func (s *Service) trading(id string) (t token, ok bool) {
+	m, ok := s.world.Find(id)
+	i := slices.Index(m.Tokens, id)
 	if !ok || i < 0 || m.Finished() || m.Placeholder {
-		return m, 0, false
+		return t, false
 	}
-	return m, m.Prices()[i], true
+	return token{id, m, m.Prices()[i], m.Tops()[i]}, true
 }
 
 func digits(s string) bool {
@@ -122,25 +131,37 @@ func digits(s string) bool {
 }
 
 func (s *Service) midpoint(w http.ResponseWriter, r *http.Request) {
-	if _, p, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
-		reply.JSON(w, http.StatusOK, map[string]string{"mid": p.String()})
+	if t, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
+		reply.JSON(w, http.StatusOK, map[string]string{"mid": t.price.String()})
 	}
 }
 
-// midpoints leaves tokens without a book out of its answer.
-func (s *Service) midpoints(w http.ResponseWriter, r *http.Request) {
+// batch reads the tokens of a batch request that are trading; the others are left out of the
+// answer. It answers the request itself when it cannot be read.
+func (s *Service) batch(w http.ResponseWriter, r *http.Request) (out []token, ok bool) {
 	var list []struct {
 		TokenID string `json:"token_id"`
 	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&list); err != nil || len(list) > maxBatch {
 		clobFail(w, http.StatusBadRequest, badBody)
+		return nil, false
+	}
+	for _, item := range list {
+		if t, ok := s.trading(item.TokenID); ok {
+			out = append(out, t)
+		}
+	}
+	return out, true
+}
+
+func (s *Service) midpoints(w http.ResponseWriter, r *http.Request) {
+	list, ok := s.batch(w, r)
+	if !ok {
 		return
 	}
 	out := map[string]string{}
-	for _, item := range list {
-		if _, p, ok := s.trading(item.TokenID); ok {
-			out[item.TokenID] = p.String()
-		}
+	for _, t := range list {
+		out[t.id] = t.price.String()
 	}
 	reply.JSON(w, http.StatusOK, out)
 }
@@ -151,55 +172,66 @@ func (s *Service) price(w http.ResponseWriter, r *http.Request) {
 		clobFail(w, http.StatusBadRequest, "Invalid side")
 		return
 	}
-	if _, p, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
-		bid, ask := world.Quote(p)
+	if t, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
+		price := t.top.Bid
 		if side == "SELL" {
-			bid = ask
+			price = t.top.Ask
 		}
-		reply.JSON(w, http.StatusOK, map[string]string{"price": bid.String()})
+		reply.JSON(w, http.StatusOK, map[string]string{"price": price.String()})
 	}
 }
 
 func (s *Service) lastTrade(w http.ResponseWriter, r *http.Request) {
-	if _, p, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
-		_, ask := world.Quote(p)
-		reply.JSON(w, http.StatusOK, map[string]string{"price": ask.String(), "side": "BUY"})
+	if t, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
+		reply.JSON(w, http.StatusOK, map[string]string{"price": t.top.Ask.String(), "side": "BUY"})
 	}
 }
 
-func (s *Service) book(w http.ResponseWriter, r *http.Request) {
-	token := r.URL.Query().Get("token_id")
-	m, p, ok := s.side(w, token)
+func (s *Service) oneBook(w http.ResponseWriter, r *http.Request) {
+	if t, ok := s.side(w, r.URL.Query().Get("token_id")); ok {
+		reply.JSON(w, http.StatusOK, s.book(t))
+	}
+}
+
+func (s *Service) manyBooks(w http.ResponseWriter, r *http.Request) {
+	list, ok := s.batch(w, r)
 	if !ok {
 		return
 	}
-	b := sides(token, p)
-	reply.JSON(w, http.StatusOK, clobBook{
-		Market: m.ConditionID, AssetID: token, Timestamp: strconv.FormatInt(s.world.Now().UnixMilli(), 10), Hash: b.hash,
-		Bids: b.bids, Asks: b.asks, MinOrderSize: "5", TickSize: tick.String(), NegRisk: m.NegRisk, LastTradePrice: b.ask.String(),
-	})
+	out := make([]clobBook, len(list))
+	for i, t := range list {
+		out[i] = s.book(t)
+	}
+	reply.JSON(w, http.StatusOK, out)
 }
 
-// quoted is the book of a token whose price is p.
+func (s *Service) book(t token) clobBook {
+	b := sides(t.id, t.top)
+	return clobBook{
+		Market: t.m.ConditionID, AssetID: t.id, Timestamp: strconv.FormatInt(s.world.Now().UnixMilli(), 10), Hash: b.hash,
+		Bids: b.bids, Asks: b.asks, MinOrderSize: "5", TickSize: tick.String(), NegRisk: t.m.NegRisk, LastTradePrice: b.Ask.String(),
+	}
+}
+
+// quoted is the book of a token.
 type quoted struct {
+	world.Top
 	bids, asks []clobLevel // the worst price comes first
-	bid, ask   world.Micros
 	hash       string
 }
 
-func sides(token string, p world.Micros) quoted {
-	b := quoted{bids: []clobLevel{}, asks: []clobLevel{}}
-	b.bid, b.ask = world.Quote(p)
-	sum := sha1.Sum([]byte(token + p.String()))
+func sides(token string, top world.Top) quoted {
+	b := quoted{Top: top, bids: []clobLevel{}, asks: []clobLevel{}}
+	sum := sha1.Sum([]byte(token + top.Bid.String() + top.Ask.String()))
 	b.hash = hex.EncodeToString(sum[:])
-	step := max(b.ask-b.bid, tick)
+	step := max(b.Ask-b.Bid, tick)
 	for i := range world.Micros(levels) {
 		far := levels - 1 - i
 		size := strconv.Itoa(100 + int(sum[i])*int(far+1))
-		if price := b.bid - far*step; price > 0 {
+		if price := b.Bid - far*step; b.Bid > 0 && price > 0 {
 			b.bids = append(b.bids, clobLevel{price.Fixed(), size})
 		}
-		if price := b.ask + far*step; price < world.One {
+		if price := b.Ask + far*step; b.Ask < world.One && price < world.One {
 			b.asks = append(b.asks, clobLevel{price.Fixed(), size})
 		}
 	}

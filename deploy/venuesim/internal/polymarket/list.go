@@ -33,7 +33,7 @@ var orders = map[string]func(*world.Market) float64{
 	"endDate":      func(m *world.Market) float64 { return seconds(m.End) },
 	"startDate":    func(m *world.Market) float64 { return seconds(m.Start) },
 	"createdAt":    func(m *world.Market) float64 { return seconds(m.Start) },
-	"closedTime":   func(m *world.Market) float64 { return seconds(m.ChangedAt) },
+	"closedTime":   func(m *world.Market) float64 { return seconds(m.Ended()) },
 }
 
 func seconds(t time.Time) float64 {

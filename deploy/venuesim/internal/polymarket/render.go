@@ -11,6 +11,7 @@ import (
 const (
 	fineTime  = "2006-01-02T15:04:05.999999Z"
 	spaceTime = "2006-01-02 15:04:05+00"
+	exactTime = "2006-01-02 15:04:05.999+00" // the venue gives closing times with a fraction
 	picture   = "https://assets.example.test/m.png"
 )
 
@@ -65,7 +66,8 @@ func (s *Service) money(g *gammaMarket, m *world.Market, prices []world.Micros) 
 		g.Liquidity, g.LiquidityNum, g.LiquidityClob = number(m.Liquidity), &m.Liquidity, &m.Liquidity
 		return
 	}
-	bid, ask := world.Quote(prices[0])
+	top := m.Tops()[0]
+	bid, ask := top.Bid, top.Ask
 	g.LastTradePrice, g.Spread = ask.Float(), (ask - bid).Float()
 	before := m.Path(max(m.Start.Unix(), m.Until(s.world.Now()).Unix()-86400))
 	g.OneDayPriceChange = (m.Price - before).Float()
@@ -80,7 +82,7 @@ func (s *Service) money(g *gammaMarket, m *world.Market, prices []world.Micros) 
 // oracle fills in what the outcome oracle has said so far.
 func oracle(g *gammaMarket, m *world.Market) {
 	if m.Finished() {
-		g.ClosedTime = m.ChangedAt.Format(spaceTime)
+		g.ClosedTime = m.Ended().Format(exactTime)
 	}
 	switch m.State {
 	case world.Proposed:
@@ -128,8 +130,8 @@ func (s *Service) recorded(m *world.Market) any {
 	oracle(&g, m)
 	fields["closed"], fields["acceptingOrders"] = m.Finished(), !m.Finished()
 	fields["outcomePrices"], fields["umaResolutionStatuses"] = inner(priceTexts(prices)), g.UmaResolutionStatuses
-	bid, ask := world.Quote(prices[0])
-	fields["bestBid"], fields["bestAsk"], fields["lastTradePrice"] = bid.Float(), ask.Float(), ask.Float()
+	top := m.Tops()[0]
+	fields["bestBid"], fields["bestAsk"], fields["lastTradePrice"] = top.Bid.Float(), top.Ask.Float(), top.Ask.Float()
 	for key, text := range map[string]string{
 		"umaResolutionStatus": g.UmaResolutionStatus, "closedTime": g.ClosedTime, "umaEndDate": g.UmaEndDate, "resolvedBy": g.ResolvedBy,
 	} {

@@ -34,9 +34,9 @@ type stream struct {
 	second  int64             // of the last beat
 }
 
-// showed is what was told last of a market.
+// showed is what was sent last of a market.
 type showed struct {
-	price world.Micros
+	tops  []world.Top
 	final bool
 }
 
@@ -80,18 +80,19 @@ func (st *stream) Take(message []byte) []any {
 func (st *stream) follow(tokens []string) []bookEvent {
 	books := []bookEvent{}
 	for _, t := range tokens {
-		m, p, ok := st.trading(t)
+		one, ok := st.trading(t)
 		if !ok || len(st.tokens) > mostTokens {
 			continue
 		}
+		m := &one.m
 		st.tokens[t] = m.ID
 		if st.shown[m.ID] == nil {
-			st.shown[m.ID] = &showed{price: m.Price}
+			st.shown[m.ID] = &showed{tops: m.Tops()}
 		}
-		b := sides(t, p)
+		b := sides(t, one.top)
 		books = append(books, bookEvent{
 			Type: "book", AssetID: t, Market: m.ConditionID, Bids: b.bids, Asks: b.asks, Timestamp: st.stamp(), Hash: b.hash,
-			TickSize: tick.String(), LastTradePrice: b.ask.Fixed(),
+			TickSize: tick.String(), LastTradePrice: b.Ask.Fixed(),
 		})
 	}
 	return books
@@ -117,9 +118,10 @@ func (st *stream) Beat() (out []any) {
 			continue
 		}
 		was := st.shown[id]
-		if was.final = false; m.Price != was.price {
-			out = append(out, st.moved(&m, was.price)...)
-			was.price = m.Price
+		was.final = false
+		if tops := m.Tops(); !slices.Equal(tops, was.tops) {
+			out = append(out, st.moved(&m, was.tops, tops)...)
+			was.tops = tops
 		}
 	}
 	return out
@@ -143,12 +145,10 @@ func (st *stream) ended(m *world.Market) []any {
 	return []any{e}
 }
 
-// moved tells a new price: every level of the books of the market that is another
-// one, and of the tokens that are followed a trade at the new price.
-func (st *stream) moved(m *world.Market, before world.Micros) []any {
-	old := *m
-	old.Price = before
-	from, to, at := old.Prices(), m.Prices(), st.stamp()
+// moved sends new tops: every level of the market's books that differs, and for the tokens
+// that are followed a trade at the new price.
+func (st *stream) moved(m *world.Market, from, to []world.Top) []any {
+	at := st.stamp()
 	change := changeEvent{Type: "price_change", Market: m.ConditionID, Changes: []levelChange{}, Timestamp: at}
 	var more []any
 	for i, t := range m.Tokens {
@@ -159,7 +159,7 @@ func (st *stream) moved(m *world.Market, before world.Micros) []any {
 		}{{"BUY", was.bids, is.bids}, {"SELL", was.asks, is.asks}} {
 			for _, l := range differing(side.from, side.to) {
 				change.Changes = append(change.Changes, levelChange{
-					AssetID: t, Price: l.Price, Size: l.Size, Side: side.word, Hash: is.hash, BestBid: is.bid.Fixed(), BestAsk: is.ask.Fixed(),
+					AssetID: t, Price: l.Price, Size: l.Size, Side: side.word, Hash: is.hash, BestBid: is.Bid.Fixed(), BestAsk: is.Ask.Fixed(),
 				})
 			}
 		}
@@ -167,12 +167,12 @@ func (st *stream) moved(m *world.Market, before world.Micros) []any {
 			continue
 		}
 		more = append(more, tradeEvent{
-			Type: "last_trade_price", AssetID: t, Market: m.ConditionID, FeeRateBps: "0", Price: is.ask.Fixed(), Side: "BUY", Size: "10", Timestamp: at,
+			Type: "last_trade_price", AssetID: t, Market: m.ConditionID, FeeRateBps: "0", Price: is.Ask.Fixed(), Side: "BUY", Size: "10", Timestamp: at,
 		})
 		if st.more {
 			more = append(more, topEvent{
-				Type: "best_bid_ask", Market: m.ConditionID, AssetID: t, BestBid: is.bid.Fixed(), BestAsk: is.ask.Fixed(),
-				Spread: (is.ask - is.bid).Fixed(), Timestamp: at,
+				Type: "best_bid_ask", Market: m.ConditionID, AssetID: t, BestBid: is.Bid.Fixed(), BestAsk: is.Ask.Fixed(),
+				Spread: (is.Ask - is.Bid).Fixed(), Timestamp: at,
 			})
 		}
 	}

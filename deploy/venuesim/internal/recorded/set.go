@@ -93,6 +93,8 @@ type object struct {
 	Volume24hr    float64  `json:"volume24hr"`
 	LiquidityNum  float64  `json:"liquidityNum"`
 	LastTrade     *float64 `json:"lastTradePrice"`
+	BestBid       *float64 `json:"bestBid"`
+	BestAsk       *float64 `json:"bestAsk"`
 	NegRisk       bool     `json:"negRisk"`
 	Group         string   `json:"groupItemTitle"`
 	Events        []struct {
@@ -139,6 +141,7 @@ func (s *Set) addMarket(raw json.RawMessage) bool {
 		m.Tags = append(m.Tags, world.Tag{ID: t.ID, Label: t.Label, Slug: t.Slug})
 	}
 	standing(&m, o)
+	m.Book = o.book(m.YesIndex())
 	s.markets[id] = m
 	s.order = append(s.order, id)
 	for _, key := range append([]string{m.ConditionID, m.Slug}, m.Tokens...) {
@@ -147,6 +150,22 @@ func (s *Set) addMarket(raw json.RawMessage) bool {
 		}
 	}
 	return true
+}
+
+// book returns the recorded best bid and ask of YES; nil when they were not recorded.
+func (o *object) book(yes int) *world.Top {
+	if o.BestBid == nil || o.BestAsk == nil {
+		return nil
+	}
+	bid, err1 := world.FromFloat(*o.BestBid)
+	ask, err2 := world.FromFloat(*o.BestAsk)
+	if err1 != nil || err2 != nil {
+		return nil
+	}
+	if yes == 1 { // the record has those of the first outcome
+		bid, ask = world.One-ask, world.One-bid
+	}
+	return &world.Top{Bid: bid, Ask: ask}
 }
 
 // standing reads price, state and verdict out of the recorded fields.

@@ -126,6 +126,8 @@ func TestBadControlInputIsRefused(t *testing.T) {
 		{"/sim/polymarket/fault", `{"mode":"explode","seconds":1}`, 400},
 		{"/sim/polymarket/fault", `{"mode":"hang"}`, 400},
 		{"/sim/polymarket/fault", `{"mode":"hang","seconds":-1}`, 400},
+		{"/sim/polymarket/fault", `{"mode":"hang","seconds":1,"delay":1}`, 400},
+		{"/sim/polymarket/fault", `{"mode":"slow","seconds":1,"delay":61}`, 400},
 		{"/sim/elsewhere/markets", `{"question":"q?","yesPrice":0.5}`, 404},
 		{"/sim/polymarket/nothing", `{}`, 404},
 	} {

@@ -47,14 +47,17 @@ func Handler(c Config, note func(string)) (http.Handler, error) {
 			return nil, err
 		}
 	}
+	clock := control.NewClock(c.Now)
+	c.Now = clock.Now
 	mux := http.NewServeMux()
+	mux.Handle("POST /sim/clock", clock)
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(rw, `{"ok":true}`)
 	})
 	s := &stage{mux: mux, now: c.Now, venues: map[string]control.Venue{}}
 	w, books := primary(c, lib)
-	s.add(seat{name: "polymarket", paths: []string{"/gamma/", "/clob/"}, socket: "/ws/market", rules: control.Rules{Outcomes: true}}, w, polymarket.New(w, books))
+	s.add(seat{name: "polymarket", paths: []string{"/gamma/", "/clob/"}, socket: "/ws/market", rules: control.Rules{Outcomes: true, TradesOn: true}}, w, polymarket.New(w, books))
 	w = secondary(c, lib.Kalshi, kalshiSize, 'K')
 	s.add(seat{name: "kalshi", prefix: "kalshi-", rules: kalshi.Rules, limited: `{"error":"too many requests"}`}, w, kalshi.New(w))
 	w = secondary(c, lib.Limitless, limitlessSize, 'L')
@@ -66,7 +69,7 @@ func Handler(c Config, note func(string)) (http.Handler, error) {
 		name: "manifold", prefix: "manifold-", socket: "/manifold/ws", rules: manifold.Rules, limited: `{"message":"Too many requests"}`,
 	}, w, manifold.New(w))
 	mux.Handle("/sim/", control.Handler(s.venues))
-	return mux, nil
+	return clock.Wrap(mux), nil
 }
 
 // stage is where the venues are put up.

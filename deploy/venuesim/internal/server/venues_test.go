@@ -76,9 +76,13 @@ func TestWhatAVenueCannotDoIsRefused(t *testing.T) {
 			one + "?1": `{"state":"resolved"}`, one + "?2": `{"state":"gone"}`, one + "?3": `{"venueState":"gone"}`, one + "?4": `{"state":"resolved","outcome":"INVALID","resolution":"odd"}`,
 			one + "?5": `{"state":"resolved","outcome":"YES","payout":0.5}`, one + "?6": `{"state":"resolved","outcome":"YES","resolutionTime":"` + future + `"}`,
 			one + "?7": `{"state":"closed","resolutionTime":"2026-01-01T00:00:00Z"}`, one + "?8": `{"yesPrice":0.4,"payout":0.5}`, one + "?9": `{"state":"open","venueState":"finalized"}`,
-			"/sim/" + v.name + "/markets":    `{"question":"q?","yesPrice":0.5,"outcomes":["Up","Down"]}`,
-			"/sim/" + v.name + "/markets?2":  `{"question":"q?","yesPrice":0.5,"kind":"odd"}`,
-			"/sim/" + v.name + "/markets?3":  `{"question":"q?","yesPrice":0.5,"startDate":"` + future + `"}`,
+			"/sim/" + v.name + "/markets":   `{"question":"q?","yesPrice":0.5,"outcomes":["Up","Down"]}`,
+			"/sim/" + v.name + "/markets?2": `{"question":"q?","yesPrice":0.5,"kind":"odd"}`,
+			"/sim/" + v.name + "/markets?3": `{"question":"q?","yesPrice":0.5,"startDate":"` + future + `"}`,
+			one + "?10":                     `{"yesBid":0.4}`, one + "?11": `{"yesBid":0.4,"yesAsk":0.5,"spread":0.1}`, one + "?12": `{"spread":1.5}`, one + "?13": `{"yesBid":-1,"yesAsk":0.5}`,
+			one + "?14": `{"closeTime":"2026-01-01T00:00:00Z"}`, one + "?15": `{"state":"open","closeTime":"2026-01-01T00:00:00Z"}`,
+			one + "?16":                      `{"state":"closed","closeTime":"` + future + `"}`,
+			"/sim/" + v.name + "/markets?4":  `{"question":"q?","yesPrice":0.5,"yesAsk":0.6}`,
 			"/sim/" + v.name + "/fault":      `{"mode":"explode","seconds":1}`,
 			"/sim/" + v.name + "/markets/17": `{"state":"closed","x":1}`,
 		} {
@@ -91,7 +95,14 @@ func TestWhatAVenueCannotDoIsRefused(t *testing.T) {
 				t.Errorf("%s %s: %d %v", v.name, id, status, got)
 			}
 		}
-		if v.name == "manifold" {
+		if v.name != "manifold" {
+			if status, _ := post(t, base+"/sim/"+v.name+"/markets", `{"question":"q?","yesPrice":0.5,"creator":"u2"}`); status != http.StatusBadRequest {
+				t.Errorf("a creator at %s: %d", v.name, status)
+			}
+		} else {
+			if status, _ := post(t, base+one, `{"spread":0.1}`); status != http.StatusBadRequest {
+				t.Errorf("a spread at Manifold: %d", status)
+			}
 			if status, _ := post(t, base+one, `{"state":"disputed"}`); status != http.StatusBadRequest {
 				t.Errorf("a dispute at Manifold: %d", status)
 			}

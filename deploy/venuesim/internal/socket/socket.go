@@ -171,7 +171,7 @@ func (s *Server) serve(ctx context.Context, l *link, messages <-chan []byte) {
 // say writes frames; false means that the connection is over.
 func (s *Server) say(ctx context.Context, conn *websocket.Conn, frames []any) bool {
 	if len(frames) > 0 && s.sw.Mode() == control.Slow {
-		timer := time.NewTimer(control.SlowBy)
+		timer := time.NewTimer(s.sw.Delay())
 		defer timer.Stop()
 		select {
 		case <-timer.C:

@@ -82,7 +82,10 @@ type Market struct {
 	State       State
 	Verdict     Verdict
 	ChangedAt   time.Time // when State was reached; zero for a market that was always open
+	ClosedAt    time.Time // when trading ended, where that was before ChangedAt; else zero
 	Price       Micros    // YES price, before any outcome is final
+	Spread      *Micros   // between best bid and ask; nil: see Quote
+	Book        *Top      // of YES, where it is given instead of Price and Spread
 	Path        Path
 	Volume      float64
 	Volume24h   float64
@@ -90,12 +93,13 @@ type Market struct {
 	NegRisk     bool
 	Placeholder bool // listed without prices or tokens
 
-	Key    string  // the venue's own key of a recorded market
-	Kind   string  // the venue's own kind of market, where a test named it
-	Word   string  // the venue's own word of the state, where a test named it
-	Form   string  // the venue's own way of telling the result, likewise
-	Payout *Micros // what a market without a plain result pays for YES, likewise
-	Moves  []int64 // moments at which a test moved the price, rising
+	Creator string  // id of the user who created it, where a test named one
+	Key     string  // the venue's own key of a recorded market
+	Kind    string  // the venue's own kind of market, where a test named it
+	Word    string  // the venue's own word of the state, where a test named it
+	Form    string  // the venue's own way of telling the result, likewise
+	Payout  *Micros // what a market without a plain result pays for YES, likewise
+	Moves   []int64 // moments at which a test moved the price, rising
 
 	ConditionID string
 	QuestionID  string
@@ -174,8 +178,38 @@ func (m *Market) YesQuestion() string {
 	return m.Question + " (" + m.Outcomes[i] + ")"
 }
 
-// Quote gives the best bid and ask around a price: a cent apart in the middle
-// of the range, a tenth of a cent apart near its ends.
+// Top is the best bid and ask of an outcome. A bid of 0 and an ask of One mean that the side
+// has no orders.
+type Top struct{ Bid, Ask Micros }
+
+// other returns the top of the opposite outcome.
+func (t Top) other() Top { return Top{One - t.Ask, One - t.Bid} }
+
+// Tops returns the best bid and ask of every outcome.
+func (m *Market) Tops() []Top {
+	prices, yes := m.Prices(), m.YesIndex()
+	out := make([]Top, len(prices))
+	for i, p := range prices {
+		switch {
+		case m.Book != nil && i == yes:
+			out[i] = *m.Book
+		case m.Book != nil && len(prices) == 2:
+			out[i] = m.Book.other()
+		case m.Spread != nil:
+			low := max(p-*m.Spread/2, 0)
+			out[i] = Top{low, min(low+*m.Spread, One)}
+		default:
+			out[i].Bid, out[i].Ask = Quote(p)
+		}
+	}
+	return out
+}
+
+// Top returns the best bid and ask of YES.
+func (m *Market) Top() Top { return m.Tops()[m.YesIndex()] }
+
+// Quote returns the best bid and ask around a price: a cent apart in the middle of the range,
+// a tenth of a cent apart near its ends.
 func Quote(p Micros) (bid, ask Micros) {
 	half := Micros(5_000)
 	if p < 50_000 || p > One-50_000 {
@@ -194,8 +228,16 @@ func (m *Market) Finished() bool {
 
 // Until is the last moment at which the price of the market can have moved.
 func (m *Market) Until(now time.Time) time.Time {
-	if (m.State == Resolved || m.State == Closed) && !m.ChangedAt.IsZero() && m.ChangedAt.Before(now) {
-		return m.ChangedAt
+	if at := m.Ended(); (m.State == Resolved || m.State == Closed) && !at.IsZero() && at.Before(now) {
+		return at
 	}
 	return now
+}
+
+// Ended is when trading ended in a market that is not open.
+func (m *Market) Ended() time.Time {
+	if m.ClosedAt.IsZero() {
+		return m.ChangedAt
+	}
+	return m.ClosedAt
 }

@@ -49,14 +49,21 @@ type Draft struct {
 	Price                           Micros
 	Volume                          float64
 	Kind                            string
+	Creator                         string
+	Spread                          *Micros
+	Book                            *Top
 }
 
 // Change is what a test alters on a market; nil and empty members stay as they are.
 type Change struct {
-	Price   *Micros
+	Price   *Micros // ends a Book
+	Spread  *Micros // ends a Book
+	Book    *Top    // its middle becomes the price, when both sides have orders
 	State   State
 	Verdict Verdict
 	At      time.Time // when State was reached; zero for now
+	Ends    bool      // State ends trading, unless it has ended before
+	Closed  time.Time // when trading ended; zero: with Ends, when State was reached
 	Word    string    // see Market; goes with the state and leaves with it
 	Form    string
 	Payout  *Micros
@@ -72,6 +79,9 @@ type overlay struct {
 	state     State
 	verdict   Verdict
 	changedAt time.Time
+	closedAt  time.Time
+	spread    *Micros
+	book      *Top
 	word      string
 	form      string
 	payout    *Micros
@@ -121,7 +131,7 @@ func (w *World) Create(d Draft) (int64, error) {
 		ID: id, Question: d.Question, Description: d.Description, Category: d.Category,
 		Outcomes: d.Outcomes, Tags: d.Tags, Start: now.Truncate(time.Microsecond), End: d.End, State: Open,
 		Price: d.Price, Volume: d.Volume, Volume24h: d.Volume / 10, Liquidity: d.Volume / 5,
-		Kind: d.Kind,
+		Kind: d.Kind, Creator: d.Creator, Spread: d.Spread, Book: d.Book,
 	}
 	if !d.Start.IsZero() {
 		m.Start = d.Start.UTC()
@@ -175,6 +185,14 @@ func (w *World) Change(id int64, c Change) error {
 		if !c.At.IsZero() {
 			o.changedAt = c.At.UTC()
 		}
+		switch {
+		case c.State == Open:
+			o.closedAt = time.Time{}
+		case !c.Closed.IsZero():
+			o.closedAt = c.Closed.UTC()
+		case c.Ends && (o.closedAt.IsZero() || o.closedAt.After(o.changedAt)):
+			o.closedAt = o.changedAt
+		}
 		o.word, o.form, o.payout = "", "", nil
 		if c.State == Open || c.State == Closed {
 			o.verdict = c.Verdict
@@ -188,6 +206,18 @@ func (w *World) Change(id int64, c Change) error {
 	}
 	if c.Payout != nil {
 		o.payout = c.Payout
+	}
+	if c.Price != nil || c.Spread != nil {
+		o.book = nil
+	}
+	if c.Spread != nil {
+		o.spread = c.Spread
+	}
+	if c.Book != nil {
+		o.book = c.Book
+		if middle := (c.Book.Bid + c.Book.Ask) / 2; c.Price == nil && c.Book.Bid > 0 && c.Book.Ask < One {
+			c.Price = &middle
+		}
 	}
 	if c.Price != nil {
 		if len(o.prices) == maxPriceLog {
@@ -292,6 +322,12 @@ func dress(m Market, o *overlay, now time.Time) Market {
 	}
 	if o != nil {
 		m.Patched = true
+		if len(o.prices) > 0 || o.spread != nil || o.book != nil {
+			m.Book = o.book
+		}
+		if o.spread != nil {
+			m.Spread = o.spread
+		}
 		if len(o.prices) > 0 {
 			m.Path = over(m.Path, o.prices)
 			for _, p := range o.prices {
@@ -300,7 +336,7 @@ func dress(m Market, o *overlay, now time.Time) Market {
 		}
 		if o.state != "" {
 			m.State, m.Verdict, m.ChangedAt = o.state, o.verdict, o.changedAt
-			m.Word, m.Form, m.Payout = o.word, o.form, o.payout
+			m.Word, m.Form, m.Payout, m.ClosedAt = o.word, o.form, o.payout, o.closedAt
 		} else if o.verdict != "" {
 			m.Verdict = o.verdict
 		}

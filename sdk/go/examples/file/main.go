@@ -31,12 +31,14 @@ func main() {
 	refused := (*signalcast.Error)(nil)
 	switch {
 	case errors.Is(err, signalcast.ErrAlreadyPredicted) && errors.As(err, &refused):
-		fmt.Println("the first call stands:", refused.ID())
+		fmt.Println("the first call is locked:", refused.ID())
+	case errors.Is(err, signalcast.ErrPriceMoved) && errors.As(err, &refused):
+		fmt.Println("the price moved:", refused.Message)
 	case errors.Is(err, signalcast.ErrMarketClosed):
 		fmt.Println("too late")
 	case err != nil:
 		log.Fatal(err)
 	default:
-		fmt.Println("filed:", filed.ID)
+		fmt.Println("filed:", filed.ID, "scored at", filed.ScoreBasisBps, filed.Warnings)
 	}
 }

@@ -13,7 +13,7 @@ const check = async (what, how) => {
   await how();
   console.log('ok', what);
 };
-const draft = (marketId, direction = 'NO') => ({ marketId, direction, priceAtPrediction: 6850 });
+const draft = (marketId, direction = 'NO') => ({ marketId, direction, priceAtPrediction: 6850, maxSlippageBps: 10000 }); // calls move native markets
 const keys = need('KEYS').split(',');
 const [own, other] = keys;
 const [first, second, third, closed, ledger] = need('MARKETS').split(',');

@@ -115,9 +115,7 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 		a.pool.Close()
 		return nil, err
 	}
-	a.store = postgres.New(a.pool, postgres.Rules{
-		PriceToleranceBps: cfg.Tolerance, PastEndIsProvisional: cfg.PastEnd, ResolveChunk: cfg.Chunk,
-	}, now)
+	a.store = postgres.New(a.pool, cfg.Scoring.rules(cfg.PastEnd, cfg.Chunk), now)
 	if err := a.subjects(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
@@ -152,6 +150,9 @@ func (a *App) subjects() error {
 	a.operators = operator.NewService(a.store, a.cfg.Mask.Reveal(), a.now)
 	a.markets = market.NewService(a.store, venues, classify(), a.cfg.PastEnd, a.now)
 	a.catalogue = market.NewCatalogue(a.markets, a.store, a.log)
+	if a.catalogue.ConfirmAfter, _, err = a.cfg.Scoring.confirmAfter(); err != nil {
+		return err
+	}
 	if err := a.follow(meter); err != nil {
 		return err
 	}
@@ -205,7 +206,7 @@ func (a *App) faces() error {
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 		Closed: func(code int) { closed.WithLabelValues(strconv.Itoa(code)).Inc() },
 	})
-	a.http = web.NewServer(a.cfg.HTTP, a.edge, a.cfg.Limits, a.log)
+	a.http = web.NewServer(a.cfg.HTTP, web.Harden(a.edge, a.cfg.Env.Production()), a.cfg.Limits, a.log)
 	a.http.Join(page.Join, page.JoinContext)
 	if a.grpc, err = a.serveCalls(); err != nil {
 		return err
@@ -273,6 +274,10 @@ func (a *App) Run(ctx context.Context) error {
 			return a.search.Run(ctx, func(err error) { a.log.Warn("search not followed up", "error", err) })
 		}),
 		run.Loop("price tolerance", a.noteTolerance),
+		run.Loop("quotes", func(ctx context.Context) error {
+			a.markets.Warm(ctx, a.cfg.Scoring.QuoteAge)
+			return ctx.Err()
+		}),
 		run.Loop("wire", a.tellMoves),
 		run.Loop("ticks", a.ticker.Run),
 		run.Loop("movement", func(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
 // Config of the ledger, all from the environment.
@@ -48,7 +50,7 @@ type Config struct {
 	VenueRPS  float64       `env:"VENUE_RPS"              envDefault:"5"`  // requests a second and host
 	Undo      time.Duration `env:"MANIFOLD_WAIT"          envDefault:"1h"` // while a result there can be taken back
 	Grace     time.Duration `env:"RESOLUTION_GRACE"       envDefault:"10m"`
-	Tolerance int           `env:"PRICE_TOLERANCE_BPS"    envDefault:"1000"`
+	Scoring   scoringConfig
 	PastEnd   bool          `env:"PAST_END_IS_PROVISIONAL" envDefault:"true"`
 	Chunk     int           `env:"RESOLVE_CHUNK"          envDefault:"100000"`
 	Movement  time.Duration `env:"MOVEMENT_EVERY"         envDefault:"60s"`
@@ -90,7 +92,7 @@ func (c *Config) Check(r *conf.Report) {
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("RATE_LIMIT_KEY", c.PerKey, 1, 1_000_000)
 	r.Between("REPLICAS", c.Replicas, 1, 1000)
-	r.Between("PRICE_TOLERANCE_BPS", c.Tolerance, 0, 10_000)
+	c.Scoring.check(r)
 	r.Between("RESOLVE_CHUNK", c.Chunk, 1, 1_000_000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 8, 1000)
 	if c.VenueRPS <= 0 || c.VenueRPS > 10_000 {
@@ -133,5 +135,55 @@ func (c *migrateConfig) Check(r *conf.Report) {
 	r.DSN("MIGRATE_DATABASE_URL", c.Admin, "postgres", "postgresql")
 	if !c.Password.IsSet() {
 		r.Fail("DB_RW_PASSWORD", "is not set")
+	}
+}
+
+// scoringConfig is the part of the environment that decides the price and the points of a call.
+type scoringConfig struct {
+	Tolerance int           `env:"PRICE_TOLERANCE_BPS"    envDefault:"0"`
+	QuoteAge  time.Duration `env:"QUOTE_MAX_AGE"          envDefault:"15s"` // oldest quote that a call is compared with
+	Confirm   string        `env:"QUOTE_CONFIRM_AFTER"    envDefault:"5s"`  // from a call to its second quote, or off
+	RatedUSD  float64       `env:"RATED_MIN_VOLUME_USD"   envDefault:"10000"`
+	RatedBy   []string      `env:"MANIFOLD_RATED_CREATORS"` // creator ids whose markets on Manifold are rated; *: all
+}
+
+func (c *scoringConfig) check(r *conf.Report) {
+	r.Between("PRICE_TOLERANCE_BPS", c.Tolerance, 0, 10_000)
+	if c.Tolerance != 0 && r.Env().Production() {
+		r.Fail("PRICE_TOLERANCE_BPS", "must be 0 in production")
+	}
+	if c.QuoteAge < time.Second || c.QuoteAge > 15*time.Minute {
+		r.Fail("QUOTE_MAX_AGE", "must be from 1s to 15m")
+	}
+	switch _, on, err := c.confirmAfter(); {
+	case err != nil:
+		r.Fail("QUOTE_CONFIRM_AFTER", "must be from 1s to 1m, or off")
+	case !on && r.Env().Production():
+		r.Fail("QUOTE_CONFIRM_AFTER", "must not be off in production")
+	}
+	if !(c.RatedUSD >= 0 && c.RatedUSD <= 1e12) {
+		r.Fail("RATED_MIN_VOLUME_USD", "must be from 0 to 1e12")
+	}
+}
+
+// confirmAfter returns the time from a call to its second quote; on is false where second
+// quotes are neither needed nor used.
+func (c *scoringConfig) confirmAfter() (after time.Duration, on bool, err error) {
+	if c.Confirm == "off" {
+		return 0, false, nil
+	}
+	after, err = time.ParseDuration(c.Confirm)
+	if err == nil && (after < time.Second || after > time.Minute) {
+		err = fmt.Errorf("%s is out of bounds", c.Confirm)
+	}
+	return after, true, err
+}
+
+// rules returns what the store applies. The settings were checked.
+func (c *scoringConfig) rules(pastEnd bool, chunk int) postgres.Rules {
+	confirm, _, _ := c.confirmAfter()
+	return postgres.Rules{
+		PriceToleranceBps: c.Tolerance, PastEndIsProvisional: pastEnd, ResolveChunk: chunk,
+		QuoteMaxAge: c.QuoteAge, ConfirmAfter: confirm, RatedMinVolumeUSD: c.RatedUSD, RatedCreators: c.RatedBy,
 	}
 }

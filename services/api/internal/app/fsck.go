@@ -13,11 +13,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// errRecord tells that the record is not what was sealed.
-var errRecord = errors.New("the record differs from its journal")
+// errRecord says that the record is not what was sealed, or that a call is not what follows
+// from its facts.
+var errRecord = errors.New("the record differs from its journal or from its facts")
 
-// fsck prints a line for each row, leaf and root that is not as it was sealed, and
-// fails when there is one. The files hold signed roots that were kept elsewhere.
+// fsck prints a line for each row, leaf and root that is not as it was sealed, and for each
+// number of a call that does not follow from its quotes and times, and fails if there is one.
+// The files hold signed roots that were stored elsewhere.
 func fsck(ctx context.Context, files []string, stdout io.Writer) error {
 	cfg, err := conf.Load[fsckConfig]()
 	if err != nil {
@@ -48,6 +50,13 @@ func fsck(ctx context.Context, files []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	calls, err := postgres.FsckCalls(ctx, pool, cfg.Confirm != "off")
+	if err != nil {
+		return err
+	}
+	for _, d := range calls {
+		found.Differences = append(found.Differences, fmt.Sprintf("signal %s: %s is %s, computed %s", d.Of, d.Counter, d.Kept, d.Counted))
+	}
 	return tellFindings(stdout, found, key)
 }
 
@@ -73,6 +82,7 @@ type fsckConfig struct {
 	Env      conf.Env    `env:"ENV"`
 	Database conf.Secret `env:"DATABASE_URL"`
 	Key      conf.Secret `env:"CHECKPOINT_KEY"`
+	Confirm  string      `env:"QUOTE_CONFIRM_AFTER" envDefault:"5s"` // or off
 }
 
 // Check implements conf.Checker.

@@ -15,6 +15,7 @@ import (
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
@@ -135,6 +136,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	digestv1.RegisterDigestReadServiceServer(server, rpc.NewDigests(a.store))
 	feedv1.RegisterFeedServiceServer(server, rpc.NewFeed(a.store, a.news))
 	feedv1.RegisterFeedReadServiceServer(server, rpc.NewFeedReads(a.store))
+	moderationv1.RegisterModerationServiceServer(server, rpc.NewModeration(a.store, a.now))
 	exportv1.RegisterExportServiceServer(server, rpc.NewExports(export.NewService(a.store, a.now), a.store))
 	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -22,12 +23,14 @@ const usage = `usage: api [serve]      run the service
        api migrate      bring schema api up to date
        api health       tell by the exit code whether the one on HTTP_ADDR is ready
        api recount      compare every counter with a count of the record
-       api fsck [FILE]  compare the record with its journal, and that with its signed roots;
-                        each FILE holds a root that was kept elsewhere
+       api fsck [FILE]  compare the record with its journal, that with its signed roots, and each
+                        call with its quotes and times; each FILE has a root from elsewhere
        api boards verify
                         work out what boards and records show from signals and results, and compare
        api boards fill  write anew what records show, once no process of the release before runs
                         any more
+       api seed         store a history that standard input gives, one step a line: for
+                        development and tests, before the service runs
 `
 
 // errUsage is a command line that cannot be read.
@@ -56,6 +59,8 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = compare(ctx, stdout, postgres.Verify, "every board and record equals the signals and results")
 	case command == "boards" && len(args) == 1 && args[0] == "fill":
 		err = fill(ctx, stdout)
+	case command == "seed" && len(args) == 0:
+		err = seed(ctx, os.Stdin, stdout)
 	default:
 		err = errUsage
 	}

@@ -208,7 +208,7 @@ func (b *bundle) key(name string) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	plaintext, _, err := b.operators.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, nil)
+	plaintext, _, err := b.operators.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, nil, false)
 	if err != nil {
 		b.t.Fatal(err)
 	}

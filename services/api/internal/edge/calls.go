@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -34,6 +35,15 @@ type callJSON struct {
 	ResolvedAt        *string `json:"resolvedAt"`
 	TextTake          *string `json:"textTake"`
 	Handle            *string `json:"handle"`
+	MarketYesAtSignal *int    `json:"marketYesAtSignal"`
+	ClosesAtSignal    *string `json:"closesAtSignal"`
+	ScoreBasisBps     int     `json:"scoreBasisBps"`
+	PriceVerified     bool    `json:"priceVerified"`
+	Rated             bool    `json:"rated"`
+	Counted           *bool   `json:"counted"`
+	Reason            *string `json:"reason"`
+	QuoteAt           *string `json:"quoteAt"`
+	ConfirmedAt       *string `json:"confirmedAt"`
 }
 
 // Page sizes of lists of calls: those of contract 6.
@@ -108,15 +118,26 @@ func showCalls(p signal.CallPage) callsJSON {
 			ID: r.ID, Lane: string(r.Lane), OperatorPublicID: r.PublicID, MarketID: r.MarketID, MarketTitle: r.MarketTitle,
 			Direction: string(r.Side), PriceAtPrediction: int(r.Price), Score: r.Score, Status: string(r.Status),
 			CreatedAt: syntax.Stamp(r.CreatedAt), TextTake: r.TextTake, Handle: orNull(r.Handle),
-		}
-		if r.ResolvedAt != nil {
-			call.ResolvedAt = syntax.StampOrNull(*r.ResolvedAt)
-		}
-		if r.CrowdYes != nil {
-			n := int(*r.CrowdYes)
-			call.CrowdYesAtSignal = &n
+			ScoreBasisBps: int(r.Basis), PriceVerified: r.Verified, Rated: r.Rated, Counted: r.Counted, Reason: orNull(r.Reason),
+			ResolvedAt: stampOf(r.ResolvedAt), ClosesAtSignal: stampOf(r.ClosesAt), QuoteAt: stampOf(r.QuoteAt), ConfirmedAt: stampOf(r.ConfirmedAt),
+			CrowdYesAtSignal: numberOf(r.CrowdYes), MarketYesAtSignal: numberOf(r.MarketYes),
 		}
 		out.Signals = append(out.Signals, call)
 	}
 	return out
+}
+
+func stampOf(t *time.Time) *string {
+	if t == nil {
+		return nil
+	}
+	return syntax.StampOrNull(*t)
+}
+
+func numberOf(b *syntax.Bps) *int {
+	if b == nil {
+		return nil
+	}
+	n := int(*b)
+	return &n
 }

@@ -72,8 +72,8 @@ func (b *bundle) call(who, market, status string, n int) (id string) {
 		return id
 	}
 	score := map[string]int{"won": 60, "lost": -40}[status]
-	b.exec(`INSERT INTO api.signal_results (signal_id, event_id, user_id, status, score, beat_crowd, scoring_version, scoring_vertical, resolved_at)
-		VALUES ($1, gen_random_uuid(), $2, $3, $4, false, 'v1', 'CRYPTO', $5)`, id, who, status, score, at.Add(time.Hour))
+	b.exec(`INSERT INTO api.signal_results (signal_id, event_id, user_id, status, score, beat_crowd, scoring_version, scoring_vertical, resolved_at, counted)
+		VALUES ($1, gen_random_uuid(), $2, $3, $4, false, '1.1', 'CRYPTO', $5, $3 <> 'void')`, id, who, status, score, at.Add(time.Hour))
 	for _, table := range []string{"operator_scores", "operator_lane_scores"} {
 		columns, values := "user_id", "$1"
 		if table == "operator_lane_scores" {
@@ -128,6 +128,7 @@ func TestCallsByFilter(t *testing.T) {
 		"id": "00000000-0000-7000-8000-000000000002", "lane": "CRYPTO", "operatorPublicId": a.body["signals"].([]any)[0].(map[string]any)["operatorPublicId"],
 		"marketId": "200", "marketTitle": "Ostrava gauge above 6 m?", "direction": "YES", "priceAtPrediction": 4000.0, "crowdYesAtSignal": 2800.0,
 		"score": 60.0, "status": "won", "createdAt": "2026-09-18T12:00:02.000Z", "resolvedAt": "2026-09-18T13:00:02.000Z", "textTake": "It rains", "handle": "mara",
+		"marketYesAtSignal": nil, "closesAtSignal": nil, "scoreBasisBps": 4000.0, "priceVerified": true, "rated": false, "counted": true, "reason": nil, "quoteAt": nil, "confirmedAt": nil,
 	}
 	if diff := cmp.Diff(map[string]any{"signals": []any{want}, "count": 1.0, "next_cursor": nil}, a.body); diff != "" || strings.Contains(string(a.raw), "did:") {
 		t.Errorf("(-want +got):\n%s", diff)

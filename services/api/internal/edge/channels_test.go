@@ -17,7 +17,7 @@ func TestSnapshots(t *testing.T) {
 	b := setup(t, options{memory: 8})
 	c := b.socket()
 	for channel, data := range map[string]any{
-		"operator:mara":     map[string]any{"live": false, "showId": nil, "signal": nil},
+		"operator:mara":     map[string]any{"live": false, "showId": nil, "signal": nil, "approved": false},
 		"overlay:mara":      map[string]any{"marketId": nil},
 		"overlay:tide":      map[string]any{"marketId": "701122", "name": "Flood"},
 		"live":              map[string]any{"live": []any{}, "recent": []any{}},

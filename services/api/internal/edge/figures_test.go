@@ -28,8 +28,8 @@ func TestLaneFigures(t *testing.T) {
 			continue
 		}
 		score := map[string]int{"won": 60, "lost": -40}[r.status]
-		b.exec(`INSERT INTO api.signal_results (signal_id, event_id, user_id, status, score, clv_bps, beat_crowd, scoring_version, scoring_vertical, resolved_at)
-			VALUES ($1, gen_random_uuid(), $2, $3, $4, $5, false, 'v1', $6, now() + $7 * interval '1 second')`, call, mara, r.status, score, r.clv, r.lane, n)
+		b.exec(`INSERT INTO api.signal_results (signal_id, event_id, user_id, status, score, clv_bps, beat_crowd, scoring_version, scoring_vertical, resolved_at, counted)
+			VALUES ($1, gen_random_uuid(), $2, $3, $4, $5, false, '1.1', $6, now() + $7 * interval '1 second', $3 <> 'void')`, call, mara, r.status, score, r.clv, r.lane, n)
 	}
 	got := b.get("/api/v1/users/mara/stats", "Authorization", "Bearer "+key)
 	figures := func(lane string, total, won, lost, void, pending, accuracy, score, streak float64, clv any) map[string]any {

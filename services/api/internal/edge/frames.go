@@ -62,7 +62,7 @@ type wireSnapshotJSON struct {
 
 // empty are the snapshots of channels of which nobody has told this host.
 var empty = map[string]json.RawMessage{
-	"operator": json.RawMessage(`{"live":false,"showId":null,"signal":null}`),
+	"operator": json.RawMessage(`{"live":false,"showId":null,"signal":null,"approved":false}`),
 	"overlay":  json.RawMessage(`{"marketId":null}`),
 	"live":     json.RawMessage(`{"live":[],"recent":[]}`),
 	"program":  json.RawMessage(`{"now":null,"next":null}`),

@@ -17,9 +17,10 @@ type mintedKeyJSON struct {
 	Label       string   `json:"label"`
 	Tier        string   `json:"tier"`
 	Permissions []string `json:"permissions"`
+	Strict      bool     `json:"strict"`
 }
 
-// mintKey is POST /api/v1/agent/keys, the older door to the one key family. It
+// mintKey is POST /api/v1/agent/keys, the older route that mints operator keys. It
 // takes a token of the identity provider and nothing else.
 func (s *server) mintKey(c echo.Context) error {
 	c.Response().Header().Set("Deprecation", "true")
@@ -47,6 +48,7 @@ func (s *server) mintKey(c echo.Context) error {
 	}
 	label := body.String("label", web.BodyLimit, true)
 	permissions := body.Strings("permissions", 3, web.BodyLimit)
+	strict := body.OptBool("strict")
 	if err := body.Err(); err != nil {
 		return err
 	}
@@ -57,11 +59,11 @@ func (s *server) mintKey(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	plaintext, key, err := s.Operators.Mint(ctx, owner.ID, label, operator.PrefixAgent, permissions)
+	plaintext, key, err := s.Operators.Mint(ctx, owner.ID, label, operator.PrefixAgent, permissions, strict != nil && *strict)
 	if err != nil {
 		return err
 	}
 	return web.JSON(c, http.StatusCreated, mintedKeyJSON{
-		Key: plaintext, ID: key.ID, Label: key.Label, Tier: key.Tier, Permissions: key.Permissions,
+		Key: plaintext, ID: key.ID, Label: key.Label, Tier: key.Tier, Permissions: key.Permissions, Strict: key.Strict,
 	})
 }

@@ -79,6 +79,10 @@ func (k *socket) authenticate(ctx context.Context, id string, o web.Object) (liv
 		k.refuse(id, "", err)
 		return live.Code{}, true
 	}
+	if err := me.permit("read"); err != nil {
+		k.refuse(id, "", err)
+		return live.Code{}, true
+	}
 	if !k.all.Keys.Allow(ctx, me.name()).Allowed || !k.all.rekey(k.me.name(), me.name()) {
 		return live.RateLimited, false
 	}

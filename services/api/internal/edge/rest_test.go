@@ -289,7 +289,7 @@ func TestMintKey(t *testing.T) {
 		if a.status != 201 || err != nil || o.Handle != "mara" || !strings.HasPrefix(plaintext, "db_live_") || len(plaintext) != 51 {
 			t.Fatalf("%d %s %v", a.status, a.raw, err)
 		}
-		want := map[string]any{"key": plaintext, "id": k.ID, "label": "overlay bot", "tier": "free", "permissions": []any{"read", "signal"}}
+		want := map[string]any{"key": plaintext, "id": k.ID, "label": "overlay bot", "tier": "free", "permissions": []any{"read", "signal"}, "strict": false}
 		if diff := cmp.Diff(want, a.body); diff != "" || uuid.Validate(k.ID) != nil || a.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("(-want +got):\n%s %v", diff, a.header)
 		}

@@ -29,6 +29,12 @@ const (
 	admin  = "admin"
 )
 
+// Permissions of operator keys that routes of this host need.
+const (
+	read      = "read"
+	broadcast = "broadcast"
+)
+
 // noLimit is the time of a route that holds its connection.
 const noLimit = -1
 
@@ -46,29 +52,29 @@ func (s *server) routes() []web.Route {
 		{Method: get, Path: "/api/aura/history", Who: []string{public}, CORS: web.Open, Cache: cacheAura, Handler: web.Anonymous(s.attentionHistory), EmptyFor: emptyHistory},
 		{Method: get, Path: "/api/v1/signals", Who: []string{public}, CORS: web.Open, Cache: cacheCalls, Handler: web.Anonymous(s.calls), Empty: emptyCalls},
 		{Method: get, Path: "/api/v1/signals/categories", Who: []string{public}, CORS: web.Open, Cache: cacheBoard, Handler: web.Anonymous(s.categories), Empty: s.emptyCategories},
-		{Method: post, Path: "/api/v1/signals/categorize", Who: []string{key}, Handler: s.categorise},
+		{Method: post, Path: "/api/v1/signals/categorize", Who: []string{key}, Permission: read, Handler: s.categorise},
 		{Method: http.MethodPut, Path: "/api/v1/markets/:marketId/lane", Who: []string{admin}, Handler: s.ruleLane},
-		{Method: get, Path: "/api/v1/users/me", Who: []string{key}, Handler: s.userMe},
-		{Method: get, Path: "/api/v1/users/:handle/signals", Who: []string{key, admin}, Handler: s.userSignals},
-		{Method: get, Path: "/api/v1/users/:handle/stats", Who: []string{key, admin}, Handler: s.userStats},
+		{Method: get, Path: "/api/v1/users/me", Who: []string{key}, Permission: read, Handler: s.userMe},
+		{Method: get, Path: "/api/v1/users/:handle/signals", Who: []string{key, admin}, Permission: read, Handler: s.userSignals},
+		{Method: get, Path: "/api/v1/users/:handle/stats", Who: []string{key, admin}, Permission: read, Handler: s.userStats},
 		{Method: post, Path: "/api/v1/agent/keys", Who: []string{login}, Handler: s.mintKey},
-		{Method: post, Path: "/api/v1/webhooks", Who: []string{key}, Handler: s.registerWebhook},
-		{Method: get, Path: "/api/v1/webhooks", Who: []string{key}, Handler: s.listWebhooks},
-		{Method: get, Path: "/api/v1/webhooks/:id", Who: []string{key}, Handler: s.oneWebhook},
-		{Method: http.MethodPatch, Path: "/api/v1/webhooks/:id", Who: []string{key}, Handler: s.changeWebhook},
-		{Method: http.MethodDelete, Path: "/api/v1/webhooks/:id", Who: []string{key}, Handler: s.deleteWebhook},
-		{Method: post, Path: "/api/v1/webhooks/:id/test", Who: []string{key}, Handler: s.testWebhook, Timeout: webhook.AnswerWithin + 2*time.Second},
-		{Method: post, Path: "/api/v1/webhooks/:id/secret", Who: []string{key}, Handler: s.renewWebhook},
-		{Method: get, Path: "/api/v1/webhooks/:id/deliveries", Who: []string{key}, Handler: s.listDeliveries},
+		{Method: post, Path: "/api/v1/webhooks", Who: []string{key}, Permission: read, Handler: s.registerWebhook},
+		{Method: get, Path: "/api/v1/webhooks", Who: []string{key}, Permission: read, Handler: s.listWebhooks},
+		{Method: get, Path: "/api/v1/webhooks/:id", Who: []string{key}, Permission: read, Handler: s.oneWebhook},
+		{Method: http.MethodPatch, Path: "/api/v1/webhooks/:id", Who: []string{key}, Permission: read, Handler: s.changeWebhook},
+		{Method: http.MethodDelete, Path: "/api/v1/webhooks/:id", Who: []string{key}, Permission: read, Handler: s.deleteWebhook},
+		{Method: post, Path: "/api/v1/webhooks/:id/test", Who: []string{key}, Permission: read, Handler: s.testWebhook, Timeout: webhook.AnswerWithin + 2*time.Second},
+		{Method: post, Path: "/api/v1/webhooks/:id/secret", Who: []string{key}, Permission: read, Handler: s.renewWebhook},
+		{Method: get, Path: "/api/v1/webhooks/:id/deliveries", Who: []string{key}, Permission: read, Handler: s.listDeliveries},
 		{Method: get, Path: "/api/v1/stations", Who: []string{public}, CORS: web.Open, Cache: cacheStations, Handler: web.Anonymous(s.listStations), Empty: emptyStations},
 		{Method: get, Path: "/api/v1/stations/:stationId", Who: []string{public}, CORS: web.Open, Cache: cacheStations, Handler: web.Anonymous(s.oneStation)},
 		{Method: get, Path: "/api/v1/stations/:stationId/program", Who: []string{public}, CORS: web.Open, Cache: cacheOne, Handler: web.Anonymous(s.stationProgram)},
-		{Method: post, Path: "/api/v1/stations", Who: []string{key}, Handler: s.createStation},
-		{Method: http.MethodPut, Path: "/api/v1/stations/:stationId", Who: []string{key}, Handler: s.changeStation},
-		{Method: http.MethodDelete, Path: "/api/v1/stations/:stationId", Who: []string{key, admin}, Handler: s.dropStation},
-		{Method: post, Path: "/api/v1/stations/:stationId/heartbeat", Who: []string{key}, Handler: s.beatStation},
+		{Method: post, Path: "/api/v1/stations", Who: []string{key}, Permission: broadcast, Handler: s.createStation},
+		{Method: http.MethodPut, Path: "/api/v1/stations/:stationId", Who: []string{key}, Permission: broadcast, Handler: s.changeStation},
+		{Method: http.MethodDelete, Path: "/api/v1/stations/:stationId", Who: []string{key, admin}, Permission: broadcast, Handler: s.dropStation},
+		{Method: post, Path: "/api/v1/stations/:stationId/heartbeat", Who: []string{key}, Permission: broadcast, Handler: s.beatStation},
 		{Method: post, Path: "/api/v1/stations/:stationId/status", Who: []string{admin}, Handler: s.ruleStation},
-		{Method: get, Path: "/ws", Who: []string{public, key}, Handler: s.sockets.open, Timeout: noLimit},
+		{Method: get, Path: "/ws", Who: []string{public, key}, Permission: read, Handler: s.sockets.open, Timeout: noLimit},
 	}, retired()...)
 }
 

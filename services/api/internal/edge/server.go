@@ -61,7 +61,7 @@ type Logins interface {
 // Operators signs people in and keeps their keys.
 type Operators interface {
 	SignIn(ctx context.Context, id operator.Identity) (operator.Operator, bool, error)
-	Mint(ctx context.Context, operatorID, label, prefix string, permissions []string) (string, operator.Key, error)
+	Mint(ctx context.Context, operatorID, label, prefix string, permissions []string, strict bool) (string, operator.Key, error)
 	// Verify faults with unauthenticated when the key is unknown or revoked.
 	Verify(ctx context.Context, hash []byte) (operator.Operator, operator.Key, error)
 }

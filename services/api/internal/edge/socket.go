@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"encoding/hex"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,7 +56,18 @@ type holder struct {
 	hash        []byte // of the key
 	id          string // of the operator
 	handle      string
+	keyID       string
 	permissions []string
+	strict      bool // held to its permissions on every route
+}
+
+// permit faults with insufficient_scope for a strict key without the permission. A socket
+// without a key needs none.
+func (h holder) permit(permission string) error {
+	if h.strict && !slices.Contains(h.permissions, permission) {
+		return errScope.With("required", permission)
+	}
+	return nil
 }
 
 // name is how a key is counted: never by itself.
@@ -67,7 +79,9 @@ func (s *sockets) holder(ctx context.Context, hash []byte) (holder, error) {
 	if err != nil {
 		return holder{}, err
 	}
-	return holder{hash: hash, id: o.ID, handle: o.Handle, permissions: key.Permissions}, nil
+	return holder{
+		hash: hash, id: o.ID, handle: o.Handle, keyID: key.ID, permissions: key.Permissions, strict: key.Strict,
+	}, nil
 }
 
 // become makes the socket another's; what only the one before may hear ends, and is

@@ -55,7 +55,7 @@ func TestConversation(t *testing.T) {
 		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "signals:lane:OTHER"},
 		frame{"op": "ack", "id": "s1", "channels": []any{"market:701122", "operator:mara_k", "resolutions"}},
 		frame{"op": "snapshot", "channel": "market:701122", "seq": 0.0, "data": marketState()},
-		frame{"op": "snapshot", "channel": "operator:mara_k", "seq": 0.0, "data": map[string]any{"live": false, "showId": nil, "signal": nil}},
+		frame{"op": "snapshot", "channel": "operator:mara_k", "seq": 0.0, "data": map[string]any{"live": false, "showId": nil, "signal": nil, "approved": false}},
 	)
 	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) VALUES ('market.status', '701122', '{"from":"open","to":"closed"}', now())`)
 	b.fact("market.status", "701122", 1)

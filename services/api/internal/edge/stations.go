@@ -32,8 +32,6 @@ const (
 	maxReason       = 280
 )
 
-const broadcast = "broadcast"
-
 type stationJSON struct {
 	StationID    string            `json:"stationId"`
 	Name         string            `json:"name"`

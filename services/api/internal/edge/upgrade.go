@@ -29,6 +29,9 @@ func (s *sockets) open(c echo.Context) error {
 		return web.JSON(c, http.StatusUpgradeRequired, errorJSON{Error: "upgrade_required", Message: "this route is a websocket"})
 	}
 	me, err := s.identify(c)
+	if err == nil {
+		err = me.permit("read")
+	}
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (s *server) userSignals(c echo.Context) error {
 		return err
 	}
 	q := readCalls(c.Request().URL.RawQuery).CallQuery
-	q.Handle, q.MarketID, q.Lane = o.Handle, "", ""
+	q.Handle, q.MarketID, q.Lane, q.Own = o.Handle, "", "", true
 	p, err := s.Calls.ListCalls(c.Request().Context(), q)
 	if err != nil {
 		return err

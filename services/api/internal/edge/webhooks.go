@@ -28,7 +28,7 @@ func (s *server) owner(c echo.Context) (webhook.Owner, error) {
 	if err != nil {
 		return webhook.Owner{}, err
 	}
-	return webhook.Owner{ID: me.id, Handle: me.handle}, nil
+	return webhook.Owner{ID: me.id, Handle: me.handle, KeyID: me.keyID}, nil
 }
 
 // registerWebhook is POST /api/v1/webhooks.

@@ -35,7 +35,7 @@ func (b *bundle) keyWith(name string, permissions ...string) (plaintext, owner, 
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	plaintext, k, err := b.operators.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, permissions)
+	plaintext, k, err := b.operators.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, permissions, false)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestWebhooksAreTheOwners(t *testing.T) {
 	refused("a login", "Bearer mara.b.c", 401, "unauthenticated")
 	refused("an app", "Bearer dat_"+strings.Repeat("A", 43), 401, "unauthenticated")
 	refused("without read", "Bearer "+blind, 403, "insufficient_scope")
-	if _, err := b.operators.Revoke(t.Context(), owner, keyID); err != nil {
+	if _, _, err := b.operators.Revoke(t.Context(), owner, keyID); err != nil {
 		t.Fatal(err)
 	}
 	refused("revoked", "Bearer "+mara, 401, "unauthenticated")

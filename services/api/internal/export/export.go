@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -36,27 +37,23 @@ type Tolerance struct {
 // Head is what comes before the calls.
 type Head struct {
 	Owner
-	AsOf       time.Time
-	Tolerances []Tolerance // oldest first
+	AsOf         time.Time
+	Tolerances   []Tolerance   // oldest first
+	ConfirmAfter time.Duration // from a call to its second quote; 0: second quotes are off
 }
 
-// Call is a call with everything that is known of it.
+// Call is a call with the facts from which its numbers follow.
 type Call struct {
 	signal.Record
-	Basis      syntax.Bps // the price that is scored
-	Verified   bool       // the market's price was known at the call
-	Snapshot   *Snapshot
-	Version    string // of the score; empty: none yet
-	Vertical   string
-	Resolution *Resolution
-	Events     []signal.Event // oldest first
-}
-
-// Snapshot is the stored price of a market that a call was held against: the newest
-// before it from which its basis follows. There is none when that one is not kept.
-type Snapshot struct {
-	Yes syntax.Bps
-	At  time.Time
+	FilingBasis syntax.Bps    // scoring price at the filing
+	Quote       *market.Quote // that the filing was compared with; nil: unverified, or a native market
+	SecondQuote *market.Quote // by which the result was scored; nil: none
+	InitialYes  *syntax.Bps   // native markets: the price before any call
+	OwnMarket   bool          // the operator created the market
+	Version     string        // of the score; empty: none yet
+	Vertical    string
+	Resolution  *Resolution
+	Events      []signal.Event // oldest first
 }
 
 // Resolution is the claim on the market of a call.
@@ -68,6 +65,8 @@ type Resolution struct {
 	CloseAt    time.Time
 	ClosePrice *syntax.Bps
 	ResolvedAt time.Time
+	Rated      bool       // the market was rated when it was resolved
+	DecidedAt  *time.Time // when the outcome was public, as the administrator stated it
 	Disputed   bool
 }
 
@@ -84,6 +83,8 @@ type Store interface {
 	RecordOwner(ctx context.Context, handle string) (Owner, error)
 	// PriceTolerances is the history of the tolerance, oldest first.
 	PriceTolerances(ctx context.Context) ([]Tolerance, error)
+	// ConfirmAfter is the time from a call to its second quote; 0: second quotes are off.
+	ConfirmAfter() time.Duration
 	// RecordPage reads up to n calls that were filed behind a place and up to asOf,
 	// oldest first, with what had happened to them by then.
 	RecordPage(ctx context.Context, owner string, behind Place, asOf time.Time, n int) ([]Call, error)
@@ -117,7 +118,7 @@ func (s *Service) Record(ctx context.Context, handle string, to Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := to.Head(Head{owner, asOf, tolerances}); err != nil {
+	if err := to.Head(Head{owner, asOf, tolerances, s.store.ConfirmAfter()}); err != nil {
 		return err
 	}
 	var behind Place

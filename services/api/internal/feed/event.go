@@ -56,11 +56,13 @@ const (
 	PulseUpdated     Type = "pulse.updated"
 	FollowCreated    Type = "follow.created"
 	KeyRevoked       Type = "key.revoked"
+	PayoutChanged    Type = "payout.changed"
 )
 
 // passing lists them.
 var passing = [...]Type{
 	PriceTick, CrowdUpdated, ViewersUpdated, OverlayUpdated, WireMove, SituationUpdated, PulseUpdated, FollowCreated, KeyRevoked,
+	PayoutChanged,
 }
 
 // Passing tells whether events of the type carry no number.

@@ -86,7 +86,11 @@ func (b *bundle) owner(name string) webhook.Owner {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return webhook.Owner{ID: o.ID, Handle: o.Handle}
+	_, k, err := s.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, nil, false)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return webhook.Owner{ID: o.ID, Handle: o.Handle, KeyID: k.ID}
 }
 
 // happen puts n facts of a type about a market into the feed and the hub.

@@ -50,6 +50,9 @@ type CatalogueStore interface {
 	// ListMissed lists open markets without an answer since sweep, but for those
 	// asked for since failed.
 	ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error)
+	// ListUnconfirmed lists open markets with calls filed after from and not after to that have
+	// no quote dated at least confirmAfter after the newest of these calls.
+	ListUnconfirmed(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error)
 	// MarkChecked notes that markets were asked for.
 	MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error
 	// ListStreamed lists open markets whose price is to be followed live: with open
@@ -60,6 +63,12 @@ type CatalogueStore interface {
 	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
 	// CloseNative closes native markets whose cutoff has passed.
 	CloseNative(ctx context.Context, now time.Time) (int, error)
+	// TakeUnconfirmed returns markets with unconfirmed calls that were not asked for since
+	// before, those asked for longest ago first, and marks them as asked.
+	TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]syntax.MarketID, error)
+	// DenyUnconfirmed voids the unconfirmed calls on markets, and those filed before a time,
+	// empties their text and returns their number.
+	DenyUnconfirmed(ctx context.Context, ids []syntax.MarketID, before, now time.Time) (int64, error)
 	// ThinPrices thins snapshots before a time, at most limit rows.
 	ThinPrices(ctx context.Context, before time.Time, limit int) (int, error)
 }
@@ -74,11 +83,17 @@ type Catalogue struct {
 	// Swept hears of each full sweep that came to its end: how many answers it
 	// read and how long it took. Set before Run; may be nil.
 	Swept func(p syntax.Provider, answers int, took time.Duration)
+	// ConfirmAfter is the time from a call to its second quote; 0: none is requested. Set
+	// before Run.
+	ConfirmAfter time.Duration
+
+	mu        sync.Mutex
+	confirmed memory // markets whose second quote was requested a moment ago
 }
 
 // NewCatalogue wires the loops.
 func NewCatalogue(markets *Service, store CatalogueStore, log *slog.Logger) *Catalogue {
-	return &Catalogue{markets: markets, store: store, log: log}
+	return &Catalogue{markets: markets, store: store, log: log, confirmed: make(memory)}
 }
 
 // Run keeps the catalogue until ctx ends; it starts with a full sweep of each
@@ -92,6 +107,11 @@ func (c *Catalogue) Run(ctx context.Context) error {
 		wait.Go(func() {
 			every(ctx, hotEvery, func() { c.logged(ctx, "refresh", p, c.RefreshHot(ctx, p, venue)) })
 		})
+		if c.ConfirmAfter > 0 {
+			wait.Go(func() {
+				every(ctx, confirmEvery, func() { c.logged(ctx, "second quotes", p, c.Confirm(ctx, p, venue)) })
+			})
+		}
 	}
 	for p, s := range c.streams {
 		wait.Go(func() { c.stream(ctx, p, s) })
@@ -101,6 +121,9 @@ func (c *Catalogue) Run(ctx context.Context) error {
 			_, err := c.store.CloseNative(ctx, c.markets.now())
 			c.logged(ctx, "close native", syntax.Manual, err)
 		})
+	})
+	wait.Go(func() {
+		every(ctx, unconfirmedEvery, func() { c.logged(ctx, "unconfirmed calls", "", c.ReadUnconfirmed(ctx)) })
 	})
 	wait.Go(func() {
 		every(ctx, thinEvery, func() {

@@ -164,7 +164,7 @@ func TestStubsDoNotStarveTheOthers(t *testing.T) {
 	l.venue.set(func() { l.venue.down = true })
 	for i := range 500 { // their ids come first by name, too
 		id := fmt.Sprint(1000 + i)
-		if err := l.Ensure(t.Context(), syntax.MarketID(id), ""); err != nil {
+		if err := l.Ensure(t.Context(), syntax.MarketID(id), id); err != nil {
 			t.Fatal(err)
 		}
 		l.call(id)

@@ -60,6 +60,16 @@ func (f *flights) close() {
 	f.wait.Wait()
 }
 
+// begin runs do in the background, unless the service closes.
+func (f *flights) begin(do func(closing context.Context)) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed {
+		f.wait.Go(func() { do(f.closing) })
+	}
+	return !f.closed
+}
+
 // join gives the flight of an id, which ask begins if there is none; nil where
 // as many are under way as may be. The question outlives a caller that goes
 // away: others may wait for it.

@@ -42,6 +42,10 @@ func setup(t *testing.T) *ledger {
 	l := &ledger{
 		t: t, clock: testkit.NewClock(noon), admin: testkit.Pool(t, db.Admin), rw: testkit.Pool(t, db.URL("api_rw")),
 	}
+	// The clock of the test is not that of the database.
+	if _, err := l.admin.Exec(t.Context(), `ALTER TABLE api.signals DISABLE TRIGGER check_new`); err != nil {
+		t.Fatal(err)
+	}
 	l.venue = &venue{now: l.clock.Now, open: map[syntax.MarketID]bool{}, gate: make(chan struct{})}
 	close(l.venue.gate)
 	l.store, l.Service, l.catalogue = l.replica()
@@ -50,7 +54,7 @@ func setup(t *testing.T) *ledger {
 
 // replica is one more process of the service on the same database and venue.
 func (l *ledger) replica() (*postgres.Store, *market.Service, *market.Catalogue) {
-	store := postgres.New(l.rw, postgres.Rules{ResolveChunk: 1000, PastEndIsProvisional: true, ReadBudget: 20 * time.Second}, l.clock.Now)
+	store := postgres.New(l.rw, postgres.Rules{ResolveChunk: 1000, PastEndIsProvisional: true, QuoteMaxAge: 15 * time.Second, ReadBudget: 20 * time.Second}, l.clock.Now)
 	classify := market.Classify{
 		Lane:     func(string, []string) syntax.Lane { return syntax.LaneScience },
 		Category: func(lane syntax.Lane, _ string, _ []string) string { return strings.ToLower(string(lane)) },
@@ -91,15 +95,17 @@ type venue struct {
 	now  func() time.Time
 	gate chan struct{} // a Get waits until it is closed
 
-	mu      sync.Mutex
-	open    map[syntax.MarketID]bool // false: exists, not open
-	down    bool
-	busy    bool // our own limit of questions about one market is used up
-	yes     syntax.Bps
-	pages   int // list calls
-	quotes  int // quote calls
-	asked   []syntax.MarketID
-	respond func(*market.Record)
+	mu     sync.Mutex
+	open   map[syntax.MarketID]bool // false: exists, not open
+	down   bool
+	busy   bool // our own limit of questions about one market is used up
+	yes    syntax.Bps
+	pages  int // list calls
+	quotes int // quote calls
+	asked  []syntax.MarketID
+	// confirmed are the markets of each request of second quotes.
+	confirmed [][]syntax.MarketID
+	respond   func(*market.Record)
 }
 
 const pageSize = 100
@@ -190,12 +196,16 @@ func (v *venue) ListOpen(ctx context.Context, cursor string) ([]market.Record, s
 }
 
 func (v *venue) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
-	if p := market.PurposeOf(ctx); p != market.ForCatalogue {
-		return nil, fmt.Errorf("quotes for purpose %d", p)
-	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.quotes++
+	switch p := market.PurposeOf(ctx); p {
+	case market.ForCatalogue:
+		v.quotes++
+	case market.ForConfirm:
+		v.confirmed = append(v.confirmed, slices.Clone(ids))
+	default:
+		return nil, fmt.Errorf("quotes for purpose %d", p)
+	}
 	if v.down {
 		return nil, fmt.Errorf("connection refused")
 	}

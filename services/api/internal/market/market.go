@@ -1,6 +1,7 @@
 package market
 
 import (
+	"slices"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -61,6 +62,9 @@ type Market struct {
 	FetchedAt     *time.Time // newest answer that changed the row; nil: no venue ever answered
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+	RatedRuling   *bool  // whether calls count, as an administrator decided; nil: by rule
+	Creator       string // at the venue, where anybody may create markets
+	Rated         bool   // calls count; set by the store
 
 	// Members of a native market.
 	ResolvesBy       *time.Time
@@ -77,6 +81,23 @@ type Market struct {
 
 // Signals is the number of canonical signals.
 func (m *Market) Signals() int64 { return m.YesCount + m.NoCount }
+
+// RatedBy reports whether calls on the market count: by the ruling of an administrator, else by
+// its kind. A native market is rated if an administrator created it, one of Manifold by its
+// creator ("*" are all), and others from a volume on.
+func (m *Market) RatedBy(minVolumeUSD float64, creators []string) bool {
+	switch {
+	case m.RatedRuling != nil:
+		return *m.RatedRuling
+	case m.IsNative():
+		return m.CreatedBy != nil && *m.CreatedBy == "admin"
+	case m.Provider == syntax.Manifold:
+		return slices.Contains(creators, "*") || slices.Contains(creators, m.Creator)
+	case m.VolumeUSD == nil:
+		return minVolumeUSD <= 0
+	}
+	return *m.VolumeUSD >= minVolumeUSD
+}
 
 // IsNative reports a market of the service's own.
 func (m *Market) IsNative() bool { return m.Provider == syntax.Manual }
@@ -117,18 +138,6 @@ func (m Market) Read(now time.Time, pastEnd bool) Market {
 func (m *Market) Airable(now time.Time) bool {
 	return m.Status == syntax.MarketOpen && !m.Provisional && m.Yes != nil &&
 		m.EndDate != nil && m.EndDate.After(now.Add(AirAhead))
-}
-
-// CloseAt is when a market's line closed (contract 4.2.3): its end, the first
-// sight of it closed or provisional, or the claim, whichever came first.
-func (m *Market) CloseAt(claimed time.Time) time.Time {
-	at := claimed
-	for _, t := range []*time.Time{m.EndDate, m.ClosedAt, m.ProvisionalAt} {
-		if t != nil && t.Before(at) {
-			at = *t
-		}
-	}
-	return at
 }
 
 // Point is one stored snapshot.

@@ -114,26 +114,6 @@ func TestReadNativeMarket(t *testing.T) {
 	}
 }
 
-func TestCloseAt(t *testing.T) {
-	t.Parallel()
-	at := func(minutes int) *time.Time { return ptr(noon.Add(time.Duration(minutes) * time.Minute)) }
-	for _, c := range []struct {
-		end, closed, provisional *time.Time
-		want                     int
-	}{
-		{nil, nil, nil, 10},
-		{at(5), nil, nil, 5},
-		{at(5), at(4), at(6), 4},
-		{at(5), at(4), at(3), 3},
-		{at(20), at(30), nil, 10},
-	} {
-		m := Market{EndDate: c.end, ClosedAt: c.closed, ProvisionalAt: c.provisional}
-		if got := m.CloseAt(*at(10)); !got.Equal(*at(c.want)) {
-			t.Errorf("%v %v %v: closed at %v, want minute %d", c.end, c.closed, c.provisional, got, c.want)
-		}
-	}
-}
-
 func TestDraftBounds(t *testing.T) {
 	t.Parallel()
 	good := Draft{Question: strings.Repeat("ä", MinQuestion), CutoffAt: noon.Add(minAhead), Lane: syntax.LaneOther, InitialYes: MinYes, CreatedBy: "admin"}

@@ -5,9 +5,7 @@ import (
 	"encoding/base32"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -105,11 +103,10 @@ func invalid(field, message string) error {
 
 // validate keeps out what the front door should have refused already.
 func (d *Draft) validate(now time.Time) error {
-	q := utf8.RuneCountInString(d.Question)
 	switch {
-	case q < MinQuestion || q > MaxQuestion || !printable(d.Question, false):
+	case !syntax.IsLine(d.Question, MinQuestion, MaxQuestion):
 		return invalid("question", fmt.Sprintf("question takes %d to %d characters", MinQuestion, MaxQuestion))
-	case utf8.RuneCountInString(d.Description) > MaxDescription || !printable(d.Description, true):
+	case utf8.RuneCountInString(d.Description) > MaxDescription || !syntax.IsText(d.Description, true):
 		return invalid("description", fmt.Sprintf("description takes at most %d characters", MaxDescription))
 	case d.CutoffAt.Before(now.Add(minAhead)) || d.CutoffAt.After(now.AddDate(maxAheadYears, 0, 0)):
 		return invalid("cutoffAt", "cutoffAt must be 5 minutes to 2 years ahead")
@@ -121,7 +118,7 @@ func (d *Draft) validate(now time.Time) error {
 		return invalid("initialYesBps", "initialYesBps is 100 to 9900")
 	case d.ResolutionSource != nil && !isLink(*d.ResolutionSource):
 		return invalid("resolutionSource", "resolutionSource must be an http or https URL of at most 500 characters")
-	case d.CreatedBy == "" || len(d.CreatedBy) > 64 || !printable(d.CreatedBy, false):
+	case d.CreatedBy == "" || len(d.CreatedBy) > 64 || !syntax.IsText(d.CreatedBy, false):
 		return invalid("createdBy", "createdBy names who creates the market")
 	}
 	if _, ok := syntax.ParseLane(string(d.Lane)); !ok {
@@ -130,15 +127,8 @@ func (d *Draft) validate(now time.Time) error {
 	return nil
 }
 
-// printable refuses control characters; lines allows line breaks and tabs.
-func printable(s string, lines bool) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) && (!lines || r != '\n' && r != '\r' && r != '\t')
-	})
-}
-
 func isLink(s string) bool {
-	if len(s) > MaxSource || !printable(s, false) {
+	if len(s) > MaxSource || !syntax.IsText(s, false) {
 		return false
 	}
 	u, err := url.Parse(s)

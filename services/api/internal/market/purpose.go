@@ -19,6 +19,8 @@ const (
 	ForWatch
 	// ForCatalogue: the loops that keep markets fresh and find outcomes.
 	ForCatalogue
+	// ForConfirm: a call that was filed needs its second quote within seconds.
+	ForConfirm
 	// ForFiling: a call waits for word whether its market exists.
 	ForFiling
 	// Purposes is their number.

@@ -77,6 +77,7 @@ func (r *Record) clean(classify Classify) {
 	for i := range r.Outcomes {
 		r.Outcomes[i] = cleanText(r.Outcomes[i], maxTitle)
 	}
+	r.Creator = cleanText(r.Creator, maxTitle)
 	if r.VolumeUnit == "" {
 		r.VolumeUnit = "usd"
 	}
@@ -88,6 +89,19 @@ func (r *Record) clean(classify Classify) {
 		r.Lane = classify.Lane(r.Title, r.Tags)
 	}
 	r.Category = classify.Category(r.Lane, r.Title, r.Tags)
+}
+
+// Clean returns the quote as it is stored: dated in milliseconds, and not after now. It is nil
+// for a quote out of bounds.
+func (q *Quote) Clean(now time.Time) *Quote {
+	if q == nil || q.Yes < 1 || q.Yes > 9999 || q.No < 1 || q.No > 9999 || q.At.IsZero() {
+		return nil
+	}
+	c := *q
+	if c.At = q.At.UTC().Truncate(time.Millisecond); c.At.After(now) {
+		c.At = now
+	}
+	return &c
 }
 
 // cleanText cuts a text and takes out control characters, which the database

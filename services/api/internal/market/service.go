@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -63,8 +62,10 @@ type Writes interface {
 	// they are. It gives the number of answers that were newer. With every, each
 	// price of an open market becomes a snapshot.
 	ApplyRecords(ctx context.Context, records []Record, every bool, now time.Time) (int, error)
-	// InsertStub keeps a market that no venue answered for yet, once.
-	InsertStub(ctx context.Context, id syntax.MarketID, title string, now time.Time) error
+	// SetRated sets whether calls on a market count. Fault: ErrNotFound.
+	SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string, now time.Time) error
+	// InsertStub stores a market that no venue has confirmed, once.
+	InsertStub(ctx context.Context, id syntax.MarketID, now time.Time) error
 	// InsertNative creates a native market with its first snapshot.
 	InsertNative(ctx context.Context, m Market) error
 	// FindSigned tells which market a signed message has made, if any.
@@ -83,12 +84,14 @@ type Service struct {
 	now      func() time.Time
 	flights  *flights
 
+	fresh  map[syntax.Provider]*venueReads
 	later  map[syntax.Provider]chan struct{} // a place for each refresh that nobody waits for
 	wait   sync.WaitGroup
 	mu     sync.Mutex // guards what follows
 	absent memory
 	asked  memory
 	looked memory // those that are worth a live price
+	hot    map[syntax.MarketID]hotMarket
 	closed bool
 }
 
@@ -98,10 +101,15 @@ func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now
 	for p := range venues { // a venue that hangs must not take the places of the others
 		later[p] = make(chan struct{}, maxLater)
 	}
-	return &Service{
+	s := &Service{
 		store: store, venues: venues, classify: classify, pastEnd: pastEnd, now: now,
 		flights: newFlights(), later: later, absent: make(memory), asked: make(memory), looked: make(memory),
+		fresh: make(map[syntax.Provider]*venueReads, len(venues)), hot: make(map[syntax.MarketID]hotMarket),
 	}
+	for p, v := range venues {
+		s.fresh[p] = newVenueReads(s, v)
+	}
+	return s
 }
 
 // Close lets no more questions to venues begin and breaks off those under way.
@@ -156,21 +164,27 @@ func (s *Service) stale(m *Market, now time.Time) bool {
 		(m.PricedAt == nil || now.Sub(*m.PricedAt) > staleAfter)
 }
 
-// errLater is what who files hears of a venue that has no time for us.
+// errLater refuses a call on a market that is not known yet and whose venue cannot be asked.
 var errLater = fault.New(fault.Unavailable, "signal_service_unavailable", "the market is not known yet and its venue has no time, try again").
 	With("retryAfterMs", 1000)
 
-// Ensure brings a market into the ledger for a filing. A venue that cannot be
-// reached leaves a stub of status unknown, so that the call is not lost; one that
-// we do not get to ask leaves nothing. Faults: market_not_found, errLater,
-// db_unavailable.
-func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, title string) error {
-	if s.venues[id.Provider()] == nil {
+// Ensure brings a market into the ledger for a call of an operator. A venue that cannot be
+// reached leaves a stub of status unknown, so that the call is not lost, and so does an operator
+// that has used up the reads of Fresh. A client without a free request leaves nothing. Faults:
+// market_not_found, errLater, db_unavailable.
+func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, operator string) error {
+	v := s.fresh[id.Provider()]
+	if v == nil {
 		if _, found, err := s.store.FindMarket(ctx, id); err != nil || found {
 			return err
 		}
 		return ErrNotFound
 	}
+	leave := v.enter(operator)
+	if leave == nil {
+		return s.store.InsertStub(ctx, id, s.now())
+	}
+	defer leave()
 	wait, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	_, err := s.fetch(wait, id, ForFiling)
@@ -180,10 +194,7 @@ func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, title string) 
 	case !errors.Is(err, ErrUnavailable):
 		return err
 	}
-	if title == "" {
-		title = string(id)
-	}
-	return s.store.InsertStub(ctx, id, title, s.now())
+	return s.store.InsertStub(ctx, id, s.now())
 }
 
 // Refresh reads a market from its venue now and gives it as it is kept after,
@@ -208,19 +219,7 @@ func (s *Service) fetch(ctx context.Context, id syntax.MarketID, p Purpose) (Mar
 }
 
 func (s *Service) read(ctx context.Context, venue Venue, id syntax.MarketID) (Market, error) {
-	r, err := venue.Get(ctx, id)
-	switch {
-	case errors.Is(err, ErrNotFound), err == nil && r.ID != id:
-		// A venue that gives another market for an id has none that is spelt so;
-		// taking it for another word for that market would give it two rows.
-		s.setAbsent(id)
-		return Market{}, ErrNotFound
-	case errors.Is(err, ErrBusy):
-		return Market{}, Busy()
-	case err != nil:
-		return Market{}, ErrUnavailable.Wrap(err)
-	}
-	if _, err := s.Apply(ctx, []Record{r}, true); err != nil {
+	if err := s.apply(ctx, venue, id); err != nil {
 		return Market{}, err
 	}
 	m, found, err := s.store.FindMarket(ctx, id)
@@ -228,9 +227,27 @@ func (s *Service) read(ctx context.Context, venue Venue, id syntax.MarketID) (Ma
 		return Market{}, err
 	}
 	if !found {
-		return Market{}, fmt.Errorf("market %s is not kept after its answer", id)
+		return Market{}, fmt.Errorf("market %s is not stored after its answer", id)
 	}
 	return m.Read(s.now(), s.pastEnd), nil
+}
+
+// apply reads one market at its venue and applies the answer.
+func (s *Service) apply(ctx context.Context, venue Venue, id syntax.MarketID) error {
+	r, err := venue.Get(ctx, id)
+	switch {
+	case errors.Is(err, ErrNotFound), err == nil && r.ID != id:
+		// A venue that gives another market for an id has none that is spelt so;
+		// taking it for another word for that market would give it two rows.
+		s.setAbsent(id)
+		return ErrNotFound
+	case errors.Is(err, ErrBusy):
+		return Busy()
+	case err != nil:
+		return ErrUnavailable.Wrap(err)
+	}
+	_, err = s.Apply(ctx, []Record{r}, true)
+	return err
 }
 
 // Apply keeps venue answers and gives how many were newer than what was kept.
@@ -315,6 +332,15 @@ func (s *Service) CreateNative(ctx context.Context, d Draft) (Market, error) {
 	return m.Read(now, s.pastEnd), nil
 }
 
+// SetRated sets whether calls on a market count. Later calls and the resolution take it; those
+// that are stored keep theirs. Fault: market_not_found.
+func (s *Service) SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string) (Market, error) {
+	if err := s.store.SetRated(ctx, id, rated, reason, s.now().UTC().Truncate(time.Millisecond)); err != nil {
+		return Market{}, err
+	}
+	return s.Get(ctx, id)
+}
+
 // Airable lists what may be put on the air, by end date; limit 0 is all of it.
 func (s *Service) Airable(ctx context.Context, limit int, lane syntax.Lane) ([]Market, error) {
 	now := s.now()
@@ -362,28 +388,4 @@ func (s *Service) setAbsent(id syntax.MarketID) {
 	defer s.mu.Unlock()
 	now := s.now()
 	s.absent.put(id, now, now.Add(absentFor))
-}
-
-// memory remembers ids until a time. When it is full it forgets those whose time
-// has come, and all of them if that is not enough, because ids are chosen by
-// callers.
-type memory map[syntax.MarketID]time.Time
-
-func (m memory) holds(id syntax.MarketID, now time.Time) bool {
-	until, ok := m[id]
-	if ok && !now.Before(until) {
-		delete(m, id)
-		return false
-	}
-	return ok
-}
-
-func (m memory) put(id syntax.MarketID, now, until time.Time) {
-	if len(m) >= maxMemory {
-		maps.DeleteFunc(m, func(_ syntax.MarketID, end time.Time) bool { return !now.Before(end) })
-		if len(m) > maxMemory/2 { // so that the next full one is far away
-			clear(m)
-		}
-	}
-	m[id] = until
 }

@@ -9,39 +9,42 @@ import (
 )
 
 const (
-	// flushEvery is how often streamed prices are kept.
+	// flushEvery is the time between two writes of streamed prices.
 	flushEvery = time.Second
-	// mostStreamed bounds the markets whose price is followed live.
+	// mostStreamed bounds the markets whose price is streamed.
 	mostStreamed = 600
-	// lookedFor is how long a market is followed that somebody looked at.
+	// lookedFor is how long a market is streamed after a reader asked for it.
 	lookedFor = 15 * time.Minute
-	// mostLooked is how many of those are followed.
+	// mostLooked bounds the markets of a venue that are streamed for readers.
 	mostLooked = 200
 )
 
-// Streamed is a market whose price a stream is to follow.
+// Streamed is a market whose prices a stream subscribes to.
 type Streamed struct {
 	ID       syntax.MarketID
 	Token    string // the venue's key of the prices
 	YesIndex int    // 1: the prices of Token are those of NO
 }
 
-// Tick is a price that a stream told.
+// Tick is a price from a stream.
 type Tick struct {
 	ID  syntax.MarketID
 	Yes syntax.Bps
-	At  time.Time // not after the moment of its arrival
+	// At is the venue's time of the market's last frame, and not after its receipt. A frame
+	// that does not change the price dates it anew.
+	At    time.Time
+	Quote *Quote // dated At; nil: the price is no quote
 }
 
 // Stream is the live prices of one venue.
 type Stream interface {
-	// Run tells prices until ctx ends, of the markets that want lists; it asks
-	// want again and again and gets over every failure of the venue. tell does not
-	// block and may be called from many goroutines.
+	// Run passes the prices of the markets that want lists to tell, until ctx ends. It calls
+	// want repeatedly and reconnects after every failure of the venue. tell does not block and
+	// may be called from many goroutines.
 	Run(ctx context.Context, want func(context.Context) ([]Streamed, error), tell func(Tick))
 }
 
-// Follow has Run keep the prices of a stream too. It must come before Run.
+// Follow makes Run store the prices of a stream. It must be called before Run.
 func (c *Catalogue) Follow(p syntax.Provider, s Stream) {
 	if c.streams == nil {
 		c.streams = make(map[syntax.Provider]Stream)
@@ -49,7 +52,7 @@ func (c *Catalogue) Follow(p syntax.Provider, s Stream) {
 	c.streams[p] = s
 }
 
-// stream keeps what one stream tells, the last price of each market once a second.
+// stream stores the last price of each market of one stream once a second.
 func (c *Catalogue) stream(ctx context.Context, p syntax.Provider, s Stream) {
 	var mu sync.Mutex
 	latest := make(map[syntax.MarketID]Tick)
@@ -84,7 +87,7 @@ func (c *Catalogue) stream(ctx context.Context, p syntax.Provider, s Stream) {
 	wait.Wait()
 }
 
-// lookedAt are markets of a venue that somebody looked at not long ago.
+// lookedAt returns markets of a venue that readers asked for in the last lookedFor.
 func (s *Service) lookedAt(p syntax.Provider, now time.Time) []syntax.MarketID {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -59,4 +59,5 @@ type Key struct {
 	CreatedAt   time.Time
 	Prefix      string
 	Last4       string
+	Strict      bool // held to its permissions on every route
 }

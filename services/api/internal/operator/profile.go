@@ -14,4 +14,6 @@ type Profile struct {
 	Avatar        Change
 	Links         []string
 	PayoutAddress Change
+	// Automated declares a human operator an ai_agent. Only an administrator undoes it.
+	Automated bool
 }

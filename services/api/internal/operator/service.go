@@ -21,7 +21,10 @@ type Store interface {
 	CreateOperator(ctx context.Context, o Operator) (*Operator, error)
 	GetOperator(ctx context.Context, handle, id string) (Operator, error)
 	MintKey(ctx context.Context, operatorID string, k Key, hash []byte) error
-	RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (Key, error)
+	// RevokeKey deactivates the webhooks of the key, too, and returns their ids.
+	RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k Key, webhooks []string, err error)
+	RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error)
+	EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error)
 	ListKeys(ctx context.Context, operatorID string) ([]Key, error)
 	VerifyKey(ctx context.Context, hash []byte, now time.Time) (Operator, Key, error)
 	Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string, now time.Time) (Operator, error)
@@ -77,15 +80,14 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 	}
 }
 
-// displayName is the name that the provider knows, as far as it is a line that an
-// operator could choose; else the handle.
+// displayName is the name that the provider knows, as far as an operator could choose it; else the handle.
 func displayName(id Identity, handle string) string {
 	if !utf8.ValidString(id.Name) {
 		return handle
 	}
 	r := []rune(id.Name)
 	name := string(r[:min(len(r), 64)])
-	if !syntax.IsLine(name, 1, 64) {
+	if !syntax.IsName(name, 1, 64) {
 		return handle
 	}
 	return name
@@ -96,10 +98,11 @@ func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, er
 	return s.store.GetOperator(ctx, handle, id)
 }
 
-// Mint makes a key. The plaintext is in this answer and nowhere else. Faults:
-// invalid_label, invalid_permissions, key_limit_reached.
-func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, permissions []string) (plaintext string, k Key, err error) {
-	if !syntax.IsLine(label, 1, 64) {
+// Mint makes a key; a strict one is held to its permissions on every route. The plaintext
+// is in this answer and nowhere else. Faults: invalid_label, invalid_permissions,
+// key_limit_reached.
+func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, permissions []string, strict bool) (plaintext string, k Key, err error) {
+	if !syntax.IsName(label, 1, 64) {
 		return "", Key{}, ErrLabel
 	}
 	all := []string{"read", "signal", "broadcast"}
@@ -116,7 +119,7 @@ func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, pe
 	}
 	plaintext = newKey(prefix)
 	k = Key{
-		ID: uuid.Must(uuid.NewV7()).String(), Label: label, Tier: "free", Active: true, Prefix: prefix,
+		ID: uuid.Must(uuid.NewV7()).String(), Label: label, Tier: "free", Active: true, Prefix: prefix, Strict: strict,
 		Permissions: slices.DeleteFunc(all, func(p string) bool { return !slices.Contains(permissions, p) }),
 		Last4:       plaintext[len(plaintext)-4:], CreatedAt: s.now().UTC().Truncate(time.Millisecond),
 	}
@@ -129,13 +132,25 @@ func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, pe
 	return plaintext, k, nil
 }
 
-// Revoke ends a key at once. Fault: not_found.
-func (s *Service) Revoke(ctx context.Context, operatorID, keyID string) (Key, error) {
-	// Its other forms, braces and the like, are no ids of ours.
+// Revoke revokes a key, deactivates the webhooks that were made with it and returns their
+// ids. Fault: not_found.
+func (s *Service) Revoke(ctx context.Context, operatorID, keyID string) (k Key, webhooks []string, err error) {
+	// Other spellings of a uuid, such as braces, are not accepted.
 	if _, err := uuid.Parse(keyID); err != nil || len(keyID) != 36 {
-		return Key{}, ErrKeyNotFound
+		return Key{}, nil, ErrKeyNotFound
 	}
 	return s.store.RevokeKey(ctx, operatorID, keyID, s.now().UTC())
+}
+
+// RevokedKeys returns which of these keys are revoked or unknown.
+func (s *Service) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error) {
+	return s.store.RevokedKeys(ctx, keyIDs)
+}
+
+// EndSessions ends all sessions of an operator and returns its new session version.
+// Fault: not_found.
+func (s *Service) EndSessions(ctx context.Context, operatorID string) (version int64, err error) {
+	return s.store.EndSessions(ctx, operatorID, s.now().UTC())
 }
 
 // Keys lists an operator's keys, newest first.

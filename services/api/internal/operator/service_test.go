@@ -33,15 +33,15 @@ func TestPermissionsOfAKey(t *testing.T) {
 		{[]string{"read", "read"}, nil},
 		{[]string{"read", "signal", "read"}, nil},
 	} {
-		_, k, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", "label", operator.PrefixAgent, c.asked)
+		_, k, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", "label", operator.PrefixAgent, c.asked, false)
 		if refused := errors.Is(err, operator.ErrPermissions); refused != (c.got == nil) || !slices.Equal(k.Permissions, c.got) {
 			t.Errorf("%q: %q %v", c.asked, k.Permissions, err)
 		}
 	}
 }
 
-func (keys) RevokeKey(_ context.Context, _, id string, _ time.Time) (operator.Key, error) {
-	return operator.Key{ID: id}, nil
+func (keys) RevokeKey(_ context.Context, _, id string, _ time.Time) (operator.Key, []string, error) {
+	return operator.Key{ID: id}, nil, nil
 }
 
 // What the database would not read as an id is nobody's key.
@@ -52,7 +52,7 @@ func TestIDsOfKeys(t *testing.T) {
 	for text, known := range map[string]bool{
 		id: true, "0199F0A4-0000-7000-8000-000000000001": true, "urn:uuid:" + id: false, "{" + id + "}": false, "0199f0a4000070008000000000000001": false, "": false,
 	} {
-		if _, err := s.Revoke(t.Context(), id, text); errors.Is(err, operator.ErrKeyNotFound) == known {
+		if _, _, err := s.Revoke(t.Context(), id, text); errors.Is(err, operator.ErrKeyNotFound) == known {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestLabelOfAKey(t *testing.T) {
 		"overlay bot": true, strings.Repeat("é", 64): true, strings.Repeat("é", 65): false, "": false, "  ": false, "a\nb": false, "a\x1bb": false,
 		"a\u2028b": false, "a\u202eb": false, "\u00a0\u200b": false, "\U0001f469\u200d\U0001f680": true,
 	} {
-		_, _, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", label, operator.PrefixKey, nil)
+		_, _, err := s.Mint(t.Context(), "0199f0a4-0000-7000-8000-000000000001", label, operator.PrefixKey, nil, false)
 		if good != (err == nil) || !good && !errors.Is(err, operator.ErrLabel) {
 			t.Errorf("%q: %v", label, err)
 		}

@@ -5,23 +5,29 @@ import (
 	"testing"
 )
 
-// before0020 takes away what migration 0020 brought.
+// before0020 removes what migration 0020 and its successors created.
 const before0020 = `
 SET ROLE api_migrator; SET search_path = api;
+DROP VIEW counted_results;
+DROP FUNCTION board_fresh(text, timestamptz, bigint, uuid[]), fill_boards(uuid, integer);
 DROP TRIGGER count_field_insert ON board_rows; DROP TRIGGER count_field_update ON board_rows; DROP TRIGGER count_field_delete ON board_rows;
 DROP TABLE moments, operator_tallies, board_due, board_field;
-ALTER TABLE board_rows DROP COLUMN skill_calls, DROP COLUMN edge_bps, DROP COLUMN low_bps, DROP COLUMN high_bps;
-ALTER TABLE operator_scores DROP COLUMN price_sum, DROP COLUMN best_bps, DROP COLUMN best_signal, DROP COLUMN streak, DROP COLUMN last_at;
-ALTER TABLE operator_lane_scores DROP COLUMN price_sum;
+ALTER TABLE board_rows DROP COLUMN skill_calls, DROP COLUMN edge_bps, DROP COLUMN low_bps, DROP COLUMN high_bps, DROP COLUMN counted;
+ALTER TABLE operator_scores DROP COLUMN price_sum, DROP COLUMN best_bps, DROP COLUMN best_signal, DROP COLUMN streak, DROP COLUMN last_at,
+    DROP COLUMN counted, DROP COLUMN counted_lines;
+ALTER TABLE operator_lane_scores DROP COLUMN price_sum, DROP COLUMN counted, DROP COLUMN counted_lines;
 DROP FUNCTION fill_records, streak_with, moment_tier, moment_id, count_field, within_price;
 RESET ROLE; RESET search_path`
 
-// What the migration makes of the results of before equals what each of them would have
-// made by itself, those that wait for their scores or feed rows included.
+// The migrations make of stored results what scoring each of them would have made, those
+// that wait for their scores or feed rows included.
 func TestRecordsOfBefore(t *testing.T) {
 	t.Parallel()
 	text := ""
-	for _, name := range []string{"0020_records.sql", "0025_records_columns.sql", "0026_records_field.sql"} {
+	for _, name := range []string{
+		"0020_records.sql", "0025_records_columns.sql", "0026_records_field.sql", "0028_board_speed.sql",
+		"0033_counted.sql", "0034_counted_boards.sql", "0035_counted_field.sql",
+	} {
 		raw, err := fs.ReadFile(Migrations(), name)
 		if err != nil {
 			t.Fatal(err)
@@ -48,22 +54,20 @@ func TestRecordsOfBefore(t *testing.T) {
 	}
 }
 
-// fillAll fills every record, so many at a time.
+// fillAll recomputes every record and board row, so many at a time.
 func (l *ledger) fillAll(atOnce int) {
 	l.t.Helper()
-	var after *string
-	for {
-		if err := l.rw.QueryRow(l.t.Context(), query("record_fill"), after, atOnce).Scan(&after); err != nil {
-			l.t.Fatal(err)
-		}
-		if after == nil {
-			return
+	for _, name := range []string{"record_fill", "board_fill"} {
+		for after, more := (*string)(nil), true; more; more = after != nil {
+			if err := l.rw.QueryRow(l.t.Context(), query(name), after, atOnce).Scan(&after); err != nil {
+				l.t.Fatal(err)
+			}
 		}
 	}
 }
 
-// Filled again, with results that are waiting and after programs of before have scored,
-// records are what they are worth.
+// A fill corrects records and boards, while results wait for their feed rows and after
+// processes of the previous release have scored.
 func TestFillRecords(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -74,9 +78,11 @@ func TestFillRecords(t *testing.T) {
 			if n%40 != 39 {
 				continue
 			}
-			l.exec("UPDATE api.operator_scores SET price_sum = 0, best_bps = NULL, best_signal = NULL, streak = 7, last_at = NULL")
+			l.exec("UPDATE api.operator_scores SET price_sum = 0, best_bps = NULL, best_signal = NULL, streak = 7, last_at = NULL, score = score + 5, clv_sum = 1, counted = 0")
+			l.exec("UPDATE api.board_rows SET score = score + 5, counted = 0, month_done = month_done + 1")
+			l.exec("UPDATE api.operator_aged SET score = score - 5, done = done + 1")
 			l.exec("UPDATE api.operator_tallies SET calls = calls + 1")
-			l.exec("UPDATE api.operator_lane_scores SET price_sum = 0")
+			l.exec("UPDATE api.operator_lane_scores SET price_sum = 0, score = 0, counted = counted + 1")
 			l.fillAll(1 + n%5)
 			l.verify("filled")
 			l.compareRecords("filled")

@@ -15,12 +15,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/score"
 )
 
-// sampleOf reads the decided calls of an operator as the record has them.
+// sampleOf reads the counted calls of an operator on venue markets from the record.
 func (b *bundle) sampleOf(handle, lane string) *skill.Sample {
 	b.t.Helper()
-	rows, err := b.admin.Query(b.t.Context(), `SELECT s.score_basis_bps, coalesce(s.confidence, 0), r.status = 'won'
+	rows, err := b.admin.Query(b.t.Context(), `SELECT coalesce(r.basis_bps, s.score_basis_bps), coalesce(s.confidence, 0), r.status = 'won'
 		FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id JOIN api.users u ON u.id = s.user_id
-		WHERE u.handle = $1 AND ($2 = '' OR r.scoring_vertical = $2) AND r.status <> 'void'`, handle, lane)
+		WHERE u.handle = $1 AND ($2 = '' OR r.scoring_vertical = $2) AND r.counted AND s.market_id NOT LIKE 'native-%'`, handle, lane)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestVerifyFindsEveryDifference(t *testing.T) {
 		l.step(s)
 	}
 	l.venueMarket("900", 2500)
-	l.file(l.hashes[0], "900", syntax.Yes, 2500)
+	l.fileCounted(l.hashes[0], "900", syntax.Yes, 2500)
 	l.claim("900", syntax.VerdictYes)
 	l.settle()
 	l.verify("before")
@@ -162,7 +162,7 @@ func TestAnEdgeOfTooManyCalls(t *testing.T) {
 	l.venueMarket("900", 2500)
 	l.markets = []string{"900"}
 	for _, hash := range l.hashes {
-		l.file(hash, "900", syntax.Yes, 2500)
+		l.fileCounted(hash, "900", syntax.Yes, 2500)
 	}
 	l.claim("900", syntax.VerdictYes)
 	l.settle()

@@ -10,15 +10,15 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/score"
 )
 
-// naive is a board counted from the record alone.
+// naive is a board computed from the record alone.
 const naive = `
 SELECT u.handle, u.tier,
     (SELECT count(*) FROM api.signals s LEFT JOIN api.markets m USING (market_id) WHERE s.user_id = u.id AND ($1 = '' OR m.lane = $1)),
-    coalesce(sum(r.score), 0), count(*) FILTER (WHERE r.status = 'won'), count(*) FILTER (WHERE r.status = 'lost'),
+    coalesce(sum(r.score) FILTER (WHERE r.counted), 0), count(*) FILTER (WHERE r.status = 'won'), count(*) FILTER (WHERE r.status = 'lost'),
     (SELECT count(*) FROM api.signals s WHERE s.user_id = u.id AND s.created_at >= $2),
     (SELECT count(*) FROM api.signal_events e JOIN api.signals s ON s.id = e.signal_id WHERE s.user_id = u.id AND e.type = 'take' AND e.created_at >= $2),
-    coalesce(sum(r.score) FILTER (WHERE r.resolved_at >= $2), 0),
-    count(*) FILTER (WHERE r.resolved_at >= $2 AND r.status <> 'void')
+    coalesce(sum(r.score) FILTER (WHERE r.counted AND r.resolved_at >= $2), 0),
+    count(*) FILTER (WHERE r.counted AND r.resolved_at >= $2), count(*) FILTER (WHERE r.counted)
 FROM api.users u LEFT JOIN api.signal_results r ON r.user_id = u.id AND ($1 = '' OR r.scoring_vertical = $1)
 WHERE EXISTS (SELECT FROM api.signals s WHERE s.user_id = u.id)
 GROUP BY u.id HAVING $1 = '' OR count(r.signal_id) > 0 OR EXISTS (
@@ -29,6 +29,7 @@ type naiveRow struct {
 	handle, tier                 string
 	total, score, won, lost      int64
 	calls, takes, mscore, mdone  int64
+	counted                      int64
 	castAll, castMonth, accuracy int
 }
 
@@ -42,10 +43,10 @@ func (l *ledger) naive(lane string) []naiveRow {
 	var list []naiveRow
 	for rows.Next() {
 		var r naiveRow
-		if err := rows.Scan(&r.handle, &r.tier, &r.total, &r.score, &r.won, &r.lost, &r.calls, &r.takes, &r.mscore, &r.mdone); err != nil {
+		if err := rows.Scan(&r.handle, &r.tier, &r.total, &r.score, &r.won, &r.lost, &r.calls, &r.takes, &r.mscore, &r.mdone, &r.counted); err != nil {
 			l.t.Fatal(err)
 		}
-		r.castAll = board.CastScore(r.score, r.won+r.lost, r.calls, r.takes)
+		r.castAll = board.CastScore(r.score, r.counted, r.calls, r.takes)
 		r.castMonth = board.CastScore(r.mscore, r.mdone, r.calls, r.takes)
 		r.accuracy = score.Accuracy(r.won, r.lost)
 		list = append(list, r)

@@ -32,7 +32,7 @@ type ledger struct {
 }
 
 func newLedger(t *testing.T, seed uint64, operators int) *ledger {
-	b := setupRules(t, Rules{PriceToleranceBps: 1000, PastEndIsProvisional: true, ResolveChunk: 4})
+	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 4, ConfirmAfter: confirmAfter})
 	l := &ledger{bundle: b, rnd: rand.New(rand.NewPCG(seed, 1)), open: map[string]bool{}}
 	s := b.service()
 	for i := range operators {
@@ -59,10 +59,7 @@ func (l *ledger) step(s *operator.Service) {
 	ctx := l.t.Context()
 	switch n := l.rnd.IntN(100); {
 	case n < 8:
-		id := fmt.Sprint(1000 + len(l.markets))
-		l.venueMarket(id, []int{300, 900, 2500, 5000, 9700}[l.rnd.IntN(5)])
-		l.exec(`UPDATE api.markets SET lane = $2, end_date = $3 WHERE market_id = $1`, id, boardLanes[l.rnd.IntN(3)], l.clock.Now().AddDate(1, 0, 0))
-		l.markets, l.open[id] = append(l.markets, id), true
+		l.addMarket()
 	case n < 60 && len(l.markets) > 0:
 		market, who := l.markets[l.rnd.IntN(len(l.markets))], l.hashes[l.rnd.IntN(len(l.hashes))]
 		side := []syntax.Side{syntax.Yes, syntax.No}[l.rnd.IntN(2)]
@@ -71,6 +68,12 @@ func (l *ledger) step(s *operator.Service) {
 			d.Confidence = &confidence
 		}
 		if f := l.try(signal.Caller{KeyHash: who}, d); f.Verdict == signal.VerdictFiled {
+			if l.rnd.IntN(3) == 0 { // the price moved after the call
+				yes := 100 + l.rnd.IntN(9800)
+				l.exec(`INSERT INTO api.quotes (market_id, at, yes_price_bps, no_price_bps, rule) VALUES ($1, $2, $3, $4, 'test') ON CONFLICT DO NOTHING`,
+					market, l.clock.Now().Add(6*time.Second), yes, 10_000-yes)
+			}
+			l.setFacts(d.ID, facts{l.rnd.IntN(8) > 0, l.rnd.IntN(8) > 0, l.rnd.IntN(8) > 0})
 			l.signals = append(l.signals, struct {
 				id   string
 				hash []byte
@@ -84,6 +87,10 @@ func (l *ledger) step(s *operator.Service) {
 		market := l.markets[l.rnd.IntN(len(l.markets))]
 		if l.open[market] {
 			l.open[market] = false
+			if l.rnd.IntN(4) == 0 { // trading ended before: calls after it are late
+				l.exec(`UPDATE api.markets SET status = 'closed', closed_at = $2 WHERE market_id = $1`, market,
+					l.clock.Now().Add(-time.Duration(l.rnd.Int64N(int64(20*24*time.Hour)))))
+			}
 			verdict := []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[l.rnd.IntN(3)]
 			if _, err := l.Claim(ctx, resolve.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, l.clock.Now); err != nil {
 				l.t.Fatal(err)
@@ -115,6 +122,26 @@ func (l *ledger) step(s *operator.Service) {
 	default:
 		l.clock.Advance(time.Duration(l.rnd.Int64N(int64(12 * 24 * time.Hour))))
 	}
+}
+
+// addMarket adds a market of a venue, or a native one that an administrator or one of the
+// operators created; some are unrated.
+func (l *ledger) addMarket() {
+	l.t.Helper()
+	id, creator := fmt.Sprint(1000+len(l.markets)), "admin"
+	price := []int{300, 900, 2500, 5000, 9700}[l.rnd.IntN(5)]
+	if l.rnd.IntN(4) == 0 {
+		id = "native-" + id
+		l.nativeMarket(id, price)
+		if l.rnd.IntN(2) == 0 {
+			creator = l.text(`SELECT id::text FROM api.users WHERE handle = $1`, l.people[l.rnd.IntN(len(l.people))])
+		}
+	} else {
+		l.venueMarket(id, price)
+	}
+	l.exec(`UPDATE api.markets SET lane = $2, end_date = $3, created_by = $4, rated_ruling = $5 WHERE market_id = $1`,
+		id, boardLanes[l.rnd.IntN(3)], l.clock.Now().AddDate(1, 0, 0), creator, l.rnd.IntN(8) > 0)
+	l.markets, l.open[id] = append(l.markets, id), true
 }
 
 func boardID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -19,6 +20,9 @@ import (
 
 // noon is when the tests of this package begin.
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+
+// ageless makes every quote young enough.
+const ageless = 100 * 365 * 24 * time.Hour
 
 // bundle is a ledger of its own with a clock set by hand.
 type bundle struct {
@@ -31,13 +35,15 @@ type bundle struct {
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
-	return setupRules(t, Rules{PriceToleranceBps: 1000, PastEndIsProvisional: true, ResolveChunk: 100_000})
+	return setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 100_000, QuoteMaxAge: ageless})
 }
 
 func setupRules(t *testing.T, rules Rules) *bundle {
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: Migrations()})
 	b := &bundle{t: t, clock: testkit.NewClock(noon), admin: testkit.Pool(t, db.Admin), rw: testkit.Pool(t, db.URL("api_rw"))}
+	// The clock of the test is not that of the database.
+	b.exec(`ALTER TABLE api.signals DISABLE TRIGGER check_new`)
 	rules.ReadBudget = 20 * time.Second // a busy machine is no database that hangs
 	b.Store = New(b.rw, rules, b.clock.Now)
 	t.Cleanup(b.Store.Close)
@@ -70,7 +76,7 @@ func (b *bundle) operator(name string) (id string, hash []byte) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	plaintext, _, err := s.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, nil)
+	plaintext, _, err := s.Mint(b.t.Context(), o.ID, "test", operator.PrefixKey, nil, false)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -85,17 +91,34 @@ func (b *bundle) venueMarket(id string, yesBps int) {
 		VALUES ($1, 'polymarket', 'Will it hold?', 'open', $2, 'SCIENCE', $3, $3, $3)`, id, now.Add(24*time.Hour), now)
 	b.exec(`INSERT INTO api.market_quotes (market_id, yes_bps, at) VALUES ($1, $2, $3)`, id, yesBps, now)
 	b.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) VALUES ($1, $2, $3)`, id, now, yesBps)
+	if yesBps > 0 && yesBps < 10_000 {
+		b.quote(id, yesBps, 10_000-yesBps)
+	}
+}
+
+// quote sets the newest quote of a market, dated now.
+func (b *bundle) quote(id string, yes, no int) {
+	b.t.Helper()
+	b.exec(`UPDATE api.market_quotes SET yes_price_bps = $2, no_price_bps = $3, quoted_at = $4, quote_rule = 'test' WHERE market_id = $1`, id, yes, no, b.clock.Now())
 }
 
 // nativeMarket puts an open market of the service's own.
 func (b *bundle) nativeMarket(id string, prior int) {
 	b.t.Helper()
 	now := b.clock.Now()
-	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, end_date, lane, initial_yes_bps, created_at, updated_at)
-		VALUES ($1, 'manual', 'Will the gauge rise?', 'open', $2, 'SCIENCE', $3, $4, $4)`, id, now.Add(24*time.Hour), prior, now)
+	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, end_date, lane, initial_yes_bps, created_by, created_at, updated_at)
+		VALUES ($1, 'manual', 'Will the gauge rise?', 'open', $2, 'SCIENCE', $3, 'admin', $4, $4)`, id, now.Add(24*time.Hour), prior, now)
 	b.exec(`INSERT INTO api.market_quotes (market_id, yes_bps, at) VALUES ($1, $2, $3)`, id, prior, now)
 	b.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) VALUES ($1, $2, $3)`, id, now, prior)
 }
+
+// noVenues are markets whose venues are not connected.
+type noVenues struct{}
+
+func (noVenues) Ensure(context.Context, syntax.MarketID, string) error { return market.ErrNotFound }
+func (noVenues) Fresh(context.Context, syntax.MarketID, string) error  { return market.ErrUnavailable }
+func (noVenues) Connected(syntax.MarketID) bool                        { return false }
+func (noVenues) Called(syntax.MarketID, *time.Time)                    {}
 
 func newDraft(market string, side syntax.Side, price int) signal.Draft {
 	return signal.Draft{
@@ -103,10 +126,12 @@ func newDraft(market string, side syntax.Side, price int) signal.Draft {
 	}
 }
 
-// file files a call that must be accepted and gives its id.
+// file files a call that must be accepted and returns its id. Without a young quote it is
+// unverified.
 func (b *bundle) file(hash []byte, market string, side syntax.Side, price int) string {
 	b.t.Helper()
 	d := newDraft(market, side, price)
+	d.Venue = signal.VenueAsked
 	if got := b.try(signal.Caller{KeyHash: hash}, d); got.Verdict != signal.VerdictFiled {
 		b.t.Fatalf("filing on %s: %+v", market, got)
 	}
@@ -149,8 +174,8 @@ func (b *bundle) seedSignals(ctx context.Context, market string, n int) {
 		FROM generate_series(1, $1) i ON CONFLICT DO NOTHING`, n, noon)
 	b.exec(`INSERT INTO api.operator_scores (user_id) SELECT id FROM api.users ON CONFLICT DO NOTHING`)
 	b.exec(`INSERT INTO api.operator_totals (user_id) SELECT id FROM api.users ON CONFLICT DO NOTHING`)
-	b.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, crowd_yes_bps, created_at, market_title, source)
-		SELECT gen_random_uuid(), $1, u.id, i % 2 = 0, i % 10001, i % 10001, true, 4000, $3, 'seed', 'web'
+	b.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, crowd_yes_bps, market_yes_bps, created_at, market_title, source)
+		SELECT gen_random_uuid(), $1, u.id, i % 2 = 0, i % 10001, i % 10001, true, true, 4000, 4000, $3, 'seed', 'web'
 		FROM generate_series(1, $2) i JOIN api.users u ON u.provider_id = 'seed' || i AND u.issuer = 'seed'`, market, n, noon)
 	b.exec(`INSERT INTO api.market_totals (market_id, yes, no) SELECT $1, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes)
 		FROM api.signals WHERE market_id = $1`, market)

@@ -31,14 +31,16 @@ func TestDayOfDigest(t *testing.T) {
 			VALUES (('018f0000-0000-7000-8000-' || lpad($1, 12, '0'))::uuid, 'i', $1, 'op_' || lpad($1, 16, '0'), 'u' || $1, 'U', $2, $3, $4)`,
 			fmt.Sprint(i), at, map[bool]string{true: "system_bot", false: "human"}[i == 3], i == 2)
 	}
+	counted := true
 	call := func(user int, market string, yes bool, basis int, at time.Time, status string, score int) {
+		final := basis + 7 // after the second quote
 		id := fmt.Sprintf("018f1111-0000-7000-8000-%s%011d", market, user)
 		b.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
 			VALUES ($1::text::uuid, $2, ('018f0000-0000-7000-8000-' || lpad($3, 12, '0'))::uuid, $4, $5::integer, $5::integer, true, $6, 'Will ' || $2 || ' hold?', 'web')`,
 			id, market, fmt.Sprint(user), yes, basis, at)
 		if status != "" {
-			b.exec(`INSERT INTO api.signal_results (signal_id, event_id, user_id, status, score, outcome, beat_crowd, scoring_version, scoring_vertical, resolved_at)
-				SELECT id, gen_random_uuid(), user_id, $2, $3, CASE WHEN $2 <> 'void' THEN 'YES' END, false, '1.0', 'SCIENCE', now() FROM api.signals WHERE id = $1::text::uuid`, id, status, score)
+			b.exec(`INSERT INTO api.signal_results (signal_id, event_id, user_id, status, score, outcome, beat_crowd, scoring_version, scoring_vertical, resolved_at, basis_bps, counted)
+				SELECT id, gen_random_uuid(), user_id, $2, $3, CASE WHEN $2 <> 'void' THEN 'YES' END, false, '1.1', 'SCIENCE', now(), $5, $2 <> 'void' AND $4 FROM api.signals WHERE id = $1::text::uuid`, id, status, score, counted, final)
 		}
 	}
 	claim := func(market string, at time.Time) {
@@ -55,7 +57,10 @@ func TestDayOfDigest(t *testing.T) {
 	call(1, "2", true, 5000, from.AddDate(0, 0, -6), "won", 50)
 	call(0, "3", true, 5000, time.Date(2026, 9, 28, 0, 0, 0, 0, time.UTC), "", 0)   // first moment of the week
 	call(1, "3", true, 5000, time.Date(2026, 10, 4, 23, 59, 0, 0, time.UTC), "", 0) // its last
+	counted = false
+	call(0, "4", true, 400, from.AddDate(0, 0, -30), "won", 96) // in the numbers, not among the top calls
 	claim("1", from)
+	claim("4", from)
 	claim("2", w.To)
 	b.exec(`INSERT INTO api.market_disputes (market_id, disputed, disputed_at) VALUES ('8', true, $1), ('9', true, $2), ('7', false, $2)`, from, w.To)
 
@@ -63,7 +68,7 @@ func TestDayOfDigest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Signals != 2 || d.Won != 3 || d.Lost != 1 || d.Void != 1 || d.NewOperators != 2 {
+	if d.Signals != 2 || d.Won != 4 || d.Lost != 1 || d.Void != 1 || d.NewOperators != 2 {
 		t.Errorf("%+v", d)
 	}
 	if fmt.Sprint(d.Disputed) != "[9 8]" {
@@ -73,7 +78,7 @@ func TestDayOfDigest(t *testing.T) {
 	for _, c := range d.TopCalls {
 		got += fmt.Sprint(c.Handle, c.MarketTitle, c.Side, c.Odds, c.Score, ";")
 	}
-	if got != "u2Will 1 hold?YES1000 90;u0Will 1 hold?YES3000 70;" {
+	if got != "u2Will 1 hold?YES1007 90;u0Will 1 hold?YES3007 70;" {
 		t.Errorf("top calls %s", got)
 	}
 	// Independent are u0, u1 and u4: two calls of the day, and two of the week before it.

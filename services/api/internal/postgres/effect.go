@@ -81,7 +81,7 @@ func (s *Store) UpdateProfile(ctx context.Context, operatorID, messageID string,
 	e := effect{message: messageID, kind: "profile.update", user: operatorID, now: now}
 	_, err := s.once(ctx, e, func(tx pgx.Tx, _ syntax.Tier) (string, error) {
 		_, err := tx.Exec(ctx, query("operator_profile"), operatorID, p.DisplayName, p.Bio, p.Avatar.Given, p.Avatar.Text,
-			p.Links != nil, p.Links, p.PayoutAddress.Given, p.PayoutAddress.Text)
+			p.Links != nil, p.Links, p.PayoutAddress.Given, p.PayoutAddress.Text, p.Automated, now)
 		return operatorID, err
 	})
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/export"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -60,25 +61,43 @@ func (s *Store) RecordPage(ctx context.Context, owner string, behind export.Plac
 func scanCall(row pgx.CollectableRow) (export.Call, error) {
 	var c export.Call
 	var yes bool
-	var snapYes *syntax.Bps
-	var snapAt, closeAt, resolvedAt *time.Time
-	var outcome, resolver, source, proof *string
 	var res export.Resolution
+	var closeAt, resolvedAt *time.Time
+	var outcome, resolver, source, proof, reason *string
+	var rated *bool
+	var first, second storedQuote
 	err := row.Scan(&c.ID, &c.PublicID, &c.Handle, &c.DisplayName, &c.Tier, &c.MarketID, &c.MarketTitle, &c.Lane, &yes, &c.Price,
 		&c.CrowdYes, &c.Confidence, &c.TextTake, &c.Source, &c.TimeToResolution, &c.CreatedAt, &c.Status, &c.Score, &c.ResolvedAt,
-		&c.Outcome, &c.ClosePrice, &c.CLV, &c.Basis, &c.Verified, &snapYes, &snapAt, &c.Version, &c.Vertical,
-		&outcome, &resolver, &source, &proof, &closeAt, &res.ClosePrice, &resolvedAt, &res.Disputed)
-	c.Side = sideOf(yes)
-	if snapYes != nil {
-		c.Snapshot = &export.Snapshot{Yes: *snapYes, At: *snapAt}
-	}
+		&c.Outcome, &c.ClosePrice, &c.CLV, &c.Basis, &c.Verified, &c.Rated, &c.Counted, &c.MarketYes,
+		&c.ClosesAt, &c.QuoteAt, &c.ConfirmedAt, &reason, &c.FilingBasis, &c.Version, &c.Vertical, &c.InitialYes, &c.OwnMarket,
+		&first.yes, &first.no, &first.rule, &first.sha256, &second.yes, &second.no, &second.rule, &second.sha256,
+		&outcome, &resolver, &source, &proof, &closeAt, &res.ClosePrice, &resolvedAt, &rated, &res.DecidedAt, &res.Disputed)
+	c.Side, c.Reason = sideOf(yes), orEmpty(reason)
+	c.Quote, c.SecondQuote = first.at(c.QuoteAt), second.at(c.ConfirmedAt)
 	if outcome != nil {
 		res.Outcome, res.Resolver, res.Source, res.ProofURL = *outcome, orEmpty(resolver), orEmpty(source), orEmpty(proof)
-		res.CloseAt, res.ResolvedAt = *closeAt, *resolvedAt
+		res.CloseAt, res.ResolvedAt, res.Rated = *closeAt, *resolvedAt, *rated
 		c.Resolution = &res
 	}
 	return c, err
 }
+
+// storedQuote is a row of quotes; without prices there is none.
+type storedQuote struct {
+	yes, no *syntax.Bps
+	rule    *string
+	sha256  []byte
+}
+
+func (q *storedQuote) at(t *time.Time) *market.Quote {
+	if t == nil || q.yes == nil || q.no == nil {
+		return nil
+	}
+	return &market.Quote{Yes: *q.yes, No: *q.no, At: *t, Rule: orEmpty(q.rule), SHA256: q.sha256}
+}
+
+// ConfirmAfter implements export.Store.
+func (s *Store) ConfirmAfter() time.Duration { return s.rules.ConfirmAfter }
 
 // historiesOf reads the events of all calls of a page at once.
 func historiesOf(ctx context.Context, tx pgx.Tx, calls []export.Call, asOf time.Time) error {

@@ -69,13 +69,14 @@ func TestRecordIsWhole(t *testing.T) {
 	if _, err := resolve.NewService(b.Store, b.clock.Now).Finalize(t.Context(), resolve.Claim{MarketID: "native-gauge", Verdict: "YES", Source: "the gauge"}); err != nil {
 		t.Fatal(err)
 	}
+	b.clock.Advance(time.Second)
 	if err := service.Record(t.Context(), "MARA", k); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
 	for i := range k.calls {
 		c := &k.calls[i]
-		if seen[c.ID] || c.Handle != "mara" || c.ProviderID != "" || c.Snapshot == nil || !c.Verified ||
+		if seen[c.ID] || c.Handle != "mara" || c.ProviderID != "" || !c.Verified ||
 			i > 0 && c.CreatedAt.Before(k.calls[i-1].CreatedAt) {
 			t.Fatalf("call %d: %+v", i, c)
 		}
@@ -86,7 +87,7 @@ func TestRecordIsWhole(t *testing.T) {
 	}
 	c := k.calls[calls]
 	if c.ID != last || len(c.Events) != 2 || c.Events[0].Type != "note" || c.Events[1].Type != "resolved" || c.Events[1].Actor == nil ||
-		c.Resolution == nil || c.Resolution.Source != "the gauge" || c.Status != syntax.Won || *c.Score != 80 || c.Version != "1.0" || c.Vertical != "SCIENCE" {
+		c.Resolution == nil || c.Resolution.Source != "the gauge" || c.Status != syntax.Won || *c.Score != 80 || c.Version != "1.1" || c.Vertical != "SCIENCE" {
 		t.Errorf("%+v %+v", c, c.Resolution)
 	}
 	if err := service.Record(t.Context(), "nobody", k); !errors.Is(err, export.ErrUnknown) {

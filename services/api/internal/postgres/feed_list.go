@@ -139,7 +139,7 @@ func feedList(q feed.Query, user string, lo, hi int64) (string, []any) {
 	if len(q.Types) > 0 {
 		rows = ofTypesOn(topic, q.Types, branch)
 	}
-	return "SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, u.handle, u.public_id, e.topic, e.data" +
+	return "SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, u.handle, u.public_id, e.topic, shown_data(e.type, e.data)" +
 		" FROM (SELECT " + columns + " FROM (" + rows + ") e" + order + " LIMIT $3) e LEFT JOIN users u ON u.id = e.user_id" + order, args
 }
 

@@ -78,3 +78,11 @@ func strays(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 	})
 	return err
 }
+
+// FsckCalls recomputes the scoring price, the late calls and the count of every call from the
+// stored facts, and returns the differences, at most 10,000. confirm: a counted call on a venue
+// market needs a second quote. It changes nothing.
+func FsckCalls(ctx context.Context, pool *pgxpool.Pool, confirm bool) ([]Difference, error) {
+	list, err := differences(ctx, pool, "fsck_calls", confirm)
+	return list, pg.Fault(err)
+}

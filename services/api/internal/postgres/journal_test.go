@@ -41,7 +41,7 @@ func writtenLedger(t *testing.T) *written {
 			w.seal() // the journal begins in the middle of all this
 		}
 		if i%2 == 0 {
-			if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), market, syntax.VerdictYes); err != nil {
+			if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), market, syntax.VerdictYes, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -121,12 +121,12 @@ func TestJournalOfAWholeLedgerHolds(t *testing.T) {
 func TestEveryColumnIsSealed(t *testing.T) {
 	t.Parallel()
 	w := writtenLedger(t)
-	w.unlocked(`ALTER TABLE api.signal_results DROP CONSTRAINT signal_results_check, DROP CONSTRAINT signal_results_status_check`,
+	w.unlocked(`ALTER TABLE api.signal_results DROP CONSTRAINT signal_results_check, DROP CONSTRAINT signal_results_status_check, DROP CONSTRAINT signal_results_reason_check`,
 		`ALTER TABLE api.market_resolutions DROP CONSTRAINT market_resolutions_outcome_check, DROP CONSTRAINT market_resolutions_resolver_check`,
 		`ALTER TABLE api.signal_events DROP CONSTRAINT signal_events_type_check`)
 	other := map[string]string{
 		"uuid": "gen_random_uuid()", "text": "coalesce(%s, '') || 'x'", "boolean": "NOT %s", "integer": "coalesce(%s, 0) + 1", "smallint": "coalesce(%s, 0) + 1",
-		"timestamp with time zone": "%s + interval '1 microsecond'", "jsonb": `%s || '{"x":1}'`,
+		"timestamp with time zone": "coalesce(%s, now()) + interval '1 microsecond'", "jsonb": `%s || '{"x":1}'`,
 	}
 	columns := 0
 	for _, table := range sealedTables[:4] {
@@ -170,8 +170,38 @@ func TestEveryColumnIsSealed(t *testing.T) {
 		}
 	}
 	t.Logf("%d columns", columns)
-	if columns != 17+12+6+12 {
-		t.Errorf("%d columns; a new one belongs into queries/journal_rows.sql", columns)
+	if columns != 21+16+6+14 {
+		t.Errorf("%d columns; a new one belongs in queries/journal_rows.sql", columns)
+	}
+}
+
+// TestQuotesOfCallsAreSealed: a changed quote that a call was compared with is found, and so is
+// a removed fact of a call that was stored in the newer form.
+func TestQuotesOfCallsAreSealed(t *testing.T) {
+	t.Parallel()
+	w := writtenLedger(t)
+	w.venueMarket("900", 4000)
+	_, hash := w.operator("quoted")
+	w.rules.ConfirmAfter = confirmAfter
+	w.fileCounted(hash, "900", syntax.Yes, 4100)
+	w.claim("900", syntax.VerdictYes)
+	w.seal()
+	if d := w.fsck(); len(d) != 0 {
+		t.Fatalf("%q", d)
+	}
+	for sql, undo := range map[string]string{
+		`UPDATE api.quotes SET yes_price_bps = yes_price_bps - 1 WHERE at = (SELECT min(at) FROM api.quotes)`: `UPDATE api.quotes SET yes_price_bps = yes_price_bps + 1 WHERE at = (SELECT min(at) FROM api.quotes)`,
+		`UPDATE api.quotes SET no_price_bps = no_price_bps - 1 WHERE at = (SELECT max(at) FROM api.quotes)`:   `UPDATE api.quotes SET no_price_bps = no_price_bps + 1 WHERE at = (SELECT max(at) FROM api.quotes)`,
+	} {
+		w.exec(sql)
+		if d := w.fsck(); len(d) != 1 {
+			t.Errorf("%s: %q", sql, d)
+		}
+		w.exec(undo)
+	}
+	w.unlocked(`UPDATE api.signal_results SET counted = false, basis_bps = NULL, confirmed_at = NULL WHERE confirmed_at IS NOT NULL`)
+	if d := w.fsck(); len(d) != 1 || !strings.Contains(d[0], "signal_results") {
+		t.Errorf("%q", d)
 	}
 }
 

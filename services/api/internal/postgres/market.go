@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 // FindMarket reads a market as it is stored.
 func (s *Store) FindMarket(ctx context.Context, id syntax.MarketID) (market.Market, bool, error) {
-	list, err := markets(ctx, s.reads, "market_get", string(id))
+	list, err := s.markets(ctx, s.reads, "market_get", string(id))
 	if err != nil || len(list) == 0 {
 		return market.Market{}, false, err
 	}
@@ -23,13 +24,13 @@ func (s *Store) FindMarket(ctx context.Context, id syntax.MarketID) (market.Mark
 
 // ListMarkets reads the markets that exist, in no order.
 func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market, error) {
-	return markets(ctx, s.reads, "market_list", ids)
+	return s.markets(ctx, s.reads, "market_list", ids)
 }
 
 // ListAirable reads open priced markets by end date; an empty lane is every
 // lane, limit 0 all of them.
 func (s *Store) ListAirable(ctx context.Context, now time.Time, lane syntax.Lane, limit int) ([]market.Market, error) {
-	return markets(ctx, s.pool, "market_airable", now, string(lane), limit)
+	return s.markets(ctx, s.pool, "market_airable", now, string(lane), limit)
 }
 
 // ListPrices reads the snapshots since from, oldest first, thinned to at most limit.
@@ -70,7 +71,7 @@ func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due 
 	return list, nil
 }
 
-func markets(ctx context.Context, from queryer, name string, args ...any) ([]market.Market, error) {
+func (s *Store) markets(ctx context.Context, from queryer, name string, args ...any) ([]market.Market, error) {
 	rows, err := from.Query(ctx, query(name), args...)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
@@ -79,7 +80,25 @@ func markets(ctx context.Context, from queryer, name string, args ...any) ([]mar
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
 	}
+	for i := range list {
+		list[i].Rated = list[i].RatedBy(s.rules.RatedMinVolumeUSD, s.rules.RatedCreators)
+	}
 	return list, nil
+}
+
+// SetRated sets whether calls on a market count, with an entry in the audit log. Fault:
+// market_not_found.
+func (s *Store) SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string, now time.Time) error {
+	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		var was *bool
+		switch err := tx.QueryRow(ctx, query("market_rate"), string(id), rated, now).Scan(&was); {
+		case errors.Is(err, pgx.ErrNoRows):
+			return market.ErrNotFound
+		case err != nil:
+			return fmt.Errorf("set rated: %w", err)
+		}
+		return audit(ctx, tx, now, "market.rated", string(id), map[string]any{"from": was, "to": rated, "reason": reason})
+	})
 }
 
 func scanMarket(row pgx.CollectableRow) (m market.Market, err error) {
@@ -96,6 +115,6 @@ func marketFields(m *market.Market) []any {
 		&m.Outcomes, &m.ImageURL, &m.URL, &m.VolumeUnit, &m.Yes, &m.PricedAt,
 		&m.Volume, &m.VolumeUSD, &m.Volume24h, &m.Liquidity, &m.FetchedAt, &m.CreatedAt, &m.UpdatedAt,
 		&m.ResolvesBy, &m.ResolutionSource, &m.InitialYes, &m.CreatedBy,
-		&m.YesCount, &m.NoCount, &m.CrowdYes, &m.CrowdNo, &m.Takes, &m.Streams,
+		&m.YesCount, &m.NoCount, &m.CrowdYes, &m.CrowdNo, &m.Takes, &m.Streams, &m.RatedRuling, &m.Creator,
 	}
 }

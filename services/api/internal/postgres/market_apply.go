@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -38,10 +39,10 @@ func (s *Store) applyBatch(ctx context.Context, records []market.Record, every b
 	var q quoteColumns
 	for i := range records {
 		byID[string(records[i].ID)] = &records[i]
-		q.add(&records[i])
+		q.add(&records[i], now)
 	}
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, query("market_quote"), q.args()...)
+		rows, err := tx.Query(ctx, query("market_quote"), append(q.args(), now)...)
 		if err != nil {
 			return fmt.Errorf("write quotes: %w", err)
 		}
@@ -67,11 +68,14 @@ func keepMarkets(ctx context.Context, tx pgx.Tx, byID map[string]*market.Record,
 		r := byID[id]
 		c.add(r)
 		if r.Status == syntax.MarketOpen && r.Yes != nil {
-			p.add(r)
+			p.add(r, now)
 		}
 	}
 	if _, err := tx.Exec(ctx, query("market_keep"), append([]any{now}, c.args()...)...); err != nil {
 		return fmt.Errorf("write markets: %w", err)
+	}
+	if err := publishCalls(ctx, tx, ids, now); err != nil {
+		return err
 	}
 	if len(p.id) == 0 {
 		return nil
@@ -88,9 +92,29 @@ type quoteColumns struct {
 	at                       []time.Time
 	yes                      []*int32
 	volume, usd, day, liquid []*float64
+	open                     []bool
+	quotes                   quotePrices
 }
 
-func (c *quoteColumns) add(r *market.Record) {
+// quotePrices are the arrays of the prices of each side, null for an answer without a quote.
+type quotePrices struct {
+	yes, no []*int32
+	at      []*time.Time
+	rule    []*string
+	sha     [][]byte
+}
+
+func (c *quotePrices) add(q *market.Quote, now time.Time) {
+	if q = q.Clean(now); q == nil {
+		q = &market.Quote{}
+		c.yes, c.no, c.at, c.rule = append(c.yes, nil), append(c.no, nil), append(c.at, nil), append(c.rule, nil)
+	} else {
+		c.yes, c.no, c.at, c.rule = append(c.yes, narrow(&q.Yes)), append(c.no, narrow(&q.No)), append(c.at, &q.At), append(c.rule, &q.Rule)
+	}
+	c.sha = append(c.sha, q.SHA256)
+}
+
+func (c *quoteColumns) add(r *market.Record, now time.Time) {
 	c.id = append(c.id, string(r.ID))
 	c.at = append(c.at, r.FetchedAt)
 	c.yes = append(c.yes, narrow(r.Yes))
@@ -98,10 +122,15 @@ func (c *quoteColumns) add(r *market.Record) {
 	c.usd = append(c.usd, r.VolumeUSD)
 	c.day = append(c.day, r.Volume24h)
 	c.liquid = append(c.liquid, r.Liquidity)
+	c.open = append(c.open, r.Status == syntax.MarketOpen)
+	c.quotes.add(r.Quote, now)
 }
 
 func (c *quoteColumns) args() []any {
-	return []any{c.id, c.at, c.yes, c.volume, c.usd, c.day, c.liquid}
+	return []any{
+		c.id, c.at, c.yes, c.volume, c.usd, c.day, c.liquid, c.open,
+		c.quotes.yes, c.quotes.no, c.quotes.at, c.quotes.rule, c.quotes.sha,
+	}
 }
 
 // labelBreak parts the two outcome labels inside one array element.
@@ -116,6 +145,8 @@ type marketColumns struct {
 	provisional, short, guessed                                              []bool
 	verdict, payout                                                          []*string
 	yesIndex                                                                 []int16
+	creator                                                                  []string
+	closed                                                                   []*time.Time
 }
 
 func (c *marketColumns) add(r *market.Record) {
@@ -143,6 +174,8 @@ func (c *marketColumns) add(r *market.Record) {
 	c.yesIndex = append(c.yesIndex, int16(r.YesIndex))
 	c.short = append(c.short, r.Short)
 	c.guessed = append(c.guessed, r.Guessed)
+	c.creator = append(c.creator, r.Creator)
+	c.closed = append(c.closed, r.ClosedAt)
 }
 
 // args follow the statement's parameters from $2 on.
@@ -150,14 +183,20 @@ func (c *marketColumns) args() []any {
 	return []any{
 		c.id, c.at, c.provider, c.title, c.description, c.status, c.provisional,
 		c.end, c.verdict, c.payout, c.lane, c.category, c.slug, c.eventKey,
-		c.eventTitle, c.condition, c.token, c.yesIndex, c.labels, c.image, c.url, c.unit, c.short, c.guessed,
+		c.eventTitle, c.condition, c.token, c.yesIndex, c.labels, c.image, c.url, c.unit, c.short, c.guessed, c.creator, c.closed,
 	}
 }
 
-// InsertStub keeps a market that no venue answered for yet, once.
-func (s *Store) InsertStub(ctx context.Context, id syntax.MarketID, title string, now time.Time) error {
-	_, err := s.pool.Exec(ctx, query("market_stub"), string(id), string(id.Provider()), title, now)
-	if err != nil {
+// InsertStub stores a market that no venue has confirmed, once. Its title is its id.
+func (s *Store) InsertStub(ctx context.Context, id syntax.MarketID, now time.Time) error {
+	return insertStub(ctx, s.pool, id, now)
+}
+
+func insertStub(ctx context.Context, db interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}, id syntax.MarketID, now time.Time,
+) error {
+	if _, err := db.Exec(ctx, query("market_stub"), string(id), string(id.Provider()), now); err != nil {
 		return pg.Fault(fmt.Errorf("insert stub: %w", err))
 	}
 	return nil

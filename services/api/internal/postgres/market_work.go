@@ -43,18 +43,29 @@ func (s *Store) ListStreamed(ctx context.Context, p syntax.Provider, now time.Ti
 	return list, nil
 }
 
-// ApplyTicks keeps prices that a stream told, one a market; it gives the number
-// of those that were newer than what was kept.
+// ApplyTicks stores streamed prices, one a market; it returns the number of those that were
+// newer than what was stored.
 func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error) {
 	ids, at, yes := make([]string, len(ticks)), make([]time.Time, len(ticks)), make([]int32, len(ticks))
+	var quotes quotePrices
+	now := s.now().UTC().Truncate(time.Millisecond)
 	for i, t := range ticks {
 		ids[i], at[i], yes[i] = string(t.ID), t.At, int32(t.Yes)
+		quotes.add(t.Quote, now)
 	}
 	var newer int
-	if err := s.pool.QueryRow(ctx, query("market_tick"), ids, at, yes).Scan(&newer); err != nil {
-		return 0, pg.Fault(fmt.Errorf("keep streamed prices: %w", err))
+	err := s.pool.QueryRow(ctx, query("market_tick"), ids, at, yes, quotes.yes, quotes.no, quotes.at, quotes.rule, now).Scan(&newer)
+	if err != nil {
+		return 0, pg.Fault(fmt.Errorf("store streamed prices: %w", err))
 	}
 	return newer, nil
+}
+
+// ListUnconfirmed lists the open markets with calls filed after from and not after to that
+// have no quote dated at least confirmAfter after the newest of these calls, those with the
+// oldest call first, at most limit.
+func (s *Store) ListUnconfirmed(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error) {
+	return s.marketIDs(ctx, "market_unconfirmed", string(p), from, to, confirmAfter, limit)
 }
 
 // MarkChecked notes that markets were asked for.

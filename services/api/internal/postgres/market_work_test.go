@@ -27,7 +27,7 @@ func (b *bundle) priced(at time.Time, ids ...string) {
 func (b *bundle) stub(ids ...string) {
 	b.t.Helper()
 	for _, id := range ids {
-		if err := b.InsertStub(b.t.Context(), syntax.MarketID(id), id, b.clock.Now()); err != nil {
+		if err := b.InsertStub(b.t.Context(), syntax.MarketID(id), b.clock.Now()); err != nil {
 			b.t.Fatal(err)
 		}
 	}

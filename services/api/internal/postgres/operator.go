@@ -80,24 +80,58 @@ func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, 
 			return operator.ErrKeyLimit
 		}
 		if _, err := tx.Exec(ctx, query("operator_key_mint"), k.ID, operatorID, hash, k.Prefix, k.Last4, k.Label,
-			k.Tier, k.Permissions, k.CreatedAt); err != nil {
+			k.Tier, k.Permissions, k.CreatedAt, k.Strict); err != nil {
 			return fmt.Errorf("insert key: %w", err)
 		}
 		return nil
 	})
 }
 
-// RevokeKey ends a key of the operator. Fault: not_found.
-func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (operator.Key, error) {
-	rows, err := s.pool.Query(ctx, query("operator_key_revoke"), operatorID, keyID, now)
+// RevokeKey revokes a key of the operator and deactivates the webhooks that were made with
+// it; it returns their ids. Fault: not_found.
+func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k operator.Key, webhooks []string, err error) {
+	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, query("operator_key_revoke"), operatorID, keyID, now)
+		if err != nil {
+			return fmt.Errorf("revoke key: %w", err)
+		}
+		k, err = pgx.CollectExactlyOneRow(rows, scanKey)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return operator.ErrKeyNotFound
+		}
+		if err != nil {
+			return fmt.Errorf("revoke key: %w", err)
+		}
+		// A statement after the key's lock: it sees every webhook that the key made.
+		if rows, err = tx.Query(ctx, query("webhook_revoke_key"), keyID); err != nil {
+			return fmt.Errorf("deactivate webhooks of key: %w", err)
+		}
+		if webhooks, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			return fmt.Errorf("deactivate webhooks of key: %w", err)
+		}
+		return nil
+	})
+	return k, webhooks, err
+}
+
+// RevokedKeys returns which of these keys are revoked or unknown.
+func (s *Store) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error) {
+	rows, err := s.pool.Query(ctx, query("operator_key_revoked"), keyIDs)
 	if err != nil {
-		return operator.Key{}, pg.Fault(fmt.Errorf("revoke key: %w", err))
+		return nil, pg.Fault(fmt.Errorf("list revoked keys: %w", err))
 	}
-	k, err := pgx.CollectExactlyOneRow(rows, scanKey)
+	revoked, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return revoked, pg.Fault(err)
+}
+
+// EndSessions raises the session version of an operator and returns the new one.
+// Fault: not_found.
+func (s *Store) EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error) {
+	err = s.pool.QueryRow(ctx, query("operator_end_sessions"), operatorID, now).Scan(&version)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return operator.Key{}, operator.ErrKeyNotFound
+		return 0, operator.ErrNotFound
 	}
-	return k, pg.Fault(err)
+	return version, pg.Fault(err)
 }
 
 // ListKeys lists an operator's keys, newest first.
@@ -144,7 +178,7 @@ func operatorFields(o *operator.Operator) []any {
 }
 
 func keyFields(k *operator.Key) []any {
-	return []any{&k.ID, &k.Label, &k.Tier, &k.Permissions, &k.Active, &k.LastUsedAt, &k.CreatedAt, &k.Prefix, &k.Last4}
+	return []any{&k.ID, &k.Label, &k.Tier, &k.Permissions, &k.Active, &k.LastUsedAt, &k.CreatedAt, &k.Prefix, &k.Last4, &k.Strict}
 }
 
 func scanKey(row pgx.CollectableRow) (operator.Key, error) {

@@ -102,7 +102,7 @@ func TestKeys(t *testing.T) {
 	var plain []string
 	for range 30 {
 		wg.Go(func() {
-			p, k, err := s.Mint(t.Context(), o.ID, "bot", operator.PrefixKey, []string{"signal", "read"})
+			p, k, err := s.Mint(t.Context(), o.ID, "bot", operator.PrefixKey, []string{"signal", "read"}, false)
 			if errors.Is(err, operator.ErrKeyLimit) {
 				return
 			}
@@ -122,10 +122,10 @@ func TestKeys(t *testing.T) {
 	if err != nil || who.ID != o.ID {
 		t.Fatalf("%+v, %v", who, err)
 	}
-	if _, err := s.Revoke(t.Context(), stranger.ID, k.ID); !errors.Is(err, operator.ErrKeyNotFound) {
+	if _, _, err := s.Revoke(t.Context(), stranger.ID, k.ID); !errors.Is(err, operator.ErrKeyNotFound) {
 		t.Errorf("a stranger revoked it: %v", err)
 	}
-	if gone, err := s.Revoke(t.Context(), o.ID, k.ID); err != nil || gone.Active {
+	if gone, _, err := s.Revoke(t.Context(), o.ID, k.ID); err != nil || gone.Active {
 		t.Errorf("%+v, %v", gone, err)
 	}
 	if _, _, err := s.Verify(t.Context(), operator.Hash(plain[0])); !errors.Is(err, operator.ErrUnauthenticated) {
@@ -211,7 +211,7 @@ func TestLooksNoteTheKey(t *testing.T) {
 	}
 	last := used()
 	for range 2 {
-		if k, err := s.Revoke(t.Context(), id, keys[0].ID); err != nil || k.Active {
+		if k, _, err := s.Revoke(t.Context(), id, keys[0].ID); err != nil || k.Active {
 			t.Fatal(k, err)
 		}
 	}

@@ -20,7 +20,7 @@ func TestTakeFacts(t *testing.T) {
 	b.operator("mara_k")
 	ids := []string{newUUID(), newUUID(), newUUID(), newUUID()}
 	facts := []feed.Fact{
-		{ID: ids[0], Type: feed.StreamBound, At: noon, MarketID: "701122", Handle: "mara_k", Data: []byte(`{"marketId":"701122"}`)},
+		{ID: ids[0], Type: feed.StreamBound, At: noon, MarketID: "701122", Handle: "mara_k", Data: []byte(`{"approved":true,"marketId":"701122"}`)},
 		{ID: ids[1], Type: feed.SegmentStarted, At: noon, MarketID: "701122", Topic: "program:hot", Data: []byte(`{"n":1}`)},
 		{ID: ids[2], Type: feed.OperatorLive, At: noon, Handle: "nobody_yet", Data: []byte(`{}`)},
 		{ID: ids[3], Type: feed.StreamUnbound, At: noon.Add(time.Second), MarketID: "701122", Handle: "mara_k", Data: []byte(`{}`)},
@@ -77,7 +77,7 @@ func TestViewersOfMarkets(t *testing.T) {
 	}
 	var facts []feed.Fact
 	for _, bound := range [][2]string{{"7", "mara_k"}, {"8", "mara_k"}, {"7", "tidewatch"}, {"9", "otto"}} {
-		facts = append(facts, feed.Fact{ID: newUUID(), Type: feed.StreamBound, At: noon, MarketID: bound[0], Handle: bound[1], Data: []byte(`{}`)})
+		facts = append(facts, feed.Fact{ID: newUUID(), Type: feed.StreamBound, At: noon, MarketID: bound[0], Handle: bound[1], Data: []byte(`{"approved":true}`)})
 	}
 	facts = append(facts, feed.Fact{ID: newUUID(), Type: feed.StreamUnbound, At: noon.Add(time.Second), MarketID: "9", Handle: "otto", Data: []byte(`{}`)})
 	if err := b.TakeFacts(t.Context(), facts, nil); err != nil {
@@ -123,7 +123,7 @@ func TestMarketStreams(t *testing.T) {
 	b.venueMarket("8", 3150)
 	tell := func(kind feed.Type, market, handle string) {
 		t.Helper()
-		f := feed.Fact{ID: newUUID(), Type: kind, At: noon, MarketID: market, Handle: handle, Data: []byte(`{}`)}
+		f := feed.Fact{ID: newUUID(), Type: kind, At: noon, MarketID: market, Handle: handle, Data: []byte(`{"approved":true}`)}
 		if err := b.TakeFacts(t.Context(), []feed.Fact{f}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,11 @@ func TestMarketStreams(t *testing.T) {
 	for _, handle := range []string{"mara", "tide", "tide"} { // the second time with another label
 		tell(feed.StreamBound, "7", handle)
 	}
-	tell(feed.StreamUnbound, "8", "mara") // which nobody has seen bound
+	tell(feed.StreamUnbound, "8", "mara") // it was never bound
+	unapproved := feed.Fact{ID: newUUID(), Type: feed.StreamBound, At: noon, MarketID: "8", Handle: "otto", Data: []byte(`{"approved":false}`)}
+	if err := b.TakeFacts(t.Context(), []feed.Fact{unapproved}, nil); err != nil {
+		t.Fatal(err)
+	}
 	list, err := b.ListMarkets(t.Context(), []string{"7", "8"})
 	if err != nil || len(list) != 2 {
 		t.Fatal(list, err)

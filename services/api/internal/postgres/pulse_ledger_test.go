@@ -19,7 +19,8 @@ type pulseCall struct {
 
 func (b *bundle) filingsOfAll() []pulseCall {
 	b.t.Helper()
-	rows, err := b.admin.Query(b.t.Context(), `SELECT u.handle, u.tier, s.market_id, coalesce(r.status, 'pending'), s.created_at, r.clv_bps
+	rows, err := b.admin.Query(b.t.Context(), `SELECT u.handle, u.tier, s.market_id, coalesce(r.status, 'pending'), s.created_at,
+		CASE WHEN r.counted AND s.market_id NOT LIKE 'native-%' THEN r.clv_bps END
 		FROM api.signals s JOIN api.users u ON u.id = s.user_id LEFT JOIN api.signal_results r ON r.signal_id = s.id`)
 	if err != nil {
 		b.t.Fatal(err)

@@ -32,7 +32,7 @@ type plainRecord struct {
 type plainCall struct {
 	id, market, title, status string
 	basis                     syntax.Bps
-	verified                  bool
+	counted, line             bool
 	score                     int64
 	clv                       *int64
 	filed, resolved           time.Time
@@ -40,7 +40,7 @@ type plainCall struct {
 
 func (b *bundle) plainCalls(handle string) []plainCall {
 	b.t.Helper()
-	rows, err := b.admin.Query(b.t.Context(), `SELECT s.id, s.market_id, s.market_title, coalesce(r.status, 'pending'), s.score_basis_bps, s.price_verified,
+	rows, err := b.admin.Query(b.t.Context(), `SELECT s.id, s.market_id, s.market_title, coalesce(r.status, 'pending'), coalesce(r.basis_bps, s.score_basis_bps), coalesce(r.counted, false), s.market_id NOT LIKE 'native-%',
 		coalesce(r.score, 0), r.clv_bps, s.created_at, coalesce(r.resolved_at, 'epoch')
 		FROM api.signals s JOIN api.users u ON u.id = s.user_id LEFT JOIN api.signal_results r ON r.signal_id = s.id WHERE u.handle = $1`, handle)
 	if err != nil {
@@ -48,7 +48,7 @@ func (b *bundle) plainCalls(handle string) []plainCall {
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (plainCall, error) {
 		var c plainCall
-		err := row.Scan(&c.id, &c.market, &c.title, &c.status, &c.basis, &c.verified, &c.score, &c.clv, &c.filed, &c.resolved)
+		err := row.Scan(&c.id, &c.market, &c.title, &c.status, &c.basis, &c.counted, &c.line, &c.score, &c.clv, &c.filed, &c.resolved)
 		return c, err
 	})
 	if err != nil {
@@ -71,26 +71,31 @@ func plain(calls []plainCall) plainRecord {
 	var minted []plainCall
 	for _, c := range calls {
 		p.stats.Total++
-		p.stats.Score += c.score
+		if c.counted {
+			p.stats.Score += c.score
+		}
 		switch c.status {
 		case "void":
 			p.stats.Void++
 		case "lost":
 			p.stats.Lost++
-			running = false
+			running = running && !c.counted
 		case "won":
 			p.stats.Won++
+			if !c.counted {
+				break
+			}
 			if running {
 				p.stats.Streak++
 			}
 			if p.best == nil || c.basis < p.best.Odds || c.basis == p.best.Odds && c.id < p.best.SignalID {
 				p.best = &record.Best{SignalID: c.id, MarketID: c.market, MarketTitle: c.title, Odds: c.basis}
 			}
-			if c.verified && c.basis <= 5000 {
+			if c.basis <= 5000 {
 				minted = append(minted, c)
 			}
 		}
-		if c.clv != nil {
+		if c.clv != nil && c.counted && c.line {
 			clv, clvs = clv+*c.clv, clvs+1
 		}
 	}
@@ -124,7 +129,7 @@ func (l *ledger) compareRecords(when string) {
 	all := l.naive("")
 	var field []naiveRow
 	for _, r := range all {
-		if r.tier != "automated" && r.won+r.lost > 0 {
+		if r.tier != "automated" && r.counted > 0 {
 			field = append(field, r)
 		}
 	}
@@ -223,7 +228,7 @@ func (l *ledger) compareSkill() {
 			}
 			month := must(svc.Skill(l.t.Context(), name, lane, "28d"))(l.t)
 			n := l.count(`SELECT count(*) FROM api.signal_results r JOIN api.users u ON u.id = r.user_id WHERE u.handle = $1 AND ($2 = '' OR r.scoring_vertical = $2)
-				AND r.status <> 'void' AND r.resolved_at >= $3`, name, lane, l.month())
+				AND r.counted AND r.resolved_at >= $3 AND EXISTS (SELECT FROM api.signals s WHERE s.id = r.signal_id AND s.market_id NOT LIKE 'native-%')`, name, lane, l.month())
 			if (month.Report != nil) != (n > 0) || n > 0 && month.Report.Calls != int64(n) {
 				l.t.Fatalf("%s in %q over 28 days: %+v, want %d calls", name, lane, month.Report, n)
 			}
@@ -244,9 +249,11 @@ func (l *ledger) compareCourses() {
 		for _, most := range []int{record.MaxCourse, len(calls) + 1, max(1, len(calls)/2)} {
 			var end, seen int64
 			for _, c := range calls {
-				end += c.score
+				if c.counted {
+					end += c.score
+				}
 			}
-			looked := slices.DeleteFunc(slices.Clone(calls[:min(most, len(calls))]), func(c plainCall) bool { return c.status == "pending" || c.status == "void" })
+			looked := slices.DeleteFunc(slices.Clone(calls[:min(most, len(calls))]), func(c plainCall) bool { return !c.counted })
 			slices.SortFunc(looked, func(a, b plainCall) int { return cmp.Or(a.resolved.Compare(b.resolved), cmp.Compare(a.id, b.id)) })
 			before := end
 			for _, c := range looked {

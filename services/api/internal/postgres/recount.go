@@ -23,9 +23,9 @@ func Recount(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	return list, pg.Fault(err)
 }
 
-// differences runs a query that answers what differs.
-func differences(ctx context.Context, from queryer, name string) ([]Difference, error) {
-	rows, err := from.Query(ctx, query(name))
+// differences runs a query whose rows are differences.
+func differences(ctx context.Context, from queryer, name string, args ...any) ([]Difference, error) {
+	rows, err := from.Query(ctx, query(name), args...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -7,15 +7,15 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
-// TestRecountFindsEachCounter moves each counter that is kept, alone, and looks whether
-// the recount names it.
+// TestRecountFindsEachCounter changes each stored counter alone and expects the recount to
+// name it.
 func TestRecountFindsEachCounter(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, mara := b.operator("mara")
 	for _, market := range []string{"native-1", "native-2"} {
 		b.nativeMarket(market, 4000)
-		b.file(mara, market, syntax.Yes, 4100)
+		b.fileCounted(mara, market, syntax.Yes, 4100)
 	}
 	b.claim("native-1", syntax.VerdictYes)
 	b.number()
@@ -31,9 +31,9 @@ func TestRecountFindsEachCounter(t *testing.T) {
 	for counter, sets := range map[string][]string{
 		"market_totals":        {"yes", "no", "crowd_yes", "crowd_no"},
 		"operator_totals":      {"total"},
-		"operator_scores":      {"won", "lost", "void", "score", "clv_sum", "clv_count", "beat_line", "price_sum"},
-		"operator_lane_scores": {"won", "lost", "void", "score", "price_sum"},
-		"board_rows":           {"score", "won", "lost", "void", "total", "calls", "takes", "month_score", "month_done"},
+		"operator_scores":      {"won", "lost", "void", "score", "clv_sum", "clv_count", "beat_line", "price_sum", "counted", "counted_lines"},
+		"operator_lane_scores": {"won", "lost", "void", "score", "price_sum", "counted", "counted_lines"},
+		"board_rows":           {"score", "won", "lost", "void", "total", "calls", "takes", "month_score", "month_done", "counted"},
 	} {
 		for _, column := range sets {
 			b.finds(counter, "UPDATE api."+counter+" SET "+column+" = "+column+" + 1", "UPDATE api."+counter+" SET "+column+" = "+column+" - 1")

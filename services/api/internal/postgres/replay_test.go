@@ -86,6 +86,7 @@ const (
 // replay lets everybody call and every question come out, and folds all of it.
 func replay(t *testing.T, list []question) *ledger {
 	l := newLedger(t, 712, 0)
+	l.rules.ConfirmAfter, l.rules.QuoteMaxAge = 0, ageless // the questions have one price each
 	for i, q := range list {
 		l.venueMarket(q.market, int(q.yes))
 		l.exec(`UPDATE api.markets SET lane = $2, end_date = $3 WHERE market_id = $1`, q.market, boardLanes[i%3], l.clock.Now().AddDate(1, 0, 0))

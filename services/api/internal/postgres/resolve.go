@@ -21,11 +21,11 @@ func (s *Store) Claim(ctx context.Context, c resolve.Claim, clock func() time.Ti
 	var out resolve.Result
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		out = resolve.Result{}
-		m, err := holdMarket(ctx, tx, c.MarketID, clock)
+		m, err := holdMarket(ctx, tx, c.MarketID, c.DecidedAt, clock)
 		if err != nil {
 			return err
 		}
-		total, err := claimMarket(ctx, tx, c, m)
+		total, err := s.claimMarket(ctx, tx, c, m)
 		if err != nil {
 			return err
 		}
@@ -44,24 +44,24 @@ func (s *Store) Claim(ctx context.Context, c resolve.Claim, clock func() time.Ti
 	return out, err
 }
 
-// held is a market under its lock.
+// held is a locked market.
 type held struct {
 	disputed bool
 	lane     string
-	closeAt  time.Time
-	at       time.Time // of what is done to it: not before any call on it
+	closeAt  time.Time // a call from then on is late
+	at       time.Time // of what is done to the market; after every call on it
 }
 
-// holdMarket locks a market, and looks at the clock when it has the lock. Fault:
-// market_not_found.
-func holdMarket(ctx context.Context, tx pgx.Tx, marketID string, clock func() time.Time) (m held, err error) {
+// holdMarket locks a market and reads the clock when it has the lock. decidedAt is when the
+// outcome was public, or nil. Fault: market_not_found.
+func holdMarket(ctx context.Context, tx pgx.Tx, marketID string, decidedAt *time.Time, clock func() time.Time) (m held, err error) {
 	tag, err := tx.Exec(ctx, query("resolve_lock"), marketID)
 	if err == nil && tag.RowsAffected() == 0 {
 		return m, resolve.ErrNotFound
 	}
 	if err == nil {
 		now := clock().UTC().Truncate(time.Millisecond)
-		err = tx.QueryRow(ctx, query("resolve_held"), marketID, now).Scan(&m.disputed, &m.lane, &m.closeAt, &m.at)
+		err = tx.QueryRow(ctx, query("resolve_held"), marketID, now, decidedAt).Scan(&m.disputed, &m.lane, &m.closeAt, &m.at)
 	}
 	if err != nil {
 		return m, fmt.Errorf("lock market: %w", err)
@@ -69,14 +69,14 @@ func holdMarket(ctx context.Context, tx pgx.Tx, marketID string, clock func() ti
 	return m, nil
 }
 
-// claimMarket inserts the claim; it gives the number of signals that the claim settles.
-func claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m held) (int64, error) {
-	if m.disputed { // with an outcome, too: while the flag stands nobody hears that it is settled
+// claimMarket inserts the claim and returns the number of signals that it settles.
+func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m held) (int64, error) {
+	if m.disputed { // also if the market has an outcome
 		return 0, resolve.ErrDisputed
 	}
-	if _, found, err := readClaimed(ctx, tx, c.MarketID); err != nil || found && !teeth.Bites("A5") {
+	if o, found, err := readClaimed(ctx, tx, c.MarketID); err != nil || found && !teeth.Bites("A5") {
 		if err == nil {
-			err = resolve.ErrResolved
+			err = resolve.ErrResolved.With("outcome", o.Members())
 		}
 		return 0, err
 	}
@@ -85,7 +85,7 @@ func claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m held) (int64
 		return 0, fmt.Errorf("read closing line: %w", err)
 	}
 	tag, err := tx.Exec(ctx, query("resolve_claim"), c.MarketID, string(c.Verdict), c.Resolver, c.Source, c.ProofURL,
-		c.Reason, c.FinalizedBy, c.Payout, m.closeAt, closing, m.lane, m.at)
+		c.Reason, c.FinalizedBy, c.Payout, m.closeAt, closing, m.lane, m.at, c.DecidedAt, s.rules.RatedCreators, s.rules.RatedMinVolumeUSD)
 	if err != nil {
 		return 0, fmt.Errorf("insert claim: %w", err)
 	}
@@ -105,8 +105,12 @@ func (s *Store) scoreChunk(ctx context.Context, tx pgx.Tx, marketID string, afte
 	if _, err := tx.Exec(ctx, query("resolve_serial")); err != nil {
 		return t, nil, fmt.Errorf("wait for other claims: %w", err)
 	}
+	var confirm *time.Duration // nil: second quotes are off
+	if s.rules.ConfirmAfter > 0 {
+		confirm = &s.rules.ConfirmAfter
+	}
 	var moved int64
-	err = tx.QueryRow(ctx, query("resolve_score"), marketID, after, s.rules.ResolveChunk, score.Version).
+	err = tx.QueryRow(ctx, query("resolve_score"), marketID, after, s.rules.ResolveChunk, score.Version, confirm).
 		Scan(&t.Scored, &t.Won, &t.Lost, &t.Void, &last, &moved)
 	if err != nil {
 		return t, nil, fmt.Errorf("score signals: %w", err)
@@ -164,7 +168,7 @@ func (s *Store) ListDrains(ctx context.Context) ([]string, error) {
 func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (resolve.Outcome, error) {
 	var out resolve.Outcome
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		m, err := holdMarket(ctx, tx, marketID, clock)
+		m, err := holdMarket(ctx, tx, marketID, nil, clock)
 		if err != nil {
 			return err
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
-// An outcome is never older than a call on its market: the clock is looked at under the
-// lock, and a call of a process whose clock is ahead counts too.
-func TestAnOutcomeIsNotOlderThanACall(t *testing.T) {
+// TestAnOutcomeIsNewerThanEveryCall checks that the clock is read under the lock, and that an
+// outcome is newer than a call of a process whose clock is ahead.
+func TestAnOutcomeIsNewerThanEveryCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := resolve.NewService(b.Store, b.clock.Now)
@@ -20,7 +20,7 @@ func TestAnOutcomeIsNotOlderThanACall(t *testing.T) {
 	before := b.hold(`SELECT FROM api.markets WHERE market_id = '80' FOR UPDATE`)
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Force(t.Context(), "80", syntax.VerdictYes)
+		_, err := s.Force(t.Context(), "80", syntax.VerdictYes, nil)
 		done <- err
 	}()
 	b.waiters(1)
@@ -40,12 +40,15 @@ func TestAnOutcomeIsNotOlderThanACall(t *testing.T) {
 	b.file(hashes[1], "81", syntax.No, 5000)
 	ahead := b.clock.Now()
 	b.clock.Set(noon)
-	if _, err := s.Force(t.Context(), "81", syntax.VerdictYes); err != nil {
+	if _, err := s.Force(t.Context(), "81", syntax.VerdictYes, nil); err != nil {
 		t.Fatal(err)
 	}
 	o, _, err = s.Outcome(t.Context(), "81")
-	if err != nil || o.ResolvedAt == nil || !o.ResolvedAt.Equal(ahead) {
+	if err != nil || o.ResolvedAt == nil || !o.ResolvedAt.Equal(ahead.Add(time.Millisecond)) {
 		t.Errorf("resolved at %v, %v; the last call came at %v", o.ResolvedAt, err, ahead)
+	}
+	if n := b.count(`SELECT count(*) FROM api.signal_results WHERE reason = 'late'`); n != 0 {
+		t.Errorf("%d calls from before the claim are late", n)
 	}
 	if _, _, err := s.Dispute(t.Context(), "81", true, nil); err != nil {
 		t.Fatal(err)

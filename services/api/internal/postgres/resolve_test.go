@@ -16,7 +16,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// The SQL that scores equals package score for every price, side and verdict.
+// TestScoringEqualsTheDefinition compares the SQL with package score for every price, side and
+// verdict.
 func TestScoringEqualsTheDefinition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -27,50 +28,78 @@ func TestScoringEqualsTheDefinition(t *testing.T) {
 		b.venueMarket(market, int(closing))
 		b.seedSignals(t.Context(), market, 20002)
 		b.clock.Advance(time.Second)
-		r, err := s.Force(t.Context(), market, verdict)
+		r, err := s.Force(t.Context(), market, verdict, nil)
 		if err != nil || r.Tally.Scored != 20002 || r.Rest {
 			t.Fatalf("%s: %+v, %v", verdict, r, err)
 		}
-		b.compareScores(market, verdict, &closing)
+		claim := score.Claim{Verdict: verdict, CloseAt: b.clock.Now(), CloseYes: &closing, Rated: true}
+		if n := b.compareScores(market, &claim); n != 20002 {
+			t.Errorf("%d calls compared", n)
+		}
 	}
-	if n := b.count(`SELECT count(*) FROM api.operator_scores c JOIN (
-			SELECT user_id, count(*) FILTER (WHERE status = 'won') AS won, count(*) FILTER (WHERE status = 'lost') AS lost,
-				count(*) FILTER (WHERE status = 'void') AS void, sum(score) AS score, sum(clv_bps) AS clv, count(clv_bps) AS clvs
-			FROM api.signal_results GROUP BY user_id) r USING (user_id)
-		WHERE (c.won, c.lost, c.void, c.score, c.clv_sum, c.clv_count) IS DISTINCT FROM (r.won, r.lost, r.void, r.score, r.clv, r.clvs)`); n != 0 {
-		t.Errorf("%d operators are counted wrong", n)
-	}
+	b.compareCounters()
 }
 
-func (b *bundle) compareScores(market string, verdict syntax.Verdict, closing *syntax.Bps) {
+// compareScores compares the results on a market with the definition and returns their number.
+func (b *bundle) compareScores(marketID string, claim *score.Claim) (n int) {
 	b.t.Helper()
-	rows, err := b.admin.Query(b.t.Context(), `SELECT s.yes, s.score_basis_bps, s.crowd_yes_bps, r.status, r.score, r.clv_bps, r.outcome, r.beat_crowd,
-		r.scoring_version, r.scoring_vertical FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id WHERE s.market_id = $1`, market)
+	rows, err := b.admin.Query(b.t.Context(), `SELECT s.yes, s.score_basis_bps, s.market_yes_bps, s.price_verified, s.rated, m.created_by IS NOT DISTINCT FROM s.user_id::text,
+		s.created_at, r.status, r.score, r.clv_bps, r.outcome, r.beat_crowd, r.basis_bps, r.confirmed_at, coalesce(r.reason, ''), r.counted, r.scoring_version, r.scoring_vertical
+		FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id JOIN api.markets m ON m.market_id = s.market_id WHERE s.market_id = $1`, marketID)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	var (
-		yes, beat         bool
-		basis             syntax.Bps
-		crowd             *syntax.Bps
-		status            syntax.SignalStatus
-		points            int
-		clv               *int
-		outcome           *syntax.Side
+		yes               bool
+		call              score.Call
+		got               score.Result
 		version, vertical string
-		n                 int
 	)
-	_, err = pgx.ForEachRow(rows, []any{&yes, &basis, &crowd, &status, &points, &clv, &outcome, &beat, &version, &vertical}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{
+		&yes, &call.Basis, &call.MarketYes, &call.Verified, &call.Rated, &call.Creator, &call.CreatedAt,
+		&got.Status, &got.Score, &got.CLV, &got.Outcome, &got.BeatCrowd, &got.Basis, &got.ConfirmedAt, &got.Reason, &got.Counted, &version, &vertical,
+	}, func() error {
 		n++
-		want := score.Of(sideOf(yes), basis, verdict, closing)
-		if status != want.Status || points != want.Score || !same(clv, want.CLV) || !same(outcome, want.Outcome) ||
-			beat != score.BeatCrowd(sideOf(yes), status, crowd) || version != score.Version || vertical != "SCIENCE" {
-			return fmt.Errorf("%s at %d under %s: %s %d %v, want %+v", sideOf(yes), basis, verdict, status, points, clv, want)
+		call.Side = sideOf(yes)
+		want := claim.Score(call)
+		if got.Status != want.Status || got.Score != want.Score || !same(got.CLV, want.CLV) || !same(got.Outcome, want.Outcome) ||
+			got.BeatCrowd != want.BeatCrowd || got.Basis != want.Basis || got.Reason != want.Reason || got.Counted != want.Counted ||
+			(got.ConfirmedAt == nil) != (want.ConfirmedAt == nil) || got.ConfirmedAt != nil && !got.ConfirmedAt.Equal(*want.ConfirmedAt) ||
+			version != score.Version || vertical != "SCIENCE" {
+			return fmt.Errorf("%+v under %+v: %+v, want %+v", call, claim, got, want)
 		}
 		return nil
 	})
-	if err != nil || n != 20002 {
-		b.t.Errorf("%d compared: %v", n, err)
+	if err != nil {
+		b.t.Error(err)
+	}
+	return n
+}
+
+// compareCounters compares the counters of every operator with the results: won, lost and void
+// of all calls, the others of calls that count.
+func (b *bundle) compareCounters() {
+	b.t.Helper()
+	if n := b.count(`SELECT count(*) FROM api.operator_scores c JOIN (
+			SELECT r.user_id, count(*) FILTER (WHERE r.status = 'won') AS won, count(*) FILTER (WHERE r.status = 'lost') AS lost,
+				count(*) FILTER (WHERE r.status = 'void') AS void,
+				count(*) FILTER (WHERE r.counted) AS counted, count(*) FILTER (WHERE r.counted AND v.venue) AS lines,
+				coalesce(sum(r.score) FILTER (WHERE r.counted), 0) AS score,
+				coalesce(sum(r.clv_bps) FILTER (WHERE r.counted AND v.venue), 0) AS clv, count(r.clv_bps) FILTER (WHERE r.counted AND v.venue) AS clvs,
+				count(*) FILTER (WHERE r.counted AND v.venue AND r.clv_bps > 0) AS beat,
+				coalesce(sum(least(greatest(r.basis_bps, 1), 9999)) FILTER (WHERE r.counted AND v.venue), 0) AS prices,
+				min(r.basis_bps) FILTER (WHERE r.counted AND r.status = 'won') AS best, max(r.resolved_at) FILTER (WHERE r.counted) AS last
+			FROM api.signal_results r JOIN api.signals s ON s.id = r.signal_id
+			JOIN (SELECT market_id, provider <> 'manual' AS venue FROM api.markets) v ON v.market_id = s.market_id
+			GROUP BY r.user_id) r USING (user_id)
+		WHERE (c.won, c.lost, c.void, c.counted, c.counted_lines, c.score, c.clv_sum, c.clv_count, c.beat_line, c.price_sum, c.best_bps, c.last_at)
+			IS DISTINCT FROM (r.won, r.lost, r.void, r.counted, r.lines, r.score, r.clv, r.clvs, r.beat, r.prices, r.best, r.last)`); n != 0 {
+		b.t.Errorf("the counters of %d operators differ from their results", n)
+	}
+	if n := b.count(`SELECT count(*) FROM api.moments m FULL JOIN (
+			SELECT signal_id, basis_bps FROM api.signal_results WHERE status = 'won' AND counted AND basis_bps <= 5000
+		) r USING (signal_id) WHERE m.odds_bps IS DISTINCT FROM r.basis_bps`); n != 0 {
+		b.t.Errorf("%d moments differ from the results", n)
 	}
 }
 
@@ -92,7 +121,7 @@ func TestOneOutcomeUnderRaces(t *testing.T) {
 	claimed := 0
 	for i := range 50 {
 		wg.Go(func() {
-			r, err := s.Force(context.Background(), "60", []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[i%3])
+			r, err := s.Force(context.Background(), "60", []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[i%3], nil)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -131,7 +160,7 @@ func TestFilingAgainstClaim(t *testing.T) {
 			})
 		}
 		wg.Go(func() {
-			if _, err := s.Force(context.Background(), market, syntax.VerdictYes); err != nil {
+			if _, err := s.Force(context.Background(), market, syntax.VerdictYes, nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -165,7 +194,7 @@ func TestChunksAndDispute(t *testing.T) {
 	if tally, more, err := b.DrainOnce(t.Context(), "70"); err != nil || more || tally.Scored != 0 {
 		t.Fatalf("while disputed: %+v %v %v", tally, more, err)
 	}
-	if _, err := s.Force(t.Context(), "70", syntax.VerdictNo); !errors.Is(err, resolve.ErrDisputed) {
+	if _, err := s.Force(t.Context(), "70", syntax.VerdictNo, nil); !errors.Is(err, resolve.ErrDisputed) {
 		t.Errorf("claimed again: %v", err)
 	}
 	before := b.count(`SELECT count(*) FROM api.signal_results`)
@@ -176,7 +205,7 @@ func TestChunksAndDispute(t *testing.T) {
 	if n := b.count(`SELECT count(*) FROM api.score_drains`); n != 0 {
 		t.Errorf("%d drains left", n)
 	}
-	if n := b.count(`SELECT count(DISTINCT signal_id) FROM api.signal_results WHERE scoring_version = '1.0'`); n != 1000 {
+	if n := b.count(`SELECT count(DISTINCT signal_id) FROM api.signal_results WHERE scoring_version = '1.1'`); n != 1000 {
 		t.Errorf("%d results", n)
 	}
 }
@@ -199,7 +228,7 @@ func TestDisputeBeforeClaim(t *testing.T) {
 	if o, _, err = s.Dispute(t.Context(), "71", true, &second); err != nil || !o.DisputedAt.Equal(at) || *o.DisputeReason != second {
 		t.Errorf("repeat: %+v, %v", o, err)
 	}
-	if _, err := s.Force(t.Context(), "71", syntax.VerdictYes); !errors.Is(err, resolve.ErrDisputed) {
+	if _, err := s.Force(t.Context(), "71", syntax.VerdictYes, nil); !errors.Is(err, resolve.ErrDisputed) {
 		t.Errorf("claim: %v", err)
 	}
 	if _, _, err := s.Dispute(t.Context(), "71", false, nil); err != nil {
@@ -208,23 +237,23 @@ func TestDisputeBeforeClaim(t *testing.T) {
 	if _, found, err := s.Outcome(t.Context(), "71"); found || err != nil {
 		t.Errorf("a cleared flag without claim is no record: %v %v", found, err)
 	}
-	if _, err := s.Force(t.Context(), "71", syntax.VerdictYes); err != nil {
+	if _, err := s.Force(t.Context(), "71", syntax.VerdictYes, nil); err != nil {
 		t.Errorf("claim after clearing: %v", err)
 	}
 	// The flag speaks first, with an outcome as without one.
-	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo); !errors.Is(err, resolve.ErrResolved) {
+	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo, nil); !errors.Is(err, resolve.ErrResolved) {
 		t.Errorf("second claim: %v", err)
 	}
 	if o, _, err := s.Dispute(t.Context(), "71", true, nil); err != nil || *o.Verdict != syntax.VerdictYes {
 		t.Errorf("flag behind the claim: %+v, %v", o, err)
 	}
-	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo); !errors.Is(err, resolve.ErrDisputed) {
+	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo, nil); !errors.Is(err, resolve.ErrDisputed) {
 		t.Errorf("second claim while disputed: %v", err)
 	}
 	if _, _, err := s.Dispute(t.Context(), "71", false, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo); !errors.Is(err, resolve.ErrResolved) {
+	if _, err := s.Force(t.Context(), "71", syntax.VerdictNo, nil); !errors.Is(err, resolve.ErrResolved) {
 		t.Errorf("second claim after clearing: %v", err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE subject = '71'`); n != 5 {
@@ -236,6 +265,7 @@ func TestResolvedEventIsReadFromTheResult(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("72", 7100)
+	b.quote("72", 6190, 3900)
 	_, hash := b.operator("caller")
 	id := b.file(hash, "72", syntax.Yes, 6190)
 	b.clock.Advance(time.Minute)
@@ -258,9 +288,9 @@ func TestTheRecordIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("80", 5000)
-	_, hash := b.operator("locked")
-	b.file(hash, "80", syntax.Yes, 4500) // a moment, once it is won
-	if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), "80", syntax.VerdictYes); err != nil {
+	id, _ := b.operator("locked")
+	b.call("80", id, score.Call{Side: syntax.Yes, Basis: 4500, Verified: true, Rated: true, CreatedAt: noon}) // a moment, once it is won
+	if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), "80", syntax.VerdictYes, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"signals", "signal_results", "market_resolutions", "moments"} {

@@ -16,6 +16,7 @@ import (
 func (b *bundle) confident(hash []byte, id string, side syntax.Side, confidence int) string {
 	b.t.Helper()
 	d := newDraft(id, side, 3000)
+	d.Venue = signal.VenueAsked
 	if confidence > 0 {
 		d.Confidence = &confidence
 	}

@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -16,6 +18,10 @@ import (
 // Rules are the settings that the filing statement applies.
 type Rules struct {
 	PriceToleranceBps    int
+	QuoteMaxAge          time.Duration // oldest quote that a call is compared with
+	ConfirmAfter         time.Duration // from a call to its second quote; 0: second quotes are off
+	RatedMinVolumeUSD    float64       // volume from which a venue's market is rated
+	RatedCreators        []string      // whose markets on Manifold are rated; "*": everybody's
 	PastEndIsProvisional bool
 	ResolveChunk         int           // most signals that one claim transaction scores
 	ReadBudget           time.Duration // how long a read waits for a database that hangs; pg.ReadBudget when zero
@@ -80,7 +86,10 @@ func (s *Store) file(ctx context.Context, batch []*filing, need parts) error {
 	if len(r.used) > 0 {
 		_, _ = s.acts.Exec(ctx, query("operator_key_used"), r.used, now) // else the key's next call notes it
 	}
-	return settleRaced(ctx, s.acts, &r.lost)
+	if err := settleRaced(ctx, s.acts, &r.lost); err != nil {
+		return err
+	}
+	return s.readReplayed(ctx, s.acts, batch)
 }
 
 // filingRun is what a run of the filing statement did.
@@ -98,11 +107,12 @@ func (s *Store) runFiling(ctx context.Context, db asker, batch []*filing, need p
 		c.add(f)
 		need |= f.needs()
 	}
-	rows, err := db.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.title, c.yes, c.price,
+	rows, err := db.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.yes, c.price,
 		c.crowd, c.confidence, c.take, c.source, c.ttr, c.channel, c.media, c.reach, c.idemKey, c.bodyHash, c.lean,
-		now, s.rules.PriceToleranceBps, s.rules.PastEndIsProvisional, c.venue)
+		c.venue, now, s.rules.PriceToleranceBps, s.rules.PastEndIsProvisional, c.slippage,
+		now.Add(-s.rules.QuoteMaxAge), s.rules.RatedMinVolumeUSD, s.rules.RatedCreators)
 	if err != nil {
-		return r, pg.Fault(fmt.Errorf("file signals: %w", err))
+		return r, filingFault(err)
 	}
 	var (
 		n       int
@@ -110,18 +120,28 @@ func (s *Store) runFiling(ctx context.Context, db asker, batch []*filing, need p
 		first   *string
 		actor   *string
 		idle    bool
+		prices  signal.Prices
 	)
-	_, err = pgx.ForEachRow(rows, []any{&n, &verdict, &first, &actor, &idle}, func() error {
+	fields := append([]any{&n, &verdict, &first, &actor, &idle}, priceFields(&prices)...)
+	_, err = pgx.ForEachRow(rows, append(fields, &prices.QuoteAt), func() error {
 		f := batch[n-1]
-		f.answer = signal.Filing{Verdict: signal.Verdict(verdict)}
+		f.answer = signal.Filing{Verdict: signal.Verdict(verdict), Prices: prices}
+		if actor != nil {
+			f.answer.Actor = *actor
+		}
 		if first != nil && !teeth.Bites("B3") {
 			f.answer.FirstID = *first
 		}
 		switch f.answer.Verdict {
 		case signal.VerdictFiled:
 			r.filed = true
-		case verdictRaced, signal.VerdictSettled, signal.VerdictProvisional, signal.VerdictAbsent:
+		case verdictRaced, signal.VerdictSettled, signal.VerdictProvisional, signal.VerdictAbsent,
+			signal.VerdictMoved, signal.VerdictUnverified:
 			r.lost.add(f, *actor)
+		case signal.VerdictQuote, signal.VerdictStub:
+			if f.patient { // else the call is filed alone, and read for there
+				r.lost.add(f, *actor)
+			}
 		}
 		if idle {
 			r.used = append(r.used, f.caller.KeyHash)
@@ -129,16 +149,65 @@ func (s *Store) runFiling(ctx context.Context, db asker, batch []*filing, need p
 		return nil
 	})
 	if err != nil {
-		return r, pg.Fault(fmt.Errorf("file signals: %w", err))
+		return r, filingFault(err)
 	}
 	return r, nil
+}
+
+// refusedInsert is the SQLSTATE of the trigger that checks new calls.
+const refusedInsert = "SC001"
+
+// filingFault gives the fault of a filing statement that failed.
+func filingFault(err error) error {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == refusedInsert {
+		return signal.ErrRefused.Wrap(err)
+	}
+	return pg.Fault(fmt.Errorf("file signals: %w", err))
+}
+
+// priceFields are the places of the columns that each statement lists for the prices of a call.
+func priceFields(p *signal.Prices) []any {
+	return []any{&p.Stated, &p.Basis, &p.Verified, &p.Rated, &p.MarketYes, &p.Yes, &p.No}
+}
+
+// readReplayed sets the stored prices of calls that are answered with their first result.
+func (s *Store) readReplayed(ctx context.Context, db asker, batch []*filing) error {
+	var ids []string
+	for _, f := range batch {
+		if f.answer.Verdict == signal.VerdictReplay && f.answer.FirstID != "" {
+			ids = append(ids, f.answer.FirstID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := db.Query(ctx, query("signal_file_replayed"), ids)
+	if err != nil {
+		return pg.Fault(fmt.Errorf("read the prices of first calls: %w", err))
+	}
+	var id string
+	var prices signal.Prices
+	stored := make(map[string]signal.Prices, len(ids))
+	if _, err = pgx.ForEachRow(rows, append([]any{&id}, priceFields(&prices)...), func() error {
+		stored[id] = prices
+		return nil
+	}); err != nil {
+		return pg.Fault(fmt.Errorf("read the prices of first calls: %w", err))
+	}
+	for _, f := range batch {
+		if f.answer.Verdict == signal.VerdictReplay {
+			f.answer.Prices = stored[f.answer.FirstID]
+		}
+	}
+	return nil
 }
 
 // verdictRaced is that of a filing that lost to one that committed meanwhile.
 const verdictRaced signal.Verdict = "raced"
 
-// raced are filings that may have lost to an earlier call that their statement could
-// not see yet: what it read is older than the locks that it waited for.
+// raced are calls that are not filed, each of which may have an earlier call before it. The
+// filing statement may have read before that call was committed.
 type raced struct {
 	list              []*filing
 	market, actor, id []string
@@ -169,7 +238,7 @@ func settleRaced(ctx context.Context, db asker, r *raced) error {
 	)
 	_, err = pgx.ForEachRow(rows, []any{&n, &first, &same}, func() error {
 		f := r.list[n-1]
-		f.answer = signal.Filing{Verdict: signal.VerdictDuplicate, FirstID: first}
+		f.answer = signal.Filing{Verdict: signal.VerdictDuplicate, FirstID: first, Actor: f.answer.Actor}
 		if teeth.Bites("B3") {
 			f.answer.FirstID = ""
 		}
@@ -191,25 +260,25 @@ func settleRaced(ctx context.Context, db asker, r *raced) error {
 
 // filingColumns are the arrays of the statement, one element a call.
 type filingColumns struct {
-	id, market, source                         []string
-	keyHash, bodyHash                          [][]byte
-	user, title, take, channel, media, idemKey []*string
-	yes                                        []bool
-	price                                      []int32
-	crowd, ttr, reach, lean                    []*int32
-	confidence                                 []*int16
-	venue                                      []int16
+	id, market, source                  []string
+	keyHash, bodyHash                   [][]byte
+	user, take, channel, media, idemKey []*string
+	yes                                 []bool
+	price                               []int32
+	crowd, ttr, reach, lean, slippage   []*int32
+	confidence                          []*int16
+	venue                               []int16
 }
 
 func newFilingColumns(n int) *filingColumns {
 	return &filingColumns{
 		id: make([]string, 0, n), market: make([]string, 0, n), source: make([]string, 0, n),
 		keyHash: make([][]byte, 0, n), bodyHash: make([][]byte, 0, n), user: make([]*string, 0, n),
-		title: make([]*string, 0, n), take: make([]*string, 0, n), channel: make([]*string, 0, n),
+		take: make([]*string, 0, n), channel: make([]*string, 0, n),
 		media: make([]*string, 0, n), idemKey: make([]*string, 0, n), yes: make([]bool, 0, n),
 		price: make([]int32, 0, n), crowd: make([]*int32, 0, n), ttr: make([]*int32, 0, n),
 		reach: make([]*int32, 0, n), lean: make([]*int32, 0, n), confidence: make([]*int16, 0, n),
-		venue: make([]int16, 0, n),
+		venue: make([]int16, 0, n), slippage: make([]*int32, 0, n),
 	}
 }
 
@@ -221,7 +290,6 @@ func (c *filingColumns) add(f *filing) {
 	c.venue = append(c.venue, int16(d.Venue))
 	c.keyHash = append(c.keyHash, f.caller.KeyHash)
 	c.bodyHash = append(c.bodyHash, d.BodyHash)
-	c.title = append(c.title, d.MarketTitle)
 	c.take = append(c.take, d.TextTake)
 	c.channel = append(c.channel, d.ChannelID)
 	c.media = append(c.media, d.MediaAssetID)
@@ -230,6 +298,7 @@ func (c *filingColumns) add(f *filing) {
 	c.price = append(c.price, int32(d.Price))
 	c.crowd = append(c.crowd, narrow(d.CrowdYes))
 	c.lean = append(c.lean, narrow(d.CrowdLean))
+	c.slippage = append(c.slippage, narrow(d.MaxSlippage))
 	c.ttr = append(c.ttr, narrow(d.TimeToResolution))
 	var user *string
 	if f.caller.KeyHash == nil && f.caller.OperatorID != "" {

@@ -1,6 +1,10 @@
 package postgres
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
 
 // parts of the filing statement that only some calls need.
 type parts uint8
@@ -9,11 +13,12 @@ const (
 	withKeys    parts = 1 << iota // an idempotency key
 	withLean                      // the caller's lean for the audit log
 	withNatives                   // a market of our own, whose price moves with the call
+	withStubs                     // a market that no venue may have confirmed
 	quick                         // a market that is locked counts as one that is not there
-	allParts    = withKeys | withLean | withNatives | quick
+	allParts    = withKeys | withLean | withNatives | withStubs | quick
 )
 
-var partNames = map[string]parts{"keys": withKeys, "lean": withLean, "natives": withNatives, "quick": quick}
+var partNames = map[string]parts{"keys": withKeys, "lean": withLean, "natives": withNatives, "stubs": withStubs, "quick": quick}
 
 // filingStatements are the forms of the filing statement, by the parts they have:
 // every part costs each batch its tables, whether a call needs them or not.
@@ -56,6 +61,8 @@ func (f *filing) needs() (p parts) {
 	}
 	if f.draft.MarketID.IsNative() {
 		p |= withNatives
+	} else if f.draft.Venue != signal.VenueSilent { // else the call has the verdict stub
+		p |= withStubs
 	}
 	return p
 }

@@ -50,6 +50,9 @@ func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallP
 	if q.MarketID != "" {
 		args = append(args, q.MarketID)
 	}
+	if q.Own {
+		kind = "_own"
+	}
 	var p signal.CallPage
 	var err error
 	if p.Signals, err = s.records(ctx, "signal_list"+kind, args...); err != nil {

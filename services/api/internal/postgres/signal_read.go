@@ -23,7 +23,14 @@ func (s *Store) GetSignal(ctx context.Context, id string) (signal.Record, error)
 	if len(list) == 0 {
 		return signal.Record{}, signal.ErrNotFound
 	}
-	return list[0], nil
+	r := list[0]
+	if !r.Verified {
+		err = s.reads.QueryRow(ctx, query("unconfirmed_has"), id).Scan(&r.Unconfirmed)
+	}
+	if err != nil {
+		return signal.Record{}, pg.Fault(fmt.Errorf("read signal: %w", err))
+	}
+	return r, nil
 }
 
 // ListSignalFeed lists one of the three feeds, newest first. A category narrows
@@ -95,7 +102,7 @@ func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) 
 		return err
 	}
 	var yes, n int64
-	if err := s.reads.QueryRow(ctx, query("signal_top_crowd"), marketID, cut.mean, cut.resolved, cut.user).Scan(&yes, &n); err != nil {
+	if err := s.reads.QueryRow(ctx, query("signal_top_crowd"), marketID, cut.mean, cut.counted, cut.user).Scan(&yes, &n); err != nil {
 		return pg.Fault(fmt.Errorf("read top forecasters: %w", err))
 	}
 	if n >= minTopSample {
@@ -120,10 +127,12 @@ func (s *Store) records(ctx context.Context, name string, args ...any) ([]signal
 func scanRecord(row pgx.CollectableRow) (signal.Record, error) {
 	var r signal.Record
 	var yes bool
+	var reason *string
 	err := row.Scan(&r.ID, &r.PublicID, &r.ProviderID, &r.Handle, &r.DisplayName, &r.Tier, &r.MarketID, &r.MarketTitle,
 		&r.Lane, &yes, &r.Price, &r.CrowdYes, &r.Confidence, &r.TextTake, &r.Source, &r.TimeToResolution, &r.CreatedAt,
-		&r.Status, &r.Score, &r.ResolvedAt, &r.Outcome, &r.ClosePrice, &r.CLV, &r.LiveYes)
-	r.Side = sideOf(yes)
+		&r.Status, &r.Score, &r.ResolvedAt, &r.Outcome, &r.ClosePrice, &r.CLV,
+		&r.Basis, &r.Verified, &r.Rated, &r.Counted, &r.MarketYes, &r.ClosesAt, &r.QuoteAt, &r.ConfirmedAt, &reason, &r.LiveYes)
+	r.Side, r.Reason = sideOf(yes), orEmpty(reason)
 	if r.LiveYes != nil {
 		move := signal.Move(r.Side, r.Price, *r.LiveYes)
 		r.Move = &move

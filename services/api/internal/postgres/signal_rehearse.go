@@ -12,21 +12,31 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// errTakenBack ends a transaction of which nothing shall stay.
+// errTakenBack rolls a transaction back without a failure.
 var errTakenBack = errors.New("taken back")
 
-// RehearseFile runs the filing statement for one call, reads what it has made, and takes
-// it back: what is answered is what would stand, because it stood. A call that is filed
-// meanwhile on the same market waits for that moment, and is not refused by it.
-func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft signal.Draft) (signal.Filing, signal.Record, error) {
+// RehearseFile runs the filing statement for one call, reads what it stored, and rolls back.
+// With stub, a market that is not in the ledger is inserted as unconfirmed before, in the same
+// transaction. A call that is filed meanwhile on the same market waits for the rollback.
+func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft signal.Draft, stub bool) (signal.Filing, signal.Record, error) {
 	f := newFiling(signal.Call{Caller: caller, Draft: draft})
+	f.patient = true
+	now := s.now().UTC().Truncate(time.Millisecond)
 	var would signal.Record
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		r, err := s.runFiling(ctx, tx, []*filing{f}, 0, s.now().UTC().Truncate(time.Millisecond))
+		r, err := s.runFiling(ctx, tx, []*filing{f}, 0, now)
+		if err == nil && stub && f.answer.Verdict == signal.VerdictUnknown {
+			if err = insertStub(ctx, tx, draft.MarketID, now); err == nil {
+				r, err = s.runFiling(ctx, tx, []*filing{f}, 0, now)
+			}
+		}
 		if err != nil {
 			return err
 		}
 		if err := settleRaced(ctx, tx, &r.lost); err != nil {
+			return err
+		}
+		if err := s.readReplayed(ctx, tx, []*filing{f}); err != nil {
 			return err
 		}
 		if f.answer.Verdict != signal.VerdictFiled {
@@ -44,7 +54,7 @@ func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft si
 	return f.answer, would, unlessTakenBack(err)
 }
 
-// RehearseEvent runs the statement of AppendEvent and takes it back.
+// RehearseEvent runs the statement of AppendEvent and rolls back.
 func (s *Store) RehearseEvent(ctx context.Context, caller signal.Caller, signalID string, e signal.Event) (signal.Event, error) {
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := appendEvent(ctx, tx, caller, signalID, &e); err != nil {

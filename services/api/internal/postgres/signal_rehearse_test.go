@@ -30,7 +30,7 @@ func (b *bundle) everyRow() string {
 func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := signal.NewService(b.Store, nil, b.clock.Now)
+	s := signal.NewService(b.Store, noVenues{}, b.clock.Now)
 	for n, side := range []syntax.Side{syntax.Yes, syntax.No} {
 		for m, market := range []string{fmt.Sprint(800 + n), "native-bbbbbbbbb" + fmt.Sprint(n)} {
 			if m == 0 {
@@ -41,7 +41,7 @@ func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 			_, hash := b.operator(fmt.Sprintf("dry%d%d", n, m))
 			draft := newDraft(market, side, 3000) // of NO it is the price of YES: it is turned round
 			before := b.everyRow()
-			would, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, draft)
+			_, would, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, draft)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func membersOf(r signal.Record) []any {
 func TestRehearsalRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := signal.NewService(b.Store, nil, b.clock.Now)
+	s := signal.NewService(b.Store, noVenues{}, b.clock.Now)
 	for _, m := range []string{"810", "811", "812"} {
 		b.venueMarket(m, 5000)
 	}
@@ -80,12 +80,12 @@ func TestRehearsalRefusals(t *testing.T) {
 	first := b.file(hash, "810", syntax.Yes, 5000)
 	before := b.everyRow()
 	for market, want := range map[string]error{"810": signal.ErrPredicted, "811": signal.ErrSettled, "812": signal.ErrProvisional} {
-		_, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, syntax.No, 5000))
+		_, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, syntax.No, 5000))
 		if !errors.Is(err, want) || market == "810" && fault.Of(err).Extra["id"] != first {
 			t.Errorf("%s: %v, want %v", market, err, want)
 		}
 	}
-	if _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, newDraft("810", syntax.No, 5000)); !errors.Is(err, signal.ErrUnauthenticated) {
+	if _, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, newDraft("810", syntax.No, 5000)); !errors.Is(err, signal.ErrUnauthenticated) {
 		t.Errorf("unknown key: %v", err)
 	}
 	if after := b.everyRow(); after != before {
@@ -97,14 +97,14 @@ func TestRehearsalRefusals(t *testing.T) {
 func TestRehearsalsDoNotDisturb(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := signal.NewService(b.Store, nil, b.clock.Now)
+	s := signal.NewService(b.Store, noVenues{}, b.clock.Now)
 	b.venueMarket("820", 5000)
 	_, hash := b.operator("busy")
 	real := newDraft("820", syntax.Yes, 5000)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			_, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft("820", syntax.No, 5000))
+			_, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft("820", syntax.No, 5000))
 			if err != nil && (!errors.Is(err, signal.ErrPredicted) || fault.Of(err).Extra["id"] != real.ID) {
 				t.Errorf("a rehearsal beside a call: %v", err)
 			}
@@ -122,7 +122,7 @@ func TestRehearsalsDoNotDisturb(t *testing.T) {
 func TestRehearsedEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	s := signal.NewService(b.Store, nil, b.clock.Now)
+	s := signal.NewService(b.Store, noVenues{}, b.clock.Now)
 	b.venueMarket("830", 5000)
 	_, hash := b.operator("owner")
 	_, stranger := b.operator("stranger")

@@ -35,47 +35,6 @@ func TestEveryStatementPrepares(t *testing.T) {
 	}
 }
 
-// The filing statement prices a call exactly as the pure functions say.
-func TestFilingPricesAsDefined(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	n := 0
-	for _, snap := range []int{0, 1, 3000, 5000, 7777, 10000} {
-		for _, side := range []syntax.Side{syntax.Yes, syntax.No} {
-			for _, price := range []int{0, 1, 100, 3000, 5000, 6850, 9999, 10000} {
-				n++
-				market := fmt.Sprint(700000 + n)
-				b.venueMarket(market, snap)
-				_, hash := b.operator(fmt.Sprintf("pricer%d", n))
-				id := b.file(hash, market, side, price)
-				s := syntax.Bps(snap)
-				paid := signal.Repair(side, syntax.Bps(price), &s)
-				basis := signal.Basis(side, paid, &s, 1000)
-				got := b.count(`SELECT price_bps * 100000 + score_basis_bps FROM api.signals WHERE id = $1`, id)
-				if want := int(paid)*100000 + int(basis); got != want {
-					t.Errorf("%s at %d, snapshot %d: stored %d/%d, want %d/%d", side, price, snap, got/100000, got%100000, paid, basis)
-				}
-				r, err := b.GetSignal(t.Context(), id)
-				if err != nil || r.CrowdYes == nil || *r.CrowdYes != s || r.TimeToResolution == nil || *r.TimeToResolution != 86400 {
-					t.Errorf("captured %v %v, %v", r.CrowdYes, r.TimeToResolution, err)
-				}
-			}
-		}
-	}
-}
-
-func TestAnOldSnapshotIsNotUsed(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.venueMarket("7", 3000)
-	_, hash := b.operator("late")
-	b.clock.Advance(15*time.Minute + time.Second)
-	id := b.file(hash, "7", syntax.No, 3000)
-	if got := b.count(`SELECT score_basis_bps FROM api.signals WHERE id = $1 AND NOT price_verified AND crowd_yes_bps IS NULL`, id); got != 3000 {
-		t.Errorf("basis %d, want the price as sent", got)
-	}
-}
-
 func TestFirstCallIsLockedUnderRaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -207,7 +166,7 @@ func TestFilingRefusals(t *testing.T) {
 		{signal.VenueSilent, signal.VerdictStub},
 		{signal.VenueDenies, signal.VerdictAbsent},
 		{signal.VenueAsked, signal.VerdictFiled},
-		{signal.VenueSilent, signal.VerdictStub},
+		{signal.VenueSilent, signal.VerdictDuplicate},
 		{signal.VenueDenies, signal.VerdictDuplicate},
 		{signal.VenueAsked, signal.VerdictDuplicate},
 	} {
@@ -290,7 +249,7 @@ func TestEvents(t *testing.T) {
 	_, hash := b.operator("owner")
 	_, stranger := b.operator("stranger")
 	id := b.file(hash, "50", syntax.Yes, 5000)
-	s := signal.NewService(b.Store, nil, b.clock.Now)
+	s := signal.NewService(b.Store, noVenues{}, b.clock.Now)
 	event := func() string { return uuid.Must(uuid.NewV7()).String() }
 	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, event(), "note", `{"text":"steady"}`); err != nil {
 		t.Fatal(err)

@@ -9,18 +9,17 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
-// TestToleranceIsNoted: the first filing of a process writes its tolerance down, the
-// history is only added to, and a call is shown with the price that its basis follows from.
+// TestToleranceIsNoted: the first filing of a process stores its tolerance, the history is only
+// added to, and the quote that a basis follows from is stored.
 func TestToleranceIsNoted(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setupRules(t, Rules{PriceToleranceBps: 1000, PastEndIsProvisional: true, ResolveChunk: 100, QuoteMaxAge: ageless})
 	_, mara := b.operator("mara")
 	b.venueMarket("1000", 4000)
 	b.venueMarket("1001", 9000)
 	b.clock.Advance(time.Minute)
 	b.file(mara, "1000", syntax.Yes, 100) // scored at 3000
-	// A stream told another price that became no snapshot: it is kept for the guard.
-	b.exec(`UPDATE api.market_quotes SET yes_bps = 9100, at = at + interval '3 seconds' WHERE market_id = '1001'`)
+	b.quote("1001", 9100, 1100)           // a streamed price that became no snapshot
 	b.file(mara, "1001", syntax.Yes, 100) // scored at 8100
 	b.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) SELECT market_id, at + interval '1 second', 9700 FROM api.market_quotes WHERE market_id = '1001'`)
 	if err := b.NoteTolerance(t.Context()); err != nil {
@@ -46,14 +45,9 @@ func TestToleranceIsNoted(t *testing.T) {
 	if err := export.NewService(b.Store, b.clock.Now).Record(t.Context(), "mara", k); err != nil {
 		t.Fatal(err)
 	}
-	if len(k.calls) != 2 || len(k.head.Tolerances) != 2 || k.calls[0].Basis != 3000 || k.calls[0].Snapshot.Yes != 4000 ||
-		k.calls[1].Basis != 8100 || k.calls[1].Snapshot == nil || k.calls[1].Snapshot.Yes != 9100 {
+	if len(k.calls) != 2 || len(k.head.Tolerances) != 2 || k.calls[0].Basis != 3000 || k.calls[0].Quote.Yes != 4000 ||
+		k.calls[1].Basis != 8100 || k.calls[1].Quote.Yes != 9100 || k.calls[1].FilingBasis != 8100 {
 		t.Fatalf("%+v of %+v", k.calls, k.head)
-	}
-	b.exec(`DELETE FROM api.market_prices`) // thinned
-	k = &taker{}
-	if err := export.NewService(b.Store, b.clock.Now).Record(t.Context(), "mara", k); err != nil || k.calls[0].Snapshot != nil || !k.calls[0].Verified {
-		t.Errorf("%v %+v", err, k.calls)
 	}
 }
 

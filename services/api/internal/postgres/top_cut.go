@@ -14,9 +14,9 @@ import (
 
 // cut is the last operator of the top quartile.
 type cut struct {
-	mean     float64
-	resolved int64
-	user     string
+	mean    float64
+	counted int64
+	user    string
 }
 
 // Times of a cut. Reading it looks at every operator, so it is read the less often the
@@ -94,7 +94,7 @@ func (c *cuts) renew(ctx context.Context, busy chan struct{}) {
 
 func (s *Store) readCut(ctx context.Context) (*cut, error) {
 	var c cut
-	err := s.pool.QueryRow(ctx, query("signal_top_cut")).Scan(&c.mean, &c.resolved, &c.user)
+	err := s.pool.QueryRow(ctx, query("signal_top_cut")).Scan(&c.mean, &c.counted, &c.user)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

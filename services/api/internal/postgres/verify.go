@@ -40,24 +40,27 @@ func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	return list, nil
 }
 
-// FillRecords writes anew what records show of results, a few operators a transaction.
-// The services may run; what programs of before records scored is right afterwards.
+// FillRecords recomputes what records and boards show of results, a few operators per
+// transaction. The services may run. It corrects what processes of the previous release scored.
 func FillRecords(ctx context.Context, pool *pgxpool.Pool) error {
 	const atOnce = 20
-	var after *string
-	for {
-		if err := pool.QueryRow(ctx, query("record_fill"), after, atOnce).Scan(&after); err != nil {
-			return pg.Fault(fmt.Errorf("record_fill: %w", err))
-		}
-		if after == nil {
-			return nil
-		}
-		select { // who waits for a lock of the last ones comes first
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(10 * time.Millisecond):
+	for _, name := range []string{"record_fill", "board_fill"} {
+		var after *string
+		for {
+			if err := pool.QueryRow(ctx, query(name), after, atOnce).Scan(&after); err != nil {
+				return pg.Fault(fmt.Errorf("%s: %w", name, err))
+			}
+			if after == nil {
+				break
+			}
+			select { // lets waiting transactions take their locks
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(10 * time.Millisecond):
+			}
 		}
 	}
+	return nil
 }
 
 type boardKey struct{ user, lane string }
@@ -91,7 +94,7 @@ func verifyEdges(ctx context.Context, tx pgx.Tx) ([]Difference, error) {
 	return list, nil
 }
 
-// readSamples tallies every decided call by operator and lane, and by operator.
+// readSamples tallies every counted call on a venue market by operator and lane, and by operator.
 func readSamples(ctx context.Context, tx pgx.Tx) (map[boardKey][]skill.Tally, error) {
 	type bin struct {
 		boardKey

@@ -31,12 +31,29 @@ func (s *Store) CreateWebhook(ctx context.Context, h webhook.Hook) error {
 		if n >= webhook.MaxHooks {
 			return webhook.ErrLimit
 		}
+		if err := holdKey(ctx, tx, h.KeyID, h.OwnerID); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, query("webhook_create"), h.ID, h.OwnerID, h.URL, h.Channels, h.Types, h.Description,
-			h.CreatedAt, h.Cursor, h.Secret); err != nil {
+			h.CreatedAt, h.Cursor, h.Secret, h.KeyID); err != nil {
 			return fmt.Errorf("insert webhook: %w", err)
 		}
 		return nil
 	})
+}
+
+// holdKey keeps the key of a request active until the end of the transaction. Fault:
+// unauthenticated for a key that is revoked.
+func holdKey(ctx context.Context, tx pgx.Tx, keyID, ownerID string) error {
+	var active int
+	err := tx.QueryRow(ctx, query("webhook_key"), keyID, ownerID).Scan(&active)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return operator.ErrUnauthenticated
+	}
+	if err != nil {
+		return fmt.Errorf("lock key: %w", err)
+	}
+	return nil
 }
 
 // ListWebhooks lists an operator's webhooks, oldest first.
@@ -66,10 +83,18 @@ func (s *Store) GetWebhook(ctx context.Context, ownerID, id string) (webhook.Hoo
 	return s.webhook(ctx, "webhook_get", ownerID, id)
 }
 
-// ChangeWebhook makes it another one. Fault: not_found.
-func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook.Change) (webhook.Hook, error) {
-	anew := c.Channels != nil || c.Types != nil || c.Active != nil && *c.Active
-	return s.webhook(ctx, "webhook_change", ownerID, id, c.Active, c.Channels, c.Types, c.Description, anew, c.Described)
+// ChangeWebhook changes a webhook and records the key that did. Faults: not_found,
+// unauthenticated for a key that was revoked meanwhile.
+func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook.Change) (h webhook.Hook, err error) {
+	restart := c.Channels != nil || c.Types != nil || c.Active != nil && *c.Active
+	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := holdKey(ctx, tx, c.KeyID, ownerID); err != nil {
+			return err
+		}
+		h, err = oneWebhook(ctx, tx, "webhook_change", ownerID, id, c.Active, c.Channels, c.Types, c.Description, restart, c.Described, c.KeyID)
+		return err
+	})
+	return h, err
 }
 
 // RenewWebhook stores the secrets that renew gives it. Fault: not_found.

@@ -55,15 +55,16 @@ func ours(t *testing.T, words []string) string {
 		t.Fatalf("a case has 6 words, not %v", words)
 	}
 	side, paid := syntax.Side(words[0]), syntax.Bps(*whole(t, words[1]))
-	var snap, closing *syntax.Bps
+	var snap, of, closing *syntax.Bps
 	if n := whole(t, words[2]); n != nil {
 		snap = new(syntax.Bps(*n))
+		of = new(snap.Of(side))
 	}
 	if n := whole(t, words[5]); n != nil {
 		closing = new(syntax.Bps(*n))
 	}
 	stored := signal.Repair(side, paid, snap)
-	basis := signal.Basis(side, stored, snap, *whole(t, words[3]))
+	basis := signal.Basis(stored, of, *whole(t, words[3]))
 	r := score.Of(side, basis, syntax.Verdict(words[4]), closing)
 	outcome, clv := "-", "-"
 	if r.Outcome != nil {

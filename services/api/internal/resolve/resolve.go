@@ -14,6 +14,7 @@ var (
 	ErrDisputed = fault.New(fault.Conflict, "market_disputed", "the market is disputed")
 	ErrNative   = fault.New(fault.Invalid, "invalid_market_id", "only a native market can be finalized").With("field", "marketId")
 	ErrVerdict  = fault.New(fault.Invalid, "invalid_verdict", "verdict must be YES, NO or INVALID").With("field", "verdict")
+	ErrDecided  = fault.New(fault.Invalid, "invalid_decided_at", "decidedAt must not be in the future").With("field", "decidedAt")
 )
 
 // Claim is what a resolver says of a market.
@@ -25,7 +26,8 @@ type Claim struct {
 	ProofURL    *string
 	Reason      *string
 	FinalizedBy *string
-	Payout      *string // the venue's own number behind an INVALID
+	Payout      *string    // the venue's own number of an INVALID
+	DecidedAt   *time.Time // when the outcome was public; nil: not stated
 }
 
 // Outcome is the resolution record of a market (contract 4.3.4). Before a claim

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
@@ -33,7 +34,8 @@ func NewService(store Store, now func() time.Time) *Service {
 }
 
 // Finalize claims the outcome of a native market. Faults: invalid_market_id,
-// invalid_verdict, market_not_found, already_resolved (extra outcome), market_disputed.
+// invalid_verdict, invalid_decided_at, market_not_found, already_resolved (extra outcome),
+// market_disputed.
 func (s *Service) Finalize(ctx context.Context, c Claim) (Result, error) {
 	id, err := syntax.ParseMarketID(c.MarketID)
 	if err != nil || !id.IsNative() {
@@ -48,9 +50,10 @@ func (s *Service) Finalize(ctx context.Context, c Claim) (Result, error) {
 	return s.Claim(ctx, c)
 }
 
-// Force claims the outcome of any market as resolver admin. Faults as Finalize.
-func (s *Service) Force(ctx context.Context, marketID string, verdict syntax.Verdict) (Result, error) {
-	return s.Claim(ctx, Claim{MarketID: marketID, Verdict: verdict, Resolver: "admin", Source: "admin"})
+// Force claims the outcome of any market as resolver admin. decidedAt is when the outcome was
+// public, or nil. Faults as Finalize.
+func (s *Service) Force(ctx context.Context, marketID string, verdict syntax.Verdict, decidedAt *time.Time) (Result, error) {
+	return s.Claim(ctx, Claim{MarketID: marketID, Verdict: verdict, Resolver: "admin", Source: "admin", DecidedAt: decidedAt})
 }
 
 // Claim claims an outcome once and scores what it settles.
@@ -63,8 +66,11 @@ func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 	default:
 		return Result{}, ErrVerdict.Say("resolver must be admin, oracle or manual").With("field", "resolver")
 	}
+	if c.DecidedAt != nil && c.DecidedAt.After(s.now()) {
+		return Result{}, ErrDecided
+	}
 	r, err := s.store.Claim(ctx, c, s.now)
-	if errors.Is(err, ErrResolved) {
+	if errors.Is(err, ErrResolved) && fault.Of(err).Extra["outcome"] == nil { // a claim that won meanwhile
 		o, found, readErr := s.store.GetOutcome(ctx, c.MarketID)
 		if readErr != nil || !found {
 			return Result{}, err

@@ -152,11 +152,14 @@ func setupVenue(t *testing.T, grace time.Duration, perSecond float64) *venueLedg
 	return l
 }
 
-// called creates a market at the venue and files n calls on it.
+// called creates a market at the venue and files n calls on it, a minute ago: the venue's time
+// of an end is in whole seconds.
 func (l *venueLedger) called(question string, n int) string {
 	l.t.Helper()
 	id := l.sim.create(question)
-	if err := l.markets.Ensure(l.t.Context(), syntax.MarketID(id), ""); err != nil {
+	l.advance(-time.Minute)
+	defer l.advance(time.Minute)
+	if err := l.markets.Ensure(l.t.Context(), syntax.MarketID(id), id); err != nil {
 		l.t.Fatal(err)
 	}
 	l.file(id, n)
@@ -251,7 +254,7 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 			t.Errorf("%s: %v", mode, report.Errors)
 		}
 	}
-	// A new market meanwhile: a reader hears that nothing is known, a filing is not lost.
+	// A new market meanwhile: it cannot be read, and a call on it is stored without being published.
 	l.sim.tell("fault", map[string]any{"mode": "none"})
 	fresh := l.sim.create("Will it be seen?")
 	l.sim.tell("fault", map[string]any{"mode": "refuse", "seconds": 60})
@@ -259,17 +262,22 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 		t.Errorf("read: %v", err)
 	}
 	service := signal.NewService(l.store, l.markets, l.time)
-	if err := l.markets.Ensure(t.Context(), syntax.MarketID(fresh), "as filed"); err != nil {
+	if err := l.markets.Ensure(t.Context(), syntax.MarketID(fresh), "op"); err != nil {
 		t.Error(err)
 	}
 	l.file(fresh, 1)
-	if c, err := service.Crowd(t.Context(), fresh, ""); err != nil || c.Yes != 1 {
-		t.Errorf("crowd %+v, %v", c, err)
+	if c, err := service.Crowd(t.Context(), fresh, ""); err != nil || c.Yes != 0 {
+		t.Errorf("crowd of an unconfirmed market: %+v, %v; want no calls", c, err)
 	}
 	l.sim.tell("fault", map[string]any{"mode": "none"})
 	l.advance(6 * time.Second) // the client rests after failures, then tries with one request
-	if _, err := l.markets.Refresh(t.Context(), syntax.MarketID(id)); err != nil {
-		t.Error(err)
+	for _, of := range []string{id, fresh} {
+		if _, err := l.markets.Refresh(t.Context(), syntax.MarketID(of)); err != nil {
+			t.Error(err)
+		}
+	}
+	if c, err := service.Crowd(t.Context(), fresh, ""); err != nil || c.Yes != 1 {
+		t.Errorf("crowd of the confirmed market: %+v, %v; want the call", c, err)
 	}
 	l.want(l.scan(), 2, 1, 1, map[string]int{resolve.SkipUndecided: 1}, 0)
 	if m := l.read(fresh); m.Status != syntax.MarketOpen || m.Title != "Will it be seen?" {

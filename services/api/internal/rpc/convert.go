@@ -13,6 +13,15 @@ func stampOf(t *time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(*t)
 }
 
+// timeOf returns nil for an absent timestamp.
+func timeOf(t *timestamppb.Timestamp) *time.Time {
+	if t == nil {
+		return nil
+	}
+	at := t.AsTime()
+	return &at
+}
+
 // textOf narrows a named string to a protobuf optional.
 func textOf[T ~string](s *T) *string {
 	if s == nil {

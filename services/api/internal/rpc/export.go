@@ -9,6 +9,7 @@ import (
 
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 	"github.com/signalcast/signalcast/services/api/internal/export"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
 // Exports serves ExportService.
@@ -55,7 +56,7 @@ type recordStream struct {
 func (s *recordStream) Head(h export.Head) error {
 	out := &exportv1.RecordHead{
 		PublicId: h.PublicID, Handle: h.Handle, DisplayName: h.DisplayName,
-		OperatorType: h.OperatorType, Tier: string(h.Tier), AsOf: timestamppb.New(h.AsOf),
+		OperatorType: h.OperatorType, Tier: string(h.Tier), AsOf: timestamppb.New(h.AsOf), ConfirmAfterMs: h.ConfirmAfter.Milliseconds(),
 	}
 	for _, t := range h.Tolerances {
 		out.PriceTolerances = append(out.PriceTolerances, &exportv1.PriceTolerance{Since: timestamppb.New(t.Since), Bps: int32(t.Bps)})
@@ -86,19 +87,25 @@ func (s *recordStream) Page(calls []export.Call) error {
 func callTo(c *export.Call) *exportv1.Call {
 	out := &exportv1.Call{
 		Signal: recordTo(c.Record), BasisBps: int32(c.Basis), PriceVerified: c.Verified,
-		ScoringVersion: c.Version, ScoringVertical: c.Vertical,
-	}
-	if p := c.Snapshot; p != nil {
-		out.SnapshotYesBps, out.SnapshotAt = int32Of(&p.Yes), timestamppb.New(p.At)
+		ScoringVersion: c.Version, ScoringVertical: c.Vertical, FilingBasisBps: int32(c.FilingBasis),
+		Quote: quoteTo(c.Quote), SecondQuote: quoteTo(c.SecondQuote), InitialYesBps: int32Of(c.InitialYes), OwnMarket: c.OwnMarket,
 	}
 	if r := c.Resolution; r != nil {
 		out.Resolution = &exportv1.Resolution{
 			Outcome: r.Outcome, Resolver: r.Resolver, Source: r.Source, ProofUrl: r.ProofURL, CloseAt: timestamppb.New(r.CloseAt),
 			ClosePriceBps: int32Of(r.ClosePrice), ResolvedAt: timestamppb.New(r.ResolvedAt), Disputed: r.Disputed,
+			Rated: r.Rated, DecidedAt: stampOf(r.DecidedAt),
 		}
 	}
 	for _, e := range c.Events {
 		out.Events = append(out.Events, eventTo(e))
 	}
 	return out
+}
+
+func quoteTo(q *market.Quote) *exportv1.Quote {
+	if q == nil {
+		return nil
+	}
+	return &exportv1.Quote{YesPriceBps: int32(q.Yes), NoPriceBps: int32(q.No), At: timestamppb.New(q.At), Rule: q.Rule, Sha256: q.SHA256}
 }

@@ -21,9 +21,10 @@ type MarketReader interface {
 	Snapshot(ctx context.Context, id syntax.MarketID) (*syntax.Bps, error)
 }
 
-// MarketCreator makes native markets.
+// MarketCreator creates native markets and sets which markets are rated.
 type MarketCreator interface {
 	CreateNative(ctx context.Context, d market.Draft) (market.Market, error)
+	SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string) (market.Market, error)
 }
 
 // Markets serves MarketService and MarketReadService.
@@ -71,6 +72,19 @@ func (f *Markets) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequ
 		return nil, err
 	}
 	return &marketv1.CreateNativeResponse{Market: marketTo(m)}, nil
+}
+
+// SetRated sets whether calls on a market count. Fault: market_not_found.
+func (f *Markets) SetRated(ctx context.Context, r *marketv1.SetRatedRequest) (*marketv1.SetRatedResponse, error) {
+	id, err := syntax.ParseMarketID(r.GetId())
+	if err != nil {
+		return nil, market.ErrNotFound
+	}
+	m, err := f.creator.SetRated(ctx, id, r.GetRated(), r.GetReason())
+	if err != nil {
+		return nil, err
+	}
+	return &marketv1.SetRatedResponse{Market: marketTo(m)}, nil
 }
 
 // GetMarket reads one market. Faults: market_not_found, venue_unavailable, db_unavailable.
@@ -157,5 +171,6 @@ func marketTo(m market.Market) *marketv1.Market {
 		UpdatedAt: timestamppb.New(m.UpdatedAt), CreatedAt: timestamppb.New(m.CreatedAt),
 		Signals: m.Signals(), Yes: m.YesCount, No: m.NoCount, Takes: m.Takes, Streams: m.Streams,
 		ClosePriceBps: int32Of(m.ClosePrice), ResolvesBy: stampOf(m.ResolvesBy), ResolutionSource: m.ResolutionSource,
+		Rated: m.Rated,
 	}
 }

@@ -63,6 +63,10 @@ func (m *markets) Snapshot(_ context.Context, id syntax.MarketID) (*syntax.Bps, 
 	return m.rows[0].Yes, nil
 }
 
+func (m *markets) SetRated(context.Context, syntax.MarketID, bool, string) (market.Market, error) {
+	return market.Market{}, m.err
+}
+
 func (m *markets) CreateNative(_ context.Context, d market.Draft) (market.Market, error) {
 	m.draft = d
 	if m.err != nil {

@@ -29,6 +29,11 @@ func NewOperators(service *operator.Service, crier Crier, now func() time.Time) 
 	return &Operators{service: service, crier: crier, now: now}
 }
 
+// maxKeyIDs bounds one request about revoked keys.
+const maxKeyIDs = 1000
+
+var errManyKeys = fault.New(fault.Invalid, "invalid_request", "at most 1,000 keys in one request")
+
 var errNoSuch = fault.New(fault.NotFound, "not_found", "no such id")
 
 // uuids faults with not_found for anything that no id of ours can be.
@@ -63,39 +68,64 @@ func (f *Operators) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	plaintext, k, err := f.service.Mint(ctx, r.GetOperatorId(), r.GetLabel(), r.GetPrefix(), r.GetPermissions())
+	plaintext, k, err := f.service.Mint(ctx, r.GetOperatorId(), r.GetLabel(), r.GetPrefix(), r.GetPermissions(), r.GetStrict())
 	if err != nil {
 		return nil, err
 	}
 	return &operatorv1.MintKeyResponse{Plaintext: plaintext, Key: keyTo(k)}, nil
 }
 
-// RevokeKey ends a key.
+// RevokeKey revokes a key with its webhooks.
 func (f *Operators) RevokeKey(ctx context.Context, r *operatorv1.RevokeKeyRequest) (*operatorv1.RevokeKeyResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}
-	k, err := f.service.Revoke(ctx, r.GetOperatorId(), r.GetKeyId())
+	k, webhooks, err := f.service.Revoke(ctx, r.GetOperatorId(), r.GetKeyId())
 	if err != nil {
 		return nil, err
 	}
 	f.tellRevoked(ctx, r.GetOperatorId(), k)
-	return &operatorv1.RevokeKeyResponse{Key: keyTo(k)}, nil
+	return &operatorv1.RevokeKeyResponse{Key: keyTo(k), Webhooks: webhooks}, nil
 }
 
-// tellRevoked is for open sockets: the key itself is refused from now on anyway.
+// tellRevoked is for open sockets, which check their key again within half a minute if
+// the event is lost: the key itself is refused from now on anyway.
 func (f *Operators) tellRevoked(ctx context.Context, operatorID string, k operator.Key) {
+	f.tell(ctx, operatorID, feed.KeyRevoked, k.ID, map[string]any{"id": k.ID, "label": k.Label})
+}
+
+// tell publishes an event on the channel of one operator. It may be lost.
+func (f *Operators) tell(ctx context.Context, operatorID string, kind feed.Type, subject string, data map[string]any) {
 	o, err := f.service.Operator(ctx, "", operatorID)
-	if err != nil {
-		return // every socket looks at its key again within half a minute
-	}
-	data, err := json.Marshal(map[string]string{"id": k.ID, "label": k.Label})
 	if err != nil {
 		return
 	}
-	f.crier.Publish(ctx, feed.Ephemeral{
-		Channel: feed.MeChannel(o.Handle), Type: feed.KeyRevoked, Subject: k.ID, At: f.now(), Data: data,
-	})
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return
+	}
+	f.crier.Publish(ctx, feed.Ephemeral{Channel: feed.MeChannel(o.Handle), Type: kind, Subject: subject, At: f.now(), Data: raw})
+}
+
+// EndSessions ends all sessions of an operator.
+func (f *Operators) EndSessions(ctx context.Context, r *operatorv1.EndSessionsRequest) (*operatorv1.EndSessionsResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	version, err := f.service.EndSessions(ctx, r.GetOperatorId())
+	return &operatorv1.EndSessionsResponse{SessionVersion: version}, err
+}
+
+// ListRevokedKeys returns which of these keys are revoked or unknown.
+func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevokedKeysRequest) (*operatorv1.ListRevokedKeysResponse, error) {
+	if len(r.GetKeyIds()) > maxKeyIDs {
+		return nil, errManyKeys
+	}
+	if err := uuids(r.GetKeyIds()...); err != nil {
+		return nil, err
+	}
+	revoked, err := f.service.RevokedKeys(ctx, r.GetKeyIds())
+	return &operatorv1.ListRevokedKeysResponse{KeyIds: revoked}, err
 }
 
 // Classify sets what kind of operator this is.
@@ -121,7 +151,14 @@ func (f *Operators) UpdateProfile(ctx context.Context, r *operatorv1.UpdateProfi
 	if r.GetHasLinks() {
 		p.Links = append([]string{}, r.GetLinks()...)
 	}
-	return &operatorv1.UpdateProfileResponse{}, f.service.UpdateProfile(ctx, r.GetOperatorId(), r.GetMessageId(), p)
+	p.Automated = r.GetAutomated()
+	if err := f.service.UpdateProfile(ctx, r.GetOperatorId(), r.GetMessageId(), p); err != nil {
+		return nil, err
+	}
+	if p.PayoutAddress.Given {
+		f.tell(ctx, r.GetOperatorId(), feed.PayoutChanged, r.GetOperatorId(), map[string]any{"payoutAddress": p.PayoutAddress.Text})
+	}
+	return &operatorv1.UpdateProfileResponse{}, nil
 }
 
 func changeOf(c *operatorv1.Change) operator.Change {
@@ -185,6 +222,6 @@ func operatorTo(o operator.Operator) *operatorv1.Operator {
 func keyTo(k operator.Key) *operatorv1.Key {
 	return &operatorv1.Key{
 		Id: k.ID, Label: k.Label, Tier: k.Tier, Permissions: k.Permissions, Active: k.Active,
-		LastUsedAt: stampOf(k.LastUsedAt), CreatedAt: timestamppb.New(k.CreatedAt), Prefix: k.Prefix, Last4: k.Last4,
+		LastUsedAt: stampOf(k.LastUsedAt), CreatedAt: timestamppb.New(k.CreatedAt), Prefix: k.Prefix, Last4: k.Last4, Strict: k.Strict,
 	}
 }

@@ -39,12 +39,13 @@ func (f *Resolutions) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequ
 	return claimTo(f.service.Finalize(ctx, resolve.Claim{
 		MarketID: r.GetMarketId(), Verdict: syntax.Verdict(r.GetVerdict()), Resolver: r.GetResolver(), Source: r.GetSource(),
 		ProofURL: filled(r.GetProofUrl()), Reason: filled(r.GetReason()), FinalizedBy: filled(r.GetFinalizedBy()),
+		DecidedAt: timeOf(r.GetDecidedAt()),
 	}))
 }
 
 // Force claims the outcome of any market.
 func (f *Resolutions) Force(ctx context.Context, r *resolutionv1.ForceRequest) (*resolutionv1.ClaimResponse, error) {
-	return claimTo(f.service.Force(ctx, r.GetMarketId(), syntax.Verdict(r.GetVerdict())))
+	return claimTo(f.service.Force(ctx, r.GetMarketId(), syntax.Verdict(r.GetVerdict()), timeOf(r.GetDecidedAt())))
 }
 
 // Scan reads the venues and claims what they have settled.

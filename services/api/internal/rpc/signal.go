@@ -41,7 +41,7 @@ func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.
 	if err != nil {
 		return nil, err
 	}
-	return &signalv1.FileResponse{Id: filed.ID, Replayed: filed.Replayed}, nil
+	return &signalv1.FileResponse{Id: filed.ID, Replayed: filed.Replayed, Filing: filingTo(filed)}, nil
 }
 
 // maxCalls is the most calls of one FileMany.
@@ -69,6 +69,9 @@ func (f *Signals) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*s
 		answers[i] = &signalv1.FileAnswer{
 			Id: a.Filed.ID, Replayed: a.Filed.Replayed, Alone: a.Alone, Refusal: f.refusal(ctx, r.GetCalls()[i], a.Err),
 		}
+		if a.Filed.ID != "" {
+			answers[i].Filing = filingTo(a.Filed)
+		}
 	}
 	return &signalv1.FileManyResponse{Answers: answers}, nil
 }
@@ -89,17 +92,17 @@ func (f *Signals) AppendEvent(ctx context.Context, r *signalv1.AppendEventReques
 	return &signalv1.AppendEventResponse{Event: eventTo(e)}, nil
 }
 
-// RehearseFile gives a call as it would be filed.
+// RehearseFile returns a call as it would be filed.
 func (f *Signals) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequest) (*signalv1.RehearseFileResponse, error) {
 	draft, err := draftOf(r.GetDraft())
 	if err != nil {
 		return nil, err
 	}
-	would, err := f.service.RehearseFile(ctx, callerOf(r.GetCaller()), draft)
+	filed, would, err := f.service.RehearseFile(ctx, callerOf(r.GetCaller()), draft)
 	if err != nil {
 		return nil, err
 	}
-	return &signalv1.RehearseFileResponse{Signal: recordTo(would)}, nil
+	return &signalv1.RehearseFileResponse{Signal: recordTo(would), Filing: filingTo(filed)}, nil
 }
 
 // RehearseEvent gives an event as it would be appended.
@@ -195,12 +198,20 @@ func draftOf(d *signalv1.Draft) (signal.Draft, error) {
 	}
 	side, _ := syntax.ParseSide(d.GetDirection())
 	return signal.Draft{
-		ID: d.GetId(), MarketID: id, Side: side, Price: syntax.Bps(d.GetPriceBps()), MarketTitle: d.MarketTitle,
+		ID: d.GetId(), MarketID: id, Side: side, Price: syntax.Bps(d.GetPriceBps()),
 		ChannelID: d.ChannelId, Confidence: wide[int](d.Confidence), CrowdYes: wide[syntax.Bps](d.CrowdYesBps),
 		TimeToResolution: wide[int](d.TimeToResolution), Source: d.GetSource(), MediaAssetID: d.MediaAssetId,
 		TextTake: d.TextTake, Reach: d.Reach, CrowdLean: wide[syntax.Bps](d.CrowdLeanBps),
-		IdempotencyKey: d.IdempotencyKey, BodyHash: d.GetBodyHash(),
+		IdempotencyKey: d.IdempotencyKey, BodyHash: d.GetBodyHash(), MaxSlippage: wide[syntax.Bps](d.MaxSlippageBps),
 	}, nil
+}
+
+func filingTo(f signal.Filed) *signalv1.Filing {
+	p := f.Prices
+	return &signalv1.Filing{
+		PriceBps: int32(p.Stated), ScoreBasisBps: int32(p.Basis), PriceVerified: p.Verified, Rated: p.Rated,
+		MarketYesBps: int32Of(p.MarketYes), YesPriceBps: int32Of(p.Yes), NoPriceBps: int32Of(p.No), Warnings: f.Warnings,
+	}
 }
 
 func recordsTo(list []signal.Record) []*signalv1.Signal {
@@ -220,6 +231,8 @@ func recordTo(s signal.Record) *signalv1.Signal {
 		TimeToResolution: int32Of(s.TimeToResolution), CreatedAt: timestamppb.New(s.CreatedAt),
 		Status: string(s.Status), Score: int32Of(s.Score), ResolvedAt: stampOf(s.ResolvedAt), Outcome: textOf(s.Outcome),
 		ClosePriceBps: int32Of(s.ClosePrice), ClvBps: int32Of(s.CLV), LiveYesBps: int32Of(s.LiveYes), MoveBps: int32Of(s.Move),
+		ScoreBasisBps: int32(s.Basis), PriceVerified: s.Verified, Rated: s.Rated, Counted: s.Counted, MarketYesBps: int32Of(s.MarketYes),
+		ClosesAt: stampOf(s.ClosesAt), QuoteAt: stampOf(s.QuoteAt), ConfirmedAt: stampOf(s.ConfirmedAt), Reason: s.Reason, Unconfirmed: s.Unconfirmed,
 	}
 }
 

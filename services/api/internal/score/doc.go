@@ -1,4 +1,4 @@
-// Package score is the definition of what a call is worth (contract 4.2,
-// scoring version 1.0). It is pure arithmetic: the SQL of package postgres that
-// scores a market is tested against it for every price and verdict.
+// Package score defines what a call is worth: whether it is late, the price it is scored
+// with, its status and score, and whether it counts. It is pure arithmetic. The SQL of package
+// postgres that scores a market is tested against it.
 package score

@@ -7,12 +7,10 @@ import (
 	"testing"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/score"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
-
-// tolerance is the default of PRICE_TOLERANCE_BPS, which the page is written for.
-const tolerance = 1000
 
 // bps reads a price; `none` is none.
 func bps(cell string) *syntax.Bps {
@@ -24,16 +22,23 @@ func bps(cell string) *syntax.Bps {
 	return &p
 }
 
-// again works the last cells of a row out of the first ones, by the head of its table.
+// again computes the last cells of a table row from the first ones, by the head of the table.
 var again = map[string]func(c []string) []string{
 	"called|at, bps|outcome|status|score": func(c []string) []string {
 		r := score.Of(syntax.Side(c[0]), *bps(c[1]), syntax.Verdict(c[2]), nil)
 		return []string{string(r.Status), strconv.Itoa(r.Score)}
 	},
-	"called|given|market's YES|scored with": func(c []string) []string {
-		return []string{strconv.Itoa(int(signal.Basis(syntax.Side(c[0]), *bps(c[1]), bps(c[2]), tolerance)))}
+	"called|stated|price of YES|price of NO|second quote of the side|scoring price": func(c []string) []string {
+		side := syntax.Side(c[0])
+		price := map[syntax.Side]*syntax.Bps{syntax.Yes: bps(c[2]), syntax.No: bps(c[3])}[side]
+		basis := signal.Basis(*bps(c[1]), price, 0)
+		if second := bps(c[4]); second != nil {
+			basis = score.Basis(basis, side, market.Quote{Yes: *second, No: *second})
+		}
+		return []string{strconv.Itoa(int(basis))}
 	},
-	"called|scored with|close, YES|clvBps": func(c []string) []string {
+	"figure|made of": func([]string) []string { return nil }, // texts
+	"called|scoring price|close, YES|clvBps": func(c []string) []string {
 		return []string{strconv.Itoa(*score.Of(syntax.Side(c[0]), *bps(c[1]), syntax.VerdictYes, bps(c[2])).CLV)}
 	},
 	"won|lost|accuracy": func(c []string) []string {

@@ -14,6 +14,7 @@ type CallQuery struct {
 	Status   syntax.SignalStatus
 	Limit    int
 	After    syntax.Cursor
+	Own      bool // of Handle, for its own operator: with unconfirmed calls
 }
 
 // CallPage is a page of calls. A filter that fits few of them gives a page with fewer

@@ -2,9 +2,9 @@ package signal
 
 import "github.com/signalcast/signalcast/pkg/syntax"
 
-// Repair returns the price to store for a call (contract 4.2.7). A NO call that
-// carries the YES price is turned around when the snapshot tells: the price is
-// nearer to snap than to its complement. Equal distances keep it, YES is kept.
+// Repair returns the price to store for a call. A NO call that carries the YES price is
+// converted: its price is nearer to the middle snap than to the complement. Equal distances
+// are not converted, nor are YES calls.
 func Repair(side syntax.Side, price syntax.Bps, snap *syntax.Bps) syntax.Bps {
 	if side == syntax.No && snap != nil && distance(price, *snap) < distance(price, snap.Of(syntax.No)) {
 		return syntax.MaxBps - price
@@ -12,13 +12,14 @@ func Repair(side syntax.Side, price syntax.Bps, snap *syntax.Bps) syntax.Bps {
 	return price
 }
 
-// Basis returns the price that scores a call (contract 4.2.7): nobody has paid
-// less than the market's price of the side minus the tolerance.
-func Basis(side syntax.Side, price syntax.Bps, snap *syntax.Bps, tolerance int) syntax.Bps {
-	if snap == nil {
-		return price
+// Basis returns the scoring price of a call at its filing: the larger of the stated price and
+// the price of the side minus the tolerance. It is the stated price if that of the side is not
+// known.
+func Basis(stated syntax.Bps, side *syntax.Bps, tolerance int) syntax.Bps {
+	if side == nil {
+		return stated
 	}
-	return max(price, snap.Of(side)-syntax.Bps(tolerance))
+	return max(stated, *side-syntax.Bps(tolerance))
 }
 
 // Move is the live mark of a call against the price paid, in bps (contract 4.2.6).

@@ -1,6 +1,7 @@
 package signal
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -28,22 +29,42 @@ func TestRepairVectors(t *testing.T) {
 	}
 }
 
+// A book of 2900 bid, 3100 ask; a native market at crowd 1429 and initial 5000.
 func TestBasisVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {
-		side  syntax.Side
-		price int
-		snap  *syntax.Bps
-		want  int
+		stated    int
+		side      *syntax.Bps
+		tolerance int
+		want      int
 	}{
-		{syntax.No, 6850, bps(3000), 6850},
-		{syntax.No, 5000, bps(3000), 6000},
-		{syntax.Yes, 100, bps(3000), 2000},
-		{syntax.Yes, 3400, bps(3000), 3400},
-		{syntax.Yes, 100, nil, 100},
+		{3000, bps(3100), 0, 3100},
+		{6850, bps(7100), 0, 7100},
+		{3400, bps(3100), 0, 3400},
+		{1000, bps(5000), 0, 5000},
+		{100, bps(3100), 1000, 2100},
+		{100, nil, 0, 100},
 	} {
-		if got := Basis(v.side, syntax.Bps(v.price), v.snap, 1000); int(got) != v.want {
-			t.Errorf("%s at %d: %d, want %d", v.side, v.price, got, v.want)
+		if got := Basis(syntax.Bps(v.stated), v.side, v.tolerance); int(got) != v.want {
+			t.Errorf("stated %d, side %v: %d, want %d", v.stated, v.side, got, v.want)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	draft := Draft{Side: syntax.No, Price: 3000}
+	for _, c := range []struct {
+		prices Prices
+		want   string
+	}{
+		{Prices{Stated: 7000, No: bps(7100), Verified: true, Rated: true}, "[price_converted]"},
+		{Prices{Stated: 3000, No: bps(4000), Verified: true, Rated: true}, "[]"},
+		{Prices{Stated: 3000, No: bps(4001), Verified: true, Rated: true}, "[price_off_market]"},
+		{Prices{Stated: 3000}, "[price_unverified market_unrated]"},
+	} {
+		if got := fmt.Sprint(c.prices.Warnings(draft)); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.prices, got, c.want)
 		}
 	}
 }

@@ -27,12 +27,17 @@ func (f *filer) FileMany(_ context.Context, calls []signal.Call) ([]signal.Filin
 	return make([]signal.Filing, len(calls)), make([]error, len(calls))
 }
 
+// uncalled is markets that take no note of calls.
+type uncalled struct{ signal.Markets }
+
+func (uncalled) Called(syntax.MarketID, *time.Time) {}
+
 // Our own count of who looks at a market stands in a call, whatever its client says; of
 // a market that nobody looks at the client is taken at its word.
 func TestReachIsCounted(t *testing.T) {
 	t.Parallel()
 	store := &filer{}
-	s := signal.NewService(store, nil, time.Now)
+	s := signal.NewService(store, uncalled{}, time.Now)
 	said := int64(9000)
 	draft := func(id syntax.MarketID) signal.Draft {
 		return signal.Draft{ID: "x", MarketID: id, Side: syntax.Yes, Price: 3150, Reach: &said}

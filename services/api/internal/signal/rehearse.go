@@ -2,34 +2,26 @@ package signal
 
 import "context"
 
-// RehearseFile gives the call as it would be filed, and files nothing: every check of
-// File is made, by the same statement. A market that is not known yet is brought in, as
-// by every read of it. Faults: those of File.
-func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) (Record, error) {
+// RehearseFile returns the call as File would store it, and stores nothing. The same statement
+// makes every check of File. No venue is asked: a market without a young quote gives an
+// unverified call, and an id that only its venue could deny is taken for a market. Faults:
+// those of File, without the refusal of an unknown price.
+func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) (Filed, Record, error) {
 	if err := draft.validate(); err != nil {
-		return Record{}, err
+		return Filed{}, Record{}, err
 	}
 	s.reach(&draft)
-	f, would, err := s.Store.RehearseFile(ctx, caller, draft)
+	draft.Venue = VenueSkipped
+	f, would, err := s.Store.RehearseFile(ctx, caller, draft, s.markets.Connected(draft.MarketID))
 	if err != nil {
-		return Record{}, err
+		return Filed{}, Record{}, err
 	}
-	if f.asksVenue() {
-		if err := s.ensure(ctx, f, &draft); err != nil {
-			return Record{}, err
-		}
-		if f, would, err = s.Store.RehearseFile(ctx, caller, draft); err != nil {
-			return Record{}, err
-		}
-	}
-	if _, err := f.answer(draft); err != nil {
-		return Record{}, err
-	}
-	return would, nil
+	filed, err := f.answer(draft)
+	return filed, would, err
 }
 
-// RehearseEvent gives the event as it would be appended, and appends nothing. Faults:
-// those of AppendEvent.
+// RehearseEvent returns the event as it would be appended, and appends nothing. Faults: those
+// of AppendEvent.
 func (s *Service) RehearseEvent(ctx context.Context, caller Caller, signalID, eventID, kind, payload string) (Event, error) {
 	e, err := s.ownerEvent(eventID, kind, payload)
 	if err != nil {

@@ -2,8 +2,8 @@ package signal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -27,22 +27,29 @@ const (
 	VerdictAbsent          Verdict = "absent" // the same, and its venue says that there is none
 	VerdictSettled         Verdict = "settled"
 	VerdictProvisional     Verdict = "provisional"
+	VerdictQuote           Verdict = "quote"      // no young quote, and the venue was not asked
+	VerdictMoved           Verdict = "moved"      // the price is worse than the draft allows
+	VerdictUnverified      Verdict = "unverified" // no young quote, and the draft needs one
 )
 
-// Filing is a verdict and, for a replay or a duplicate, the first call's id.
+// Filing is a verdict, who called, the prices, and for a replay or a duplicate the id of the
+// first call.
 type Filing struct {
 	Verdict Verdict
 	FirstID string
+	Actor   string // operator id; empty when unauthenticated
+	Prices  Prices
 }
 
 // Store keeps signals.
 type Store interface {
 	File(ctx context.Context, caller Caller, draft Draft) (Filing, error)
-	// FileMany files calls together; each has its own verdict or error. It waits for
-	// no market that is held.
+	// FileMany files calls together; each has its own verdict or error. It waits for no
+	// locked market.
 	FileMany(ctx context.Context, calls []Call) ([]Filing, []error)
-	// RehearseFile and RehearseEvent give what would stand, and keep nothing.
-	RehearseFile(ctx context.Context, caller Caller, draft Draft) (Filing, Record, error)
+	// RehearseFile and RehearseEvent return what would be stored, and store nothing. With
+	// stub, an unknown market is taken for an unconfirmed one.
+	RehearseFile(ctx context.Context, caller Caller, draft Draft, stub bool) (Filing, Record, error)
 	RehearseEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
 	// AppendEvent gives the event as it stands: the one of that id, when it is there.
 	AppendEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
@@ -54,10 +61,18 @@ type Store interface {
 	GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (Crowd, error)
 }
 
-// Markets brings a market into the ledger that a filing did not find there.
+// Markets reads venues for calls.
 type Markets interface {
-	// Ensure faults with market_not_found when its venue says it does not exist.
-	Ensure(ctx context.Context, id syntax.MarketID, title string) error
+	// Ensure brings a market into the ledger that a filing did not find there. It faults with
+	// market_not_found when its venue denies it.
+	Ensure(ctx context.Context, id syntax.MarketID, operator string) error
+	// Fresh reads a market that is in the ledger without a young quote. It faults with
+	// market_not_found when its venue denies it; with any other fault there is no new answer.
+	Fresh(ctx context.Context, id syntax.MarketID, operator string) error
+	// Connected reports whether the venue of a market can be asked.
+	Connected(id syntax.MarketID) bool
+	// Called notes a stored call and the time of the quote it was compared with.
+	Called(id syntax.MarketID, quoted *time.Time)
 }
 
 // Service files calls and reads them.
@@ -88,49 +103,62 @@ func (s *Service) reach(d *Draft) {
 }
 
 // File files one call. Faults: unauthenticated, market_not_found, market_closed
-// (extra reason, marketId), already_predicted (extra id), idempotency_key_reused,
-// invalid_body, db_unavailable.
+// (extra reason, marketId), already_predicted (extra id), price_moved (extra reason,
+// marketId, marketYesBps, yesPriceBps, noPriceBps), idempotency_key_reused, invalid_body,
+// signal_service_unavailable, db_unavailable.
 func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, error) {
 	if err := draft.validate(); err != nil {
 		return Filed{}, err
 	}
 	s.reach(&draft)
+	began := s.now()
 	f, err := s.Store.File(ctx, caller, draft)
 	if err != nil {
 		return Filed{}, err
 	}
 	if f.asksVenue() {
-		if err := s.ensure(ctx, f, &draft); err != nil {
+		if err := s.askVenue(ctx, f, &draft, maxWait-s.now().Sub(began)); err != nil {
 			return Filed{}, err
 		}
 		if f, err = s.Store.File(ctx, caller, draft); err != nil {
 			return Filed{}, err
 		}
 	}
-	return f.answer(draft)
+	return s.answer(f, draft)
 }
 
-func (f Filing) asksVenue() bool { return f.Verdict == VerdictUnknown || f.Verdict == VerdictStub }
+// maxWait is how long a call waits for the queue before the filing statement and for its
+// venue. It leaves the second filing statement half a second of the 1.75 s that a call waits
+// at most.
+const maxWait = 1250 * time.Millisecond
 
-// ensure brings in the market that a filing did not find, and notes what its venue said.
-func (s *Service) ensure(ctx context.Context, f Filing, draft *Draft) error {
-	title := string(draft.MarketID)
-	if draft.MarketTitle != nil {
-		title = *draft.MarketTitle
-	}
+func (f Filing) asksVenue() bool {
+	return f.Verdict == VerdictUnknown || f.Verdict == VerdictStub || f.Verdict == VerdictQuote
+}
+
+// askVenue reads the market of a call at its venue, and notes the outcome in the draft. A read
+// for a quote that does not end within limit is no failure.
+func (s *Service) askVenue(ctx context.Context, f Filing, draft *Draft, limit time.Duration) error {
 	draft.Venue = VenueAsked
-	if err := s.markets.Ensure(ctx, draft.MarketID, title); err != nil {
-		if f.Verdict != VerdictStub || !errors.Is(err, market.ErrNotFound) {
-			return err
-		}
-		draft.Venue = VenueDenies // whoever has a call there still hears of that first
+	var err error
+	if f.Verdict == VerdictQuote {
+		wait, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		err = s.markets.Fresh(wait, draft.MarketID, f.Actor)
+	} else {
+		err = s.markets.Ensure(ctx, draft.MarketID, f.Actor)
+	}
+	switch {
+	case errors.Is(err, market.ErrNotFound) && f.Verdict != VerdictUnknown:
+		draft.Venue = VenueDenies
+	case f.Verdict != VerdictQuote:
+		return err
 	}
 	return nil
 }
 
-// FileMany files calls that come together, each as File does. A call on a market
-// that is not known yet or that somebody holds is left undone, so that the others do
-// not wait for a venue or a claim: Answer.Alone.
+// FileMany files calls that come together, each as File does. A call that has to wait for its
+// venue or for a locked market is not filed, so that the others do not wait: Answer.Alone.
 func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
 	out := make([]Answer, len(calls))
 	good, at := make([]Call, 0, len(calls)), make([]int, 0, len(calls))
@@ -148,35 +176,62 @@ func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
 		switch {
 		case errs[k] != nil:
 			out[i].Err = errs[k]
-		case filings[k].Verdict == VerdictUnknown, filings[k].Verdict == VerdictStub:
+		case filings[k].asksVenue():
 			out[i].Alone = true
 		default:
-			out[i].Filed, out[i].Err = filings[k].answer(good[k].Draft)
+			out[i].Filed, out[i].Err = s.answer(filings[k], good[k].Draft)
 		}
 	}
 	return out
 }
 
+// answer returns what a filing answers, and notes a stored call on its market.
+func (s *Service) answer(f Filing, draft Draft) (Filed, error) {
+	if f.Verdict == VerdictFiled {
+		s.markets.Called(draft.MarketID, f.Prices.QuoteAt)
+	}
+	return f.answer(draft)
+}
+
 func (f Filing) answer(draft Draft) (Filed, error) {
 	switch f.Verdict {
 	case VerdictFiled:
-		return Filed{ID: draft.ID}, nil
+		return Filed{ID: draft.ID, Prices: f.Prices, Warnings: f.Prices.Warnings(draft)}, nil
 	case VerdictReplay:
-		return Filed{ID: f.FirstID, Replayed: true}, nil
+		return Filed{ID: f.FirstID, Replayed: true, Prices: f.Prices, Warnings: f.Prices.Warnings(draft)}, nil
 	case VerdictUnauthenticated:
 		return Filed{}, ErrUnauthenticated
 	case VerdictReused:
 		return Filed{}, ErrKeyReused
 	case VerdictDuplicate:
 		return Filed{}, ErrPredicted.With("id", f.FirstID)
-	case VerdictAbsent:
+	case VerdictAbsent, VerdictUnknown:
 		return Filed{}, market.ErrNotFound
 	case VerdictSettled:
 		return Filed{}, ErrSettled.With("marketId", string(draft.MarketID))
 	case VerdictProvisional:
 		return Filed{}, ErrProvisional.With("marketId", string(draft.MarketID))
+	case VerdictMoved:
+		return Filed{}, f.moved(ErrMoved.Say("%s costs %d bps, you stated %d and accept %d more; state the current price or raise maxSlippageBps",
+			draft.Side, *f.Prices.of(draft.Side), f.Prices.Stated, *draft.MaxSlippage), draft)
+	case VerdictUnverified:
+		return Filed{}, f.moved(ErrMoved.Say("the current price cannot be read, so maxSlippageBps cannot be checked; try again or leave it out"), draft)
 	}
 	return Filed{}, errors.New("the filing statement gave the verdict " + string(f.Verdict))
+}
+
+// moved adds the known prices to a refusal; those that are not known are null.
+func (f Filing) moved(refusal *fault.Fault, draft Draft) error {
+	refusal = refusal.With("reason", string(f.Verdict)).With("marketId", string(draft.MarketID))
+	for member, price := range map[string]*syntax.Bps{
+		"marketYesBps": f.Prices.MarketYes, "yesPriceBps": f.Prices.Yes, "noPriceBps": f.Prices.No,
+	} {
+		refusal = refusal.With(member, nil)
+		if price != nil {
+			refusal.Extra[member] = int(*price)
+		}
+	}
+	return refusal
 }
 
 // validate keeps out what the front door should have refused already.
@@ -192,6 +247,8 @@ func (d *Draft) validate() error {
 		return ErrInvalid.With("field", "crowdLeanBps")
 	case d.Confidence != nil && (*d.Confidence < 1 || *d.Confidence > 100):
 		return ErrInvalid.With("field", "confidence")
+	case d.MaxSlippage != nil && !d.MaxSlippage.Valid():
+		return ErrInvalid.With("field", "maxSlippageBps")
 	case d.TimeToResolution != nil && (*d.TimeToResolution < 0 || *d.TimeToResolution > 315360000):
 		return ErrInvalid.With("field", "timeToResolution")
 	case d.IdempotencyKey != nil && (*d.IdempotencyKey == "" || len(*d.IdempotencyKey) > 128 || len(d.BodyHash) != 32):
@@ -201,14 +258,14 @@ func (d *Draft) validate() error {
 		field string
 		text  *string
 		limit int
+		lines bool
 	}{
-		{"marketTitle", d.MarketTitle, 300},
-		{"channelId", d.ChannelID, 64},
-		{"textTake", d.TextTake, 500},
-		{"mediaAssetId", d.MediaAssetID, 200},
-		{"source", &d.Source, 32},
+		{"channelId", d.ChannelID, 64, false},
+		{"textTake", d.TextTake, 500, true},
+		{"mediaAssetId", d.MediaAssetID, 200, false},
+		{"source", &d.Source, 32, false},
 	} {
-		if t.text != nil && (utf8.RuneCountInString(*t.text) > t.limit || strings.ContainsRune(*t.text, 0)) {
+		if t.text != nil && (utf8.RuneCountInString(*t.text) > t.limit || !syntax.IsText(*t.text, t.lines)) {
 			return ErrInvalid.With("field", t.field)
 		}
 	}
@@ -237,8 +294,26 @@ func (s *Service) ownerEvent(id, kind, payload string) (Event, error) {
 	default:
 		return Event{}, fault.New(fault.Invalid, "invalid_type", "unknown event type").With("field", "type")
 	}
+	if !textsFit(payload) {
+		return Event{}, fault.New(fault.Invalid, "invalid_payload", "a text of the payload has control characters").With("field", "payload")
+	}
 	owner := "owner"
 	return Event{ID: id, Type: kind, Payload: payload, Actor: &owner, CreatedAt: s.now().UTC().Truncate(time.Millisecond)}, nil
+}
+
+// textsFit reports whether a payload is a JSON object whose texts are such, as syntax.IsText
+// has it. Only its member text may have line feeds.
+func textsFit(payload string) bool {
+	var members map[string]any
+	if json.Unmarshal([]byte(payload), &members) != nil {
+		return false
+	}
+	for name, v := range members {
+		if s, ok := v.(string); ok && !syntax.IsText(s, name == "text") {
+			return false
+		}
+	}
+	return true
 }
 
 // Feed lists one of the three feeds, at most limit rows. A programme category

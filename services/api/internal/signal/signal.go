@@ -18,6 +18,8 @@ var (
 	ErrForbidden       = fault.New(fault.Forbidden, "forbidden", "only the owner of a signal may do this")
 	ErrEventLimit      = fault.New(fault.Conflict, "event_limit_reached", "a signal holds at most 200 events")
 	ErrInvalid         = fault.New(fault.Invalid, "invalid_body", "the call is out of bounds")
+	ErrMoved           = fault.New(fault.Conflict, "price_moved", "the market's price is worse than yours by more than maxSlippageBps")
+	ErrRefused         = fault.New(fault.Unavailable, "signal_service_unavailable", "the call could not be stored, try again").With("retryAfterMs", 1000)
 	ErrBusy            = fault.New(fault.Unavailable, "db_unavailable", "too many calls wait to be written").With("retryAfterMs", 1000)
 )
 
@@ -37,7 +39,6 @@ type Draft struct {
 	MarketID         syntax.MarketID
 	Side             syntax.Side
 	Price            syntax.Bps
-	MarketTitle      *string
 	ChannelID        *string
 	Confidence       *int // 1-100
 	CrowdYes         *syntax.Bps
@@ -49,18 +50,60 @@ type Draft struct {
 	CrowdLean        *syntax.Bps // audit payload only
 	IdempotencyKey   *string
 	BodyHash         []byte
+	MaxSlippage      *syntax.Bps // most by which the price of the side may be worse than Price; nil: no limit
 	Venue            VenueWord
 }
 
-// VenueWord is what the venue of a market said that it never answered for.
+// VenueWord is what became of the question to a market's venue. The filing statement needs an
+// answer for a market without a young quote, and for one that no venue has confirmed.
 type VenueWord int16
 
-// The words. Nobody asks before the filing statement has found a stub.
+// The words.
 const (
-	VenueSilent VenueWord = iota // it was not asked
-	VenueAsked                   // it is away, or has answered by now
-	VenueDenies                  // there is no such market
+	VenueSilent  VenueWord = iota // it was not asked
+	VenueAsked                    // it was asked: the ledger has its answer, or there is none
+	VenueDenies                   // there is no such market
+	VenueSkipped                  // it must not be asked: a dry run
 )
+
+// Prices are the numbers of a call: those stored with it, or those of a refused one.
+type Prices struct {
+	Stated    syntax.Bps  // of the side called, after conversion
+	Basis     syntax.Bps  // the scoring price at filing
+	Verified  bool        // a young quote was known
+	Rated     bool        // calls on the market count
+	MarketYes *syntax.Bps // the middle
+	Yes, No   *syntax.Bps // price of each side; nil without a young quote
+	QuoteAt   *time.Time  // time of the quote by the venue's clock; nil for a native market
+}
+
+// Warnings names what the caller of a draft should know about its prices.
+func (p Prices) Warnings(d Draft) []string {
+	warnings := []string{}
+	if p.Stated != d.Price {
+		warnings = append(warnings, "price_converted")
+	}
+	if side := p.of(d.Side); side != nil && distance(*side, p.Stated) > offMarket {
+		warnings = append(warnings, "price_off_market")
+	}
+	if !p.Verified {
+		warnings = append(warnings, "price_unverified")
+	}
+	if !p.Rated {
+		warnings = append(warnings, "market_unrated")
+	}
+	return warnings
+}
+
+// offMarket is the difference in bps from which a stated price has a warning.
+const offMarket = 1000
+
+func (p Prices) of(side syntax.Side) *syntax.Bps {
+	if side == syntax.Yes {
+		return p.Yes
+	}
+	return p.No
+}
 
 // Call is a draft and who files it.
 type Call struct {
@@ -82,6 +125,8 @@ const MaxReach = 100_000
 type Filed struct {
 	ID       string
 	Replayed bool // the first result of the same draft or idempotency key
+	Prices   Prices
+	Warnings []string
 }
 
 // Record is a signal as it reads: the row that was filed joined with its result.
@@ -109,6 +154,16 @@ type Record struct {
 	Outcome          *syntax.Side
 	ClosePrice       *syntax.Bps
 	CLV              *int
+	Basis            syntax.Bps  // scoring price: of the result once there is one, else of the filing
+	Verified         bool        // a fresh quote was known at the call
+	Rated            bool        // the market was rated at the call
+	Counted          *bool       // the call is part of points; nil while pending
+	MarketYes        *syntax.Bps // the ledger's YES price at the call
+	ClosesAt         *time.Time  // the ledger's end date of the market at the call
+	QuoteAt          *time.Time  // time of the quote at filing, by the venue's clock
+	ConfirmedAt      *time.Time  // time of the second quote
+	Reason           string      // of a void: late or unknown_market; else empty
+	Unconfirmed      bool        // no venue has confirmed the market: not public; set by GetSignal
 	LiveYes          *syntax.Bps // open feed only
 	Move             *int        // open feed only
 }

@@ -137,12 +137,12 @@ func (s *Station) check(allowed func(url string) bool) error {
 	switch {
 	case !IsID(s.ID):
 		return invalid("stationId", "stationId has 3 to 32 of a-z, 0-9 and -")
-	case !syntax.IsLine(s.Name, 1, MaxName):
+	case !syntax.IsName(s.Name, 1, MaxName):
 		return invalid("name", "name has 1 to 64 characters on one line")
 	case !allowed(s.URL):
 		return invalid("url", "url must be an https address of a public host")
-	case utf8.RuneCountInString(s.Description) > MaxDescription || strings.ContainsRune(s.Description, 0):
-		return invalid("description", "description has at most 280 characters")
+	case utf8.RuneCountInString(s.Description) > MaxDescription || !syntax.IsText(s.Description, true):
+		return invalid("description", "description has at most 280 characters, and no control characters but line feeds")
 	case s.TapesURL != "" && !allowed(s.TapesURL):
 		return invalid("tapesUrl", "tapesUrl must be an https address of a public host")
 	case s.OperatorsURL != "" && !allowed(s.OperatorsURL):

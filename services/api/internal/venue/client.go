@@ -84,31 +84,36 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.St
 // when the host was not asked because our own limit is used up, or answered 429,
 // which says that this limit is too high and nothing about the market.
 func (c *Client) Get(ctx context.Context, op, path string, query url.Values) ([]byte, error) {
+	answer, err := c.Read(ctx, op, path, query)
+	return answer.Body, err
+}
+
+// Read is Get with the time of the answer and its digest, for answers that hold quotes.
+func (c *Client) Read(ctx context.Context, op, path string, query url.Values) (Answer, error) {
 	wait := firstWait
 	var failed error
 	for try := 1; ; try++ {
-		body, retry, err := c.once(ctx, op, http.MethodGet, path, query, nil)
+		answer, retry, err := c.once(ctx, op, http.MethodGet, path, query, nil)
 		if failed != nil && errors.Is(err, market.ErrBusy) {
-			return nil, failed // the host did fail
+			return Answer{}, failed // the host did fail
 		}
 		failed = err
 		if err == nil || try == tries || !retry.allowed || retry.limited && parts[market.PurposeOf(ctx)].wait > 0 {
-			return body, err
+			return answer, err
 		}
 		pause := max(retry.after, wait/2+rand.N(wait))
 		wait *= 2
 		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(c.now()) <= pause {
-			return nil, err
+			return Answer{}, err
 		}
 		if sleep(ctx, pause) != nil {
-			return nil, err
+			return Answer{}, err
 		}
 	}
 }
 
-// Post sends JSON and reads JSON, once: what is not a read is not repeated.
-// Errors as those of Get.
-func (c *Client) Post(ctx context.Context, op, path string, body []byte) ([]byte, error) {
+// Post sends JSON and reads JSON, once. Errors as those of Get.
+func (c *Client) Post(ctx context.Context, op, path string, body []byte) (Answer, error) {
 	answer, _, err := c.once(ctx, op, http.MethodPost, path, nil, body)
 	return answer, err
 }
@@ -120,17 +125,17 @@ type again struct {
 	after   time.Duration
 }
 
-func (c *Client) once(ctx context.Context, op, method, path string, query url.Values, body []byte) ([]byte, again, error) {
+func (c *Client) once(ctx context.Context, op, method, path string, query url.Values, body []byte) (Answer, again, error) {
 	// A host that rests is known to be away: to hear so must not depend on a turn.
 	if c.breaker.rests() {
-		return nil, again{}, c.resting(op)
+		return Answer{}, again{}, c.resting(op)
 	}
 	if err := c.turns.wait(ctx); err != nil {
 		c.meter.turnedAway(c.provider, op)
-		return nil, again{}, err
+		return Answer{}, again{}, err
 	}
 	if !c.breaker.enter() {
-		return nil, again{}, c.resting(op)
+		return Answer{}, again{}, c.resting(op)
 	}
 	start := c.now()
 	answer, retry, err := c.exchange(ctx, method, path, query, body)
@@ -162,13 +167,13 @@ func (c *Client) resting(op string) error {
 	return ErrUnavailable.Wrap(fmt.Errorf("%s rests after failures", c.base.Host))
 }
 
-func (c *Client) exchange(ctx context.Context, method, path string, query url.Values, body []byte) ([]byte, again, error) {
+func (c *Client) exchange(ctx context.Context, method, path string, query url.Values, body []byte) (Answer, again, error) {
 	u := *c.base
 	u.Path += path
 	u.RawQuery = query.Encode()
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, again{}, err
+		return Answer{}, again{}, err
 	}
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "application/json")
@@ -177,14 +182,15 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, again{allowed: true}, err
+		return Answer{}, again{allowed: true}, err
 	}
+	received := c.now()
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return nil, c.retryAfter(resp), refusal(resp)
+		return Answer{}, c.retryAfter(resp), refusal(resp)
 	}
 	if !isJSON(resp) {
-		return nil, again{}, fmt.Errorf("content type %q", resp.Header.Get("Content-Type"))
+		return Answer{}, again{}, fmt.Errorf("content type %q", resp.Header.Get("Content-Type"))
 	}
 	most := MaxBody
 	if teeth.Bites("C6") {
@@ -192,12 +198,12 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 	}
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))
 	if err != nil {
-		return nil, again{allowed: true}, fmt.Errorf("read answer: %w", err)
+		return Answer{}, again{allowed: true}, fmt.Errorf("read answer: %w", err)
 	}
 	if len(answer) > most {
-		return nil, again{}, fmt.Errorf("answer larger than %d bytes", most)
+		return Answer{}, again{}, fmt.Errorf("answer larger than %d bytes", most)
 	}
-	return answer, again{}, nil
+	return newAnswer(answer, resp.Header, received), again{}, nil
 }
 
 // refusal reads an error answer. Only JSON is the venue's own word; a page of

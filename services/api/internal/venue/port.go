@@ -54,6 +54,7 @@ func record(m *Market) market.Record {
 		ConditionID: m.ConditionID, ClobTokenID: m.ClobTokenID, YesIndex: m.YesIndex, Outcomes: m.Outcomes[:],
 		ImageURL: m.ImageURL, URL: m.ProofURL, VolumeUnit: m.VolumeUnit, Volume: m.Volume, Volume24h: m.Volume24h,
 		Liquidity: m.Liquidity, FetchedAt: m.FetchedAt, Short: m.Short,
+		Quote: m.Quote, Creator: m.Creator, ClosedAt: m.ClosedAt,
 	}
 	if m.Outcome != "" {
 		verdict := syntax.Verdict(m.Outcome)
@@ -63,8 +64,19 @@ func record(m *Market) market.Record {
 		yes := syntax.Bps(*m.YesBps)
 		r.Yes = &yes
 	}
-	if m.VolumeUnit == "usd" {
-		r.VolumeUSD = m.Volume
-	}
+	r.VolumeUSD = volumeUSD(m)
 	return r
+}
+
+// manaPerUSD is how much of Manifold's play money counts as a dollar.
+const manaPerUSD = 100
+
+// volumeUSD returns the volume for filters, sums and ordering: dollars as reported, one
+// dollar per contract, and mana divided by 100.
+func volumeUSD(m *Market) *float64 {
+	if m.VolumeUnit != "mana" || m.Volume == nil {
+		return m.Volume
+	}
+	usd := *m.Volume / manaPerUSD
+	return &usd
 }

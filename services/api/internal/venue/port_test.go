@@ -60,7 +60,21 @@ func TestPortSaysTheSame(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	m.Outcome, m.YesBps, m.VolumeUnit = "", nil, "mana"
-	if r, _ = venue.Port(shelf{m}).Get(t.Context(), "71"); r.Verdict != nil || r.Yes != nil || r.VolumeUSD != nil {
+	if r, _ = venue.Port(shelf{m}).Get(t.Context(), "71"); r.Verdict != nil || r.Yes != nil {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestVolumeInDollars(t *testing.T) {
+	t.Parallel()
+	volume := 1250.0
+	for unit, want := range map[string]float64{"usd": 1250, "contracts": 1250, "mana": 12.5} {
+		r, err := venue.Port(shelf{venue.Market{ID: "71", Volume: &volume, VolumeUnit: unit}}).Get(t.Context(), "71")
+		if err != nil || r.VolumeUSD == nil || *r.VolumeUSD != want || *r.Volume != 1250 {
+			t.Errorf("%s: %+v %v", unit, r.VolumeUSD, err)
+		}
+	}
+	if r, _ := venue.Port(shelf{venue.Market{ID: "71", VolumeUnit: "mana"}}).Get(t.Context(), "71"); r.VolumeUSD != nil {
+		t.Errorf("an unknown volume is %v", *r.VolumeUSD)
 	}
 }

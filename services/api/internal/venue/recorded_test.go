@@ -185,6 +185,8 @@ func (r record) check(m *venue.Market) (wrong []string) {
 	say(m.Status != venue.Open && m.Status != venue.Closed && m.Status != venue.Unknown && !final, "status %q", m.Status)
 	say(m.YesBps != nil && (*m.YesBps < 0 || *m.YesBps > 10_000), "%d bps", deref(m.YesBps))
 	say(m.Question == "", "no question")
+	say(!venuetest.ValidQuote(m.Quote) || m.Quote != nil && m.Status != venue.Open, "%s with quote %+v", m.Status, m.Quote)
+	say(m.ClosedAt != nil && (m.Status == venue.Open || m.ClosedAt.After(then)), "%s closed at %v", m.Status, m.ClosedAt)
 	if want, ok := r.price(); ok && !final {
 		say(m.YesBps == nil || int64(*m.YesBps) != want, "%d bps, the record says %d", deref(m.YesBps), want)
 	}

@@ -22,8 +22,9 @@ var parts = [market.Purposes]struct {
 	wait  time.Duration
 }{
 	market.ForReader:    {0.15, time.Second},
-	market.ForWatch:     {0.15, 2 * time.Second},
-	market.ForCatalogue: {0.3, 0},
+	market.ForWatch:     {0.1, 2 * time.Second},
+	market.ForCatalogue: {0.25, 0},
+	market.ForConfirm:   {0.1, 4 * time.Second},
 	market.ForFiling:    {0.4, 750 * time.Millisecond},
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
 // Faults of a read.
@@ -47,9 +48,17 @@ type Market struct {
 	ConditionID string
 	ProofURL    string
 	ImageURL    string
-	ClosedAt    *time.Time // the real end of trading
-	YesIndex    int        // which outcome counts as YES
-	FetchedAt   time.Time  // when the venue was asked
+	// ClosedAt is when trading ended, by the venue, in milliseconds: the earliest that is not
+	// in the future of Kalshi's close_time and settlement_ts, Manifold's closeTime and
+	// resolutionTime, Polymarket's closedTime, Limitless' expirationTimestamp. It is nil while
+	// the market is open, and when the venue gives no time or one without a time of day.
+	ClosedAt  *time.Time
+	YesIndex  int           // which outcome counts as YES
+	FetchedAt time.Time     // when the venue was asked
+	Quote     *market.Quote // of an open market; nil: the answer has no quote
+	// Creator is the id of the user who created a market of Manifold. It is not the user's
+	// name, because that can be changed and then taken by another user.
+	Creator string
 	// Short: the answer leaves out what fuller ones say (description, topics, the
 	// name of the group), so what is empty here may yet exist.
 	Short bool
@@ -94,14 +103,16 @@ func ParseInterval(s string) (Interval, bool) {
 type Venue interface {
 	// Provider is the provider's word in our API.
 	Provider() string
-	// Get reads one market whatever its state. Faults: ErrNotFound, ErrUnavailable.
+	// Get reads one market whatever its state, with its quote when it is open. Faults:
+	// ErrNotFound, ErrUnavailable.
 	Get(ctx context.Context, id string) (Market, error)
 	// List reads one page of open markets. The first cursor is empty; next is
 	// empty after the last page, and every walk along it ends. Fault: ErrUnavailable.
 	List(ctx context.Context, cursor string) (page []Market, next string, err error)
-	// Quote reads many open markets in few calls, with prices as fresh as the
-	// venue has them. Markets that are not open any more are left out.
-	// Fault: ErrUnavailable.
+	// Quote reads many markets in few requests, with the quotes of those that are open. A
+	// market that is closed, proposed or resolved is returned as such where the same answers
+	// show it, and left out where the venue lists open markets only. A market that is left
+	// out must be read with Get. Fault: ErrUnavailable.
 	Quote(ctx context.Context, ids []string) ([]Market, error)
 	// History reads the YES prices of a market, rising in time, one per moment.
 	// Of m only ClobTokenID is needed; YesIndex and ClosedAt make the answer

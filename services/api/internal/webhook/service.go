@@ -16,7 +16,8 @@ import (
 // Store keeps webhooks. Each method is one transaction; those that take an owner
 // fault with not_found for a webhook of somebody else.
 type Store interface {
-	// CreateWebhook faults with limit_reached.
+	// CreateWebhook faults with limit_reached, and with unauthenticated for a key that was
+	// revoked meanwhile.
 	CreateWebhook(ctx context.Context, h Hook) error
 	ListWebhooks(ctx context.Context, ownerID string) ([]Hook, error)
 	GetWebhook(ctx context.Context, ownerID, id string) (Hook, error)
@@ -54,10 +55,11 @@ type Change struct {
 	Described   bool // Description holds, nil for none
 	Description *string
 	URL         *string // is to be what it is
+	KeyID       string  // of the key that makes the change
 }
 
-// Owner is whose webhooks are meant.
-type Owner struct{ ID, Handle string }
+// Owner is the operator whose webhooks are meant, and the key of the request.
+type Owner struct{ ID, Handle, KeyID string }
 
 // Service keeps the rules.
 type Service struct {
@@ -123,7 +125,7 @@ func (s *Service) Register(ctx context.Context, o Owner, d Draft) (h Hook, secre
 		return Hook{}, "", err
 	}
 	h = Hook{
-		ID: uuid.Must(uuid.NewV7()).String(), OwnerID: o.ID, URL: d.URL, Description: d.Description, Active: true, Revision: 1,
+		ID: uuid.Must(uuid.NewV7()).String(), OwnerID: o.ID, KeyID: o.KeyID, URL: d.URL, Description: d.Description, Active: true, Revision: 1,
 		CreatedAt: s.now().UTC().Truncate(time.Millisecond),
 	}
 	if h.Channels, err = Channels(d.Channels, o.Handle); err != nil {
@@ -185,6 +187,7 @@ func (s *Service) Change(ctx context.Context, o Owner, id string, c Change) (Hoo
 			return Hook{}, ErrFixedURL
 		}
 	}
+	c.KeyID = o.KeyID
 	return s.store.ChangeWebhook(ctx, o.ID, id, c)
 }
 

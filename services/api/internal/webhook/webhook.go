@@ -40,6 +40,7 @@ var (
 type Hook struct {
 	ID          string // uuid v7
 	OwnerID     string
+	KeyID       string // of the key that made or last changed it; empty: from before keys were recorded
 	URL         string
 	Channels    []feed.Channel // the owner's own as me:<handle>
 	Types       []feed.Type    // empty: all

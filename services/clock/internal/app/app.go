@@ -112,7 +112,7 @@ func (a *App) faces() error {
 		Desk: a.desk, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, PerAddr: a.cfg.PerAddr,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 	})
-	a.http = web.NewServer(a.cfg.HTTP, a.edge, a.cfg.Limits, a.log)
+	a.http = web.NewServer(a.cfg.HTTP, web.Harden(a.edge, a.cfg.Env.Production()), a.cfg.Limits, a.log)
 	a.http.Join(page.Join, page.JoinContext)
 	server, err := link.NewServer(link.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})
 	if err != nil {

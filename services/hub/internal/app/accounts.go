@@ -85,7 +85,7 @@ func (a *App) accounts(store *postgres.Store, verifier *idp.Verifier) (edge.Acco
 		Follows: follow.NewService(upstream.NewOperators(a.ledger), store, a.now),
 		Claims:  claim.NewService(cfg.stations(), people, wallets{verifier}, store, a.now),
 		Payouts: claim.Payouts{Money: claim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Finder: people},
-		People:  people, Profiles: profile.NewService(upstream.NewOperators(a.ledger), newID),
+		People:  people, Profiles: profile.NewService(upstream.NewOperators(a.ledger), newID, a.now),
 		Days:    upstream.NewDigests(a.ledger),
 		Digests: digest.NewService(sender, store, a.now),
 		Beside:  beside(verifier),

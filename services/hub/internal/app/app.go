@@ -36,6 +36,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/origin"
@@ -184,7 +185,7 @@ func (a *App) faces() error {
 		Boards: d.Boards, Messages: a.messages, Provider: providerWord(providers), People: pages.People{
 			Follows: d.Accounts.Follows, Claims: d.Accounts.Claims, Payouts: d.Accounts.Payouts, Accounts: d.Accounts.People, Profiles: d.Accounts.Profiles,
 		},
-		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, EndSession: a.edge.EndSession,
+		Visitor: a.edge.Visitor, CountConsent: a.edge.CountConsent, StartSession: a.edge.StartSession, EndSession: a.edge.EndSession, RevokeKey: a.edge.RevokeKey,
 		OwnPage: a.edge.OwnPage, Grants: a.grants,
 		VenueA: a.cfg.VenueA, Videos: a.cfg.Videos, Clock: d.Clock, Air: a.air, OnScreen: a.onScreen, Provision: a.provisioner(),
 		Login: a.edge.Login, ReceiptJSON: a.edge.Receipt, Now: a.now, Log: a.log, Degraded: a.metrics.Degraded, Guides: guides,
@@ -192,7 +193,7 @@ func (a *App) faces() error {
 	if err != nil {
 		return err
 	}
-	a.http = web.NewServer(a.cfg.HTTP, a.edge, a.cfg.Limits, a.log)
+	a.http = web.NewServer(a.cfg.HTTP, web.Harden(a.edge, a.cfg.Env.Production()), a.cfg.Limits, a.log)
 	a.http.Join(page.Join, page.JoinContext)
 	if a.cfg.Metrics != "" {
 		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
@@ -207,7 +208,7 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 	for _, s := range a.cfg.Sessions {
 		secrets = append(secrets, s.Reveal())
 	}
-	sessions := caller.NewSessions(secrets, a.now)
+	sessions := caller.NewSessions(secrets, store, a.cfg.Env.SecureCookies(), a.now)
 	var clock program.Clock
 	var director program.Director
 	if a.clock != nil {
@@ -223,7 +224,7 @@ func (a *App) deps(store *postgres.Store, verifier caller.Logins) edge.Deps {
 		Sessions: sessions, Operators: operators, Directory: operators, Grants: a.grants, Messages: a.messages, Creations: a.creations, Keys: a.messageLimit(), Signals: signal.NewService(signals, newID), Reads: signals,
 		Markets: upstream.NewMarkets(a.ledger), Catalogue: upstream.NewCatalogue(a.ledger), Resolutions: upstream.NewResolutions(a.ledger),
 		Boards: upstream.NewBoards(a.ledger), Exports: upstream.NewExports(a.ledger), Links: store, Records: upstream.NewRecords(a.ledger), Wire: upstream.NewWire(a.ledger), Clock: clock, Director: director, Broadcast: a.broadcast(store), Audit: store,
-		Pins: store, Streams: store, Clips: store, OnAir: a.onair, Video: a.newVideo(store), Network: a.network, Owned: upstream.NewStations(a.ledger), Viewers: a.viewers(),
+		Pins: store, Streams: store, Clips: store, OnAir: a.onair, Moderation: moderation.NewService(upstream.NewModeration(a.ledger), store.Moderation(), store.Moderation(), newID, a.now), Video: a.newVideo(store), Network: a.network, Owned: upstream.NewStations(a.ledger), Viewers: a.viewers(),
 		Addresses: limit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
 		Health:    a.health, Log: a.log, Now: a.now, NewID: newID, Carry: link.WithRequestID,
 		Observe: a.metrics.ObserveHTTP, Count: a.metrics.CountPage, Degraded: a.metrics.Degraded, Trace: a.tracing.HTTP,

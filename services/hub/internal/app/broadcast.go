@@ -11,7 +11,7 @@ func (a *App) broadcast(store *postgres.Store) *broadcast.Service {
 	wire := upstream.NewWire(a.ledger)
 	d := broadcast.Deps{
 		Stage: stage{a.onair}, Spotlights: store, Markets: upstream.NewMarkets(a.ledger), Talk: wire, Wire: wire,
-		Feed: upstream.NewFeed(a.ledger), Tapes: store, Now: a.now,
+		Feed: upstream.NewFeed(a.ledger), Tapes: store, Streamers: store.OnAir(), Now: a.now,
 	}
 	if a.clock != nil {
 		programs := upstream.NewPrograms(a.clock)

@@ -25,7 +25,7 @@ type logins struct{ verifier *idp.Verifier }
 func (l logins) Verify(ctx context.Context, raw string) (operator.Identity, error) {
 	s, err := l.verifier.Verify(ctx, raw)
 	return operator.Identity{
-		Issuer: s.Issuer, Subject: s.Subject, Primary: s.Primary, Username: s.Username, Name: s.Name,
+		Issuer: s.Issuer, Subject: s.Subject, Primary: s.Primary, Username: s.Username, Name: s.Name, SignedInAt: s.SignedInAt,
 	}, err
 }
 

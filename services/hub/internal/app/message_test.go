@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
@@ -30,13 +31,13 @@ func signerOf(t *testing.T, h *hub, key, denpaID string) ed25519.PrivateKey {
 	if err := json.Unmarshal([]byte(body), &c); err != nil || status != 200 {
 		t.Fatal(status, body)
 	}
-	d := message.SignerDraft{PublicKey: public, Scopes: []string{"signal:create", "broadcast:create"}, Challenge: c.Challenge}
+	d := message.SignerDraft{PublicKey: public, Scopes: []string{"signal:create", "broadcast:create"}, Challenge: c.Challenge, ExpiresAt: syntax.Stamp(time.Now().Add(24 * time.Hour))}
 	proof, err := message.SignerProof("http://hub.test"+protocol, message.Owner{DenpaID: denpaID}, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.Proof = hex.EncodeToString(ed25519.Sign(private, proof))
-	raw, err := json.Marshal(map[string]any{"publicKey": public, "scopes": d.Scopes, "challenge": d.Challenge, "proof": d.Proof})
+	raw, err := json.Marshal(map[string]any{"publicKey": public, "scopes": d.Scopes, "challenge": d.Challenge, "expiresAt": d.ExpiresAt, "proof": d.Proof})
 	if err != nil {
 		t.Fatal(err)
 	}

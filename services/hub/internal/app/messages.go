@@ -31,7 +31,7 @@ func (a *App) newMessages(store *postgres.Store) error {
 	filer := signal.NewService(signals, newID)
 	issuer := a.cfg.base() + issuerPath
 	a.messages = message.NewService(message.Config{
-		Issuer: issuer, Now: a.now, NewID: newID, Keys: keys, Messages: store.Messages(), Signers: store.Signers(),
+		Issuer: issuer, Now: a.now, NewID: newID, Keys: keys, Messages: store.Messages(), Signers: store.Signers(), OperatorKeys: upstream.NewOperators(a.ledger),
 		Effects: &creation.Effects{
 			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(a.ledger), Outcomes: outcomes,
 			Stations: upstream.NewStations(a.ledger), Air: a.onair, People: upstream.NewOperators(a.ledger), Videos: a.cfg.Videos,
@@ -61,7 +61,7 @@ func (a *App) sweepMessages(ctx context.Context) error {
 		defer t.Stop()
 		for {
 			for name, sweep := range map[string]func(context.Context) (int, error){
-				"messages": a.messages.Sweep, "attestations": a.creations.Sweep,
+				"messages": a.messages.Sweep, "attestations": a.creations.Sweep, "signers of revoked keys": a.messages.SweepKeys,
 			} {
 				n, err := sweep(ctx)
 				if err != nil && ctx.Err() == nil {

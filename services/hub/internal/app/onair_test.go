@@ -107,6 +107,63 @@ func TestLiveOverTwoHubs(t *testing.T) {
 	testkit.Eventually(t, 20*time.Second, func() bool { return heard.Watching("mara_k") == 0 })
 }
 
+// TestPagesShowApprovedOperatorsOnly: until an administrator approves an operator, its stream
+// is in the live list alone: not on its page, on /tv or in the spotlight, and no policy names
+// its host.
+func TestPagesShowApprovedOperatorsOnly(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	h := w.hub()
+	h.ready()
+	key := w.streamer(h, "mara_k")
+	for path, sent := range map[string]string{"/api/streamer/heartbeat": "", "/api/streamer/signal": `{"marketId":"701122","name":"Ostrava"}`} {
+		if status, _, body := h.do("POST", path, sent, "Authorization", key); status != 200 {
+			t.Fatal(status, body)
+		}
+	}
+	shown := func(want bool) {
+		t.Helper()
+		for _, path := range []string{"/tv", "/live/mara_k"} {
+			status, header, body := h.do("GET", path, "")
+			policy := header.Get("Content-Security-Policy")
+			if status != 200 || strings.Contains(policy+body, "https://video.example") != want {
+				t.Errorf("%s: %d, policy %s", path, status, policy)
+			}
+		}
+		if _, header, _ := h.do("GET", "/markets", ""); strings.Contains(header.Get("Content-Security-Policy"), "video.example") {
+			t.Errorf("/markets names the host of a stream")
+		}
+		testkit.Eventually(t, 20*time.Second, func() bool { // the answer is cached for seconds
+			_, _, body := h.do("GET", "/api/broadcast/spotlight", "")
+			return strings.Contains(body, "mara_k") == want
+		})
+		if _, _, body := h.do("GET", "/api/streamers/live", ""); !strings.Contains(body, fmt.Sprintf(`"approved":%t`, want)) {
+			t.Errorf("live list: %s", body)
+		}
+	}
+	decide := func(status string) {
+		t.Helper()
+		if code, _, body := h.do("POST", "/api/admin/streamers", `{"handle":"mara_k","status":"`+status+`"}`, "X-Admin-Secret", w.environ["ADMIN_SECRET"]); code != 200 {
+			t.Fatal(code, body)
+		}
+	}
+	decide("pending")
+	shown(false)
+	decide("approved")
+	shown(true)
+	facts := w.ledger.Heard.Facts
+	testkit.Eventually(t, 10*time.Second, func() bool {
+		return slices.Equal(facts("mara_k"), []string{"stream.bound", "operator.live", "stream.bound", "stream.bound"})
+	})
+	decide("suspended")
+	if got := h.live(); len(got) != 0 {
+		t.Errorf("live while suspended: %v", got)
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool {
+		return slices.Equal(facts("mara_k")[4:], []string{"operator.offline", "stream.unbound"}) && strings.Contains(w.ledger.Heard.Copy("live"), `"live": [], "recent": []`)
+	})
+}
+
 // same compares two JSON texts as values.
 func same(t *testing.T, what, a, b string) {
 	t.Helper()

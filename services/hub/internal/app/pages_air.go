@@ -9,16 +9,21 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// air tells the pages what an operator has on the air.
+// air returns what the live page of an operator shows: nothing unless an administrator
+// approved the operator.
 func (a *App) air(ctx context.Context, handle syntax.Handle) (pages.OnAir, error) {
 	out := pages.OnAir{State: "idle"}
+	if approved, err := a.onair.Approved(ctx, string(handle)); err != nil || !approved {
+		return out, err
+	}
+	out.Approved = true
 	last, found, err := a.onair.Last(ctx, handle)
 	if err != nil {
 		return out, err
 	}
 	switch {
 	case found && last.Live():
-		out = pages.OnAir{State: "live", HLSURL: last.URL, StartedAt: last.StartedAt, Viewers: a.onair.Viewers(ctx, handle)}
+		out = pages.OnAir{Approved: true, State: "live", HLSURL: last.URL, StartedAt: last.StartedAt, Viewers: a.onair.Viewers(ctx, handle)}
 	case found && !last.Open():
 		out.State = "ended"
 	}
@@ -33,12 +38,14 @@ func (a *App) air(ctx context.Context, handle syntax.Handle) (pages.OnAir, error
 	return out, nil
 }
 
-// onScreen are the addresses of all streams that can be watched now.
+// onScreen returns the addresses of the streams of approved operators that are live now.
 func (a *App) onScreen(ctx context.Context) ([]string, error) {
 	shows, err := a.onair.Live(ctx)
 	out := make([]string, 0, len(shows))
 	for i := range shows {
-		out = append(out, shows[i].HLSURL)
+		if shows[i].Approved {
+			out = append(out, shows[i].HLSURL)
+		}
 	}
 	return out, err
 }

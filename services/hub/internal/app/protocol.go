@@ -49,6 +49,7 @@ func (t tokens) Authenticate(ctx context.Context, bearer, resource string) (call
 // sweepGrants deletes what nothing can come of any more while this hub holds the
 // lease. An error gives the lease away: the next try may be another hub's.
 func (a *App) sweepGrants(ctx context.Context) error {
+	sessions := postgres.New(a.pool)
 	pg.Leader(ctx, a.pool, grantLease, func(ctx context.Context) error {
 		t := time.NewTicker(grantPause)
 		defer t.Stop()
@@ -57,8 +58,12 @@ func (a *App) sweepGrants(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if n > 0 {
-				a.log.InfoContext(ctx, "sign-in swept", "rows", n)
+			sessions, err := sessions.SweepSessions(ctx, a.now().Add(-caller.SessionLife-time.Hour))
+			if err != nil {
+				return err
+			}
+			if n+sessions > 0 {
+				a.log.InfoContext(ctx, "sign-in swept", "rows", n, "sessions", sessions)
 			}
 			select {
 			case <-ctx.Done():

@@ -151,11 +151,11 @@ func (a *App) newVideo(store *postgres.Store) edge.Video {
 	}
 	if a.cfg.Video.Listen != "" {
 		a.origin = origin.New(origin.Options{
-			Dir: a.cfg.Video.Dir, Base: a.videoBase, Gate: a.ingest, Pulse: pulse{a.onair}, Keep: a.cfg.Video.Window, StreamBytes: a.cfg.Video.StreamBytes,
+			Dir: a.cfg.Video.Dir, Base: a.videoBase, Gate: a.ingest, Pulse: pulse{a.onair}, Withheld: store.OnAir(), Keep: a.cfg.Video.Window, StreamBytes: a.cfg.Video.StreamBytes,
 			ClipBytes: a.cfg.Video.ClipBytes, FFmpeg: a.cfg.Video.FFmpeg, Now: a.now, Log: a.log,
 		})
 		d.Maker = a.origin
-		a.film = web.NewServer(a.cfg.Video.Listen, a.origin, filmLimits, a.log)
+		a.film = web.NewServer(a.cfg.Video.Listen, web.Harden(a.origin, a.cfg.Env.Production()), filmLimits, a.log)
 	}
 	a.clips = clip.NewService(d)
 	return edge.Video{Ingest: a.ingest, Clips: a.clips}

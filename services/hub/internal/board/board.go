@@ -19,6 +19,7 @@ type Row struct {
 	BroadcastScore         int32
 	Skill, Activity, Reach float64
 	Live                   bool
+	Approved               bool  // live, and approved by an administrator
 	Edge                   *Edge // nil without a decided call
 }
 

@@ -107,6 +107,10 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feed.Event)
 	var p Page
 	moves, err := s.moves(ctx, q)
 	p.Failed = err
+	hidden, err := s.suspended(ctx, events)
+	if err != nil {
+		return Page{}, err
+	}
 	next := q.From
 	if next.Event == 0 && len(events) > 0 {
 		next.Event = events[0].Event.Seq + 1
@@ -118,7 +122,9 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feed.Event)
 			moves = moves[1:]
 			continue
 		}
-		p.Items = append(p.Items, events[0])
+		if !hidden[events[0].Event.Handle] || events[0].Kind != KindLive && events[0].Kind != KindTape {
+			p.Items = append(p.Items, events[0])
+		}
 		next.Event = events[0].Event.Seq
 		events = events[1:]
 	}
@@ -132,6 +138,21 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feed.Event)
 		p.Failed = err
 	}
 	return p, nil
+}
+
+// suspended returns the suspended operators of live and tape events: their broadcasts and
+// clips are hidden.
+func (s *Service) suspended(ctx context.Context, events []Item) (map[string]bool, error) {
+	var handles []string
+	for i := range events {
+		if k := events[i].Kind; (k == KindLive || k == KindTape) && events[i].Event.Handle != "" {
+			handles = append(handles, events[i].Event.Handle)
+		}
+	}
+	if len(handles) == 0 {
+		return nil, nil
+	}
+	return s.Streamers.Suspended(ctx, handles)
 }
 
 // events reads what the numbered record has for a page, one more than fits. Everything

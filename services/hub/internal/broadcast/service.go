@@ -30,6 +30,12 @@ type Tapes interface {
 	CountTapes(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]int64, error)
 }
 
+// Streamers knows which operators are suspended. Fault: db_unavailable.
+type Streamers interface {
+	// Suspended returns the suspended ones among handles.
+	Suspended(ctx context.Context, handles []string) (map[string]bool, error)
+}
+
 // Deps are what a Service asks.
 type Deps struct {
 	Stage      Stage
@@ -41,6 +47,7 @@ type Deps struct {
 	Wire       wire.Ledger
 	Feed       feed.Reader
 	Tapes      Tapes
+	Streamers  Streamers
 	Now        func() time.Time
 }
 
@@ -49,7 +56,7 @@ type Service struct {
 	Deps
 }
 
-// New makes a Service.
+// New returns a Service.
 func New(d Deps) *Service { return &Service{d} }
 
 // contentLanes are the content lanes of the lanes of the programme.

@@ -57,7 +57,7 @@ func (w *world) VerifyKey(_ context.Context, h KeyHash) (Owned, error) {
 	if !w.keys[h] {
 		return Owned{}, ErrUnauthenticated
 	}
-	return Owned{Operator: operator.Operator{ID: "op"}, Permissions: []string{"read"}}, nil
+	return Owned{Operator: operator.Operator{ID: "op"}, Granted: Granted{Permissions: []string{"read"}}}, nil
 }
 
 func (w *world) OperatorByID(_ context.Context, id operator.ID) (operator.Operator, error) {
@@ -99,7 +99,7 @@ func newWorld() (*world, *Service, *Sessions) {
 		keys: map[KeyHash]bool{}, ops: map[operator.ID]operator.Operator{"u1": {ID: "u1", SessionVersion: 3}},
 		limit: map[string]int{}, now: noon,
 	}
-	sessions := NewSessions([]string{secretA, secretB}, w.Now)
+	sessions := NewSessions([]string{secretA, secretB}, &storedSessions{}, false, w.Now)
 	return w, New(Deps{
 		Sessions: sessions, Logins: w, Ledger: w, Limiter: w,
 		Admin: NewSecret(adminA), Cron: NewSecret(cronA), Now: w.Now,
@@ -232,7 +232,7 @@ func TestKnown(t *testing.T) {
 		}
 	}
 	s.Refused(Caller{Kind: Key, KeyHash: hashOf(t, gone[7:])})
-	uid, sig := sessions.Issue("u1", 3)
+	uid, sig := start(t, sessions, "u1", 3)
 	asked := w.asked
 	for name, c := range map[string]struct {
 		r    Request
@@ -291,7 +291,7 @@ func TestLedgerAwayIsNoRefusal(t *testing.T) {
 	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, w.away) {
 		t.Errorf("key: %v", err)
 	}
-	uid, sig := sessions.Issue("u1", 3)
+	uid, sig := start(t, sessions, "u1", 3)
 	if _, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig}); !errors.Is(err, w.away) {
 		t.Errorf("session: %v", err)
 	}
@@ -304,14 +304,14 @@ func TestLedgerAwayIsNoRefusal(t *testing.T) {
 	}
 }
 
-func TestHintsStayBounded(t *testing.T) {
+func TestGenerationsStayBounded(t *testing.T) {
 	t.Parallel()
-	h := newHints()
+	h := newGenerations[KeyHash, time.Time]()
 	for i := range 3 * generationSize {
 		h.put(KeyHash{byte(i), byte(i >> 8), byte(i >> 16)}, noon)
 	}
 	if n := len(h.cur) + len(h.old); n > 2*generationSize {
-		t.Errorf("%d hints are kept", n)
+		t.Errorf("%d entries are stored", n)
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 	Client         // an app that speaks for itself; its handler reads what it brings
 	Consent        // a session before the page that asks for a grant
 	Admin          // x-admin-secret
-	Cron           // ?secret=
+	Cron           // x-cron-secret, or ?secret=
 )
 
 // Take is the set of credentials that a route takes.

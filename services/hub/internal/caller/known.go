@@ -10,51 +10,55 @@ const (
 	refusalLife    = time.Minute
 )
 
-// hints remembers key hashes in two generations of bounded size, so that a
-// flood of random keys costs a fixed amount of memory. A hint never admits.
-type hints struct {
+// generations remembers values in two generations of bounded size, so that a flood of
+// random keys costs a fixed amount of memory.
+type generations[K comparable, V any] struct {
 	mu       sync.Mutex
-	cur, old map[KeyHash]time.Time
+	cur, old map[K]V
 }
 
-func newHints() *hints {
-	return &hints{cur: make(map[KeyHash]time.Time)}
+func newGenerations[K comparable, V any]() *generations[K, V] {
+	return &generations[K, V]{cur: make(map[K]V)}
 }
 
-func (h *hints) get(hash KeyHash) (time.Time, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if at, ok := h.cur[hash]; ok {
-		return at, true
+func (g *generations[K, V]) get(key K) (V, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if v, ok := g.cur[key]; ok {
+		return v, true
 	}
-	at, ok := h.old[hash]
-	return at, ok
+	v, ok := g.old[key]
+	return v, ok
 }
 
-func (h *hints) put(hash KeyHash, at time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.cur) >= generationSize {
-		h.old, h.cur = h.cur, make(map[KeyHash]time.Time)
+func (g *generations[K, V]) put(key K, v V) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.cur) >= generationSize {
+		g.old, g.cur = g.cur, make(map[K]V)
 	}
-	h.cur[hash] = at
+	g.cur[key] = v
 }
 
-func (h *hints) drop(hash KeyHash) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.cur, hash)
-	delete(h.old, hash)
+func (g *generations[K, V]) drop(key K) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.cur, key)
+	delete(g.old, key)
 }
 
-// keyring is what this process has heard about keys: which existed (count
-// them before the call) and which were refused (refuse them again, without
-// asking). Only the "no" is acted on alone, and it runs out after a minute.
+// keyring is what this process has read about keys: which existed (count them before the
+// call) and which were refused (refuse them again without a call to the ledger). A
+// refusal expires after a minute. Nothing here admits a key: what a key may do never
+// changes after it was minted, so it is cached to refuse a strict key early.
 type keyring struct {
-	existed, refused *hints
+	existed *generations[KeyHash, Granted]
+	refused *generations[KeyHash, time.Time]
 }
 
-func newKeyring() keyring { return keyring{existed: newHints(), refused: newHints()} }
+func newKeyring() keyring {
+	return keyring{existed: newGenerations[KeyHash, Granted](), refused: newGenerations[KeyHash, time.Time]()}
+}
 
 func (k keyring) isRefused(hash KeyHash, now time.Time) bool {
 	at, ok := k.refused.get(hash)
@@ -71,7 +75,7 @@ func (k keyring) isGood(hash KeyHash, now time.Time) bool {
 	return k.hasExisted(hash) && !k.isRefused(hash, now)
 }
 
-func (k keyring) accept(hash KeyHash, now time.Time) { k.existed.put(hash, now) }
+func (k keyring) accept(hash KeyHash, g Granted) { k.existed.put(hash, g) }
 
 func (k keyring) refuse(hash KeyHash, now time.Time) {
 	k.existed.drop(hash)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -60,10 +61,20 @@ type Tokens interface {
 	Authenticate(ctx context.Context, bearer, resource string) (Delegate, error)
 }
 
-// Owned is a good key: whose it is and what it may do where permissions count.
-type Owned struct {
-	Operator    operator.Operator
+// Granted is what a key may do. It never changes after the key was minted.
+type Granted struct {
+	KeyID       string
 	Permissions []string
+	Strict      bool // held to its permissions on every route, not only where scopes apply
+}
+
+// Allows reports whether the key has the permission.
+func (g Granted) Allows(permission string) bool { return slices.Contains(g.Permissions, permission) }
+
+// Owned is an active key: its owner and what it may do.
+type Owned struct {
+	Operator operator.Operator
+	Granted
 }
 
 // Ledger says whom a credential speaks for.
@@ -81,6 +92,7 @@ type Request struct {
 	Resource      string // what an app token has to be for
 	Authorization []string
 	UID, Sig      string // cookie pair
+	Bind          string // the cookie that binds the pair to a browser
 	AdminSecret   []string
 	CronSecret    []string
 	IP            string
@@ -93,11 +105,12 @@ type Caller struct {
 	Kind     Kind
 	KeyHash  KeyHash            // Kind Key
 	Operator *operator.Operator // set when the ledger was asked
-	// Permissions are those of the key; set with Operator.
-	Permissions []string
-	Delegate    Delegate          // Kind Token
-	Identity    operator.Identity // Kind Login
-	Doubt       error             // of nobody: why a session could not be judged; nil: there was none, or it was void
+	Granted                     // Kind Key
+
+	SignedInAt time.Time         // Kind Session: when the person proved who they are
+	Delegate   Delegate          // Kind Token
+	Identity   operator.Identity // Kind Login
+	Doubt      error             // Kind Anonymous: why a session could not be checked; nil: none was sent, or it is void
 }
 
 // Actor is for whom the ledger shall act.
@@ -230,12 +243,14 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *St
 	if s.keys.isRefused(hash, s.now()) {
 		return Caller{}, nil, ErrUnauthenticated
 	}
-	c := Caller{Kind: Key, KeyHash: hash}
-	if !s.keys.hasExisted(hash) && !teeth.Bites("D4") {
-		if err := s.lookUp(ctx, hash); err != nil {
+	granted, known := s.keys.existed.get(hash)
+	if !known && !teeth.Bites("D4") {
+		var err error
+		if granted, err = s.lookUp(ctx, hash); err != nil {
 			return Caller{}, nil, err
 		}
 	}
+	c := Caller{Kind: Key, KeyHash: hash, Granted: granted}
 	standing, err := s.count(ctx, Key, hex.EncodeToString(hash[:16]))
 	if err != nil || r.InCall {
 		return c, standing, err
@@ -244,21 +259,22 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *St
 	if err != nil {
 		return Caller{}, standing, err
 	}
-	c.Operator, c.Permissions = &owned.Operator, owned.Permissions
+	c.Operator, c.Granted = &owned.Operator, owned.Granted
 	return c, standing, nil
 }
 
-// lookUp learns whether a key exists. Callers that ask at the same time share
-// the answer: it only decides that they are counted, and the act checks again.
-func (s *Service) lookUp(ctx context.Context, hash KeyHash) error {
+// lookUp returns what an existing key may do. Concurrent callers share the answer: it
+// only decides that they are counted or refused, and the act checks again.
+func (s *Service) lookUp(ctx context.Context, hash KeyHash) (Granted, error) {
 	shared := s.lookUps.DoChan(string(hash[:]), func() (any, error) {
-		return s.verify(context.WithoutCancel(ctx), hash)
+		owned, err := s.verify(context.WithoutCancel(ctx), hash)
+		return owned.Granted, err
 	})
 	select {
 	case answer := <-shared:
-		return answer.Err
+		return answer.Val.(Granted), answer.Err
 	case <-ctx.Done():
-		return ctx.Err()
+		return Granted{}, ctx.Err()
 	}
 }
 
@@ -267,7 +283,7 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 	owned, err := s.ledger.VerifyKey(ctx, hash)
 	switch {
 	case err == nil:
-		s.keys.accept(hash, s.now())
+		s.keys.accept(hash, owned.Granted)
 	case fault.Of(err).Kind == fault.Unauthenticated:
 		s.keys.refuse(hash, s.now())
 		err = ErrUnauthenticated
@@ -275,9 +291,9 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 	return owned, err
 }
 
-// session weighs the cookie pair: signature and age here, the version
-// against the ledger's. On a public route a session that is not good (any
-// more), or that nobody can judge now, is nobody.
+// session checks the cookies: signature and age first, then the stored session, then the
+// version against the ledger's. On a public route a session that is void, or that cannot
+// be checked now, counts as none.
 func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, error) {
 	signed, ok := s.sessions.Read(r.UID, r.Sig)
 	if !ok {
@@ -293,14 +309,18 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 	if err != nil {
 		return Caller{}, standing, err
 	}
-	op, err := s.ledger.OperatorByID(ctx, signed.Operator)
+	stored, err := s.sessions.Find(ctx, signed, r.Bind)
+	var op operator.Operator
+	if err == nil {
+		op, err = s.ledger.OperatorByID(ctx, signed.Operator)
+	}
 	gone := err != nil && fault.Of(err).Kind == fault.NotFound
 	if gone || err == nil && op.SessionVersion != signed.Version {
 		err = ErrUnauthenticated
 	}
 	switch {
 	case err == nil:
-		return Caller{Kind: Session, Operator: &op}, standing, nil
+		return Caller{Kind: Session, Operator: &op, SignedInAt: stored.SignedInAt}, standing, nil
 	case !r.Take.Has(TakeNone):
 		return Caller{}, standing, err
 	case errors.Is(err, ErrUnauthenticated):

@@ -19,35 +19,39 @@ const SessionLife = 30 * 24 * time.Hour
 // clockSkew is how far ahead of us another front door's clock may be.
 const clockSkew = time.Minute
 
-// Signed is a session that carries our signature and is not too old. Its
-// version still has to be compared with the operator's.
+// Signed is a session that carries a valid signature and is not too old. Its row and its
+// version must still be compared with the stored ones.
 type Signed struct {
 	Operator operator.ID
 	IssuedAt time.Time
 	Version  int64
 }
 
-// Sessions signs and reads the cookie pair. The first secret signs, all
-// verify, so that a secret can be replaced without ending sessions.
+// Sessions signs and reads the cookie pair and stores a row for each session. The first
+// secret signs, all verify, so that a secret can be replaced without ending sessions.
 type Sessions struct {
 	secrets [][]byte
+	store   SessionStore
+	bound   bool
+	active  *generations[sessionKey, cachedSession]
 	now     func() time.Time
 }
 
-// NewSessions wants at least one secret.
-func NewSessions(secrets []string, now func() time.Time) *Sessions {
-	s := &Sessions{now: now}
+// NewSessions requires at least one secret. A bound session is valid only together with
+// a third cookie, which needs https.
+func NewSessions(secrets []string, store SessionStore, bound bool, now func() time.Time) *Sessions {
+	s := &Sessions{store: store, bound: bound, active: newGenerations[sessionKey, cachedSession](), now: now}
 	for _, secret := range secrets {
 		s.secrets = append(s.secrets, []byte(secret))
 	}
 	return s
 }
 
-// Issue makes the two cookie values: base64url(operator id), issue time and
+// issue makes the two cookie values: base64url(operator id), issue time and
 // session version joined by dots, and the signature over that text.
-func (s *Sessions) Issue(id operator.ID, version int64) (uid, sig string) {
+func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig string) {
 	uid = base64.RawURLEncoding.EncodeToString([]byte(id)) +
-		"." + strconv.FormatInt(s.now().Unix(), 10) +
+		"." + strconv.FormatInt(at.Unix(), 10) +
 		"." + strconv.FormatInt(version, 10)
 	return uid, base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], uid))
 }

@@ -9,7 +9,7 @@ import (
 func TestSession(t *testing.T) {
 	t.Parallel()
 	w, s, sessions := newWorld()
-	uid, sig := sessions.Issue("u1", 3)
+	uid, sig := start(t, sessions, "u1", 3)
 	ask := func(take Take, uid, sig string, unsafe, same bool) (Caller, error) {
 		c, _, err := s.Resolve(t.Context(), Request{Take: take, UID: uid, Sig: sig, Unsafe: unsafe, SameOrigin: same})
 		return c, err
@@ -26,11 +26,11 @@ func TestSession(t *testing.T) {
 	if _, err := ask(TakeNone, uid, sig, false, false); err != nil {
 		t.Errorf("a cookie disturbs a public read: %v", err)
 	}
-	old, oldSig := sessions.Issue("u1", 2)
+	old, oldSig := start(t, sessions, "u1", 2)
 	if _, err := ask(TakeSession, old, oldSig, false, true); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("older version: %v", err)
 	}
-	nobody, nobodySig := sessions.Issue("u9", 3)
+	nobody, nobodySig := start(t, sessions, "u9", 3)
 	if _, err := ask(TakeSession, nobody, nobodySig, false, true); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("unknown operator: %v", err)
 	}
@@ -47,7 +47,7 @@ func TestSession(t *testing.T) {
 func TestForgedSessions(t *testing.T) {
 	t.Parallel()
 	_, _, sessions := newWorld()
-	uid, sig := sessions.Issue("u1", 3)
+	uid, sig := start(t, sessions, "u1", 3)
 	forged := 0
 	flip := func(text string, bit int) string {
 		b := []byte(text)
@@ -64,7 +64,7 @@ func TestForgedSessions(t *testing.T) {
 			forged++
 		}
 	}
-	_, other := sessions.Issue("u2", 3)
+	_, other := start(t, sessions, "u2", 3)
 	if _, ok := sessions.Read(uid, other); ok {
 		forged++
 	}
@@ -76,13 +76,13 @@ func TestForgedSessions(t *testing.T) {
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	now := func() time.Time { return noon }
-	before := NewSessions([]string{secretB}, now)
-	after := NewSessions([]string{secretA, secretB}, now)
-	uid, sig := before.Issue("u1", 0)
+	before := NewSessions([]string{secretB}, &storedSessions{}, false, now)
+	after := NewSessions([]string{secretA, secretB}, &storedSessions{}, false, now)
+	uid, sig := start(t, before, "u1", 0)
 	if _, ok := after.Read(uid, sig); !ok {
 		t.Error("a new first secret ended a session")
 	}
-	uid, sig = after.Issue("u1", 0)
+	uid, sig = start(t, after, "u1", 0)
 	if _, ok := before.Read(uid, sig); ok {
 		t.Error("the first secret does not sign")
 	}

@@ -10,8 +10,8 @@ import (
 
 func TestTimeDoesNotFool(t *testing.T) {
 	testkit.Tricks(t, "session", noon, func(t *testing.T, m *testkit.Machine) {
-		s := NewSessions([]string{secretA}, m.Now)
-		uid, sig := s.Issue("u1", 3)
+		s := NewSessions([]string{secretA}, &storedSessions{}, false, m.Now)
+		uid, sig := s.issue("u1", 3, m.Now())
 		m.Trick()
 		if _, ok := s.Read(uid, sig); !ok {
 			t.Error("a new session is void")

@@ -35,6 +35,9 @@ func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, err
 	case *message.Call:
 		return e.call(ctx, a, p)
 	case *message.Profile:
+		if p.PayoutAddress.Given { // a signer proves no recent sign-in
+			return nil, operator.ErrSession
+		}
 		return nil, asPayload(e.Profiles.UpdateProfile(ctx, operator.ID(a.DenpaID), string(a.ID), profileOf(p)))
 	case *message.Market:
 		m, err := e.Markets.Create(ctx, marketOf(a, p))

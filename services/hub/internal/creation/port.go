@@ -15,7 +15,8 @@ import (
 
 // Filer files calls; a draft that has an id keeps it.
 type Filer interface {
-	File(ctx context.Context, by operator.Actor, d signal.Draft) (id string, err error)
+	File(ctx context.Context, by operator.Actor, d signal.Draft) (signal.Filed, error)
+	RehearseFile(ctx context.Context, by operator.Actor, d signal.Draft) (signal.Signal, signal.Filing, error)
 }
 
 // Signals reads calls. Fault: not_found.

@@ -53,15 +53,18 @@ type Caller struct {
 type Request struct {
 	Type           message.Type // signal.create or prediction.create
 	Payload        []byte       // canonical, as the type has it
+	MaxSlippage    *int32       // in bps; nil: no bound
+	DryRun         bool         // check everything and store nothing
 	IdempotencyKey string       // empty: none
 	BodyHash       []byte
 }
 
-// Filed is what became of a creation call.
+// Filed is what became of a creation call; a dry run has no ids.
 type Filed struct {
 	SignalID  string
 	MessageID message.ID
 	URI       string
+	Filing    signal.Filing
 }
 
 // dueCall is what the ledger does not say about a filed call.
@@ -92,6 +95,11 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	if err != nil {
 		return Filed{}, err
 	}
+	draft.MaxSlippage = r.MaxSlippage
+	if r.DryRun {
+		_, would, err := s.Filer.RehearseFile(ctx, by.Actor, draft)
+		return Filed{Filing: would}, err
+	}
 	draft.ID, draft.IdempotencyKey, draft.BodyHash = s.NewID(), r.IdempotencyKey, r.BodyHash
 	due := dueCall{
 		Type: r.Type, DenpaID: by.DenpaID, AppID: by.AppID, Credential: by.Credential, SignalID: draft.ID, Payload: r.Payload,
@@ -99,20 +107,20 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	if err := s.note(ctx, callSubject+draft.ID, due); err != nil {
 		return Filed{}, err
 	}
-	id, err := s.Filer.File(ctx, by.Actor, draft)
+	filed, err := s.Filer.File(ctx, by.Actor, draft)
 	if err != nil {
 		if f := fault.Of(err); f.Kind != fault.Internal && f.Kind != fault.Unavailable {
 			_ = s.Dues.DropDue(ctx, callSubject+draft.ID) // else the sweep finds that nothing came of it
 		}
 		return Filed{}, err
 	}
-	due.SignalID = id // another one when the idempotency key was used before
+	due.SignalID = filed.ID // another one when the idempotency key was used before
 	record, err := s.attestCall(ctx, due)
 	if err != nil {
 		return Filed{}, err
 	}
 	_ = s.Dues.DropDue(ctx, callSubject+draft.ID) // else the sweep attests it once more, which changes nothing
-	return Filed{SignalID: id, MessageID: record.ID, URI: URI(by.DenpaID, id)}, nil
+	return Filed{SignalID: filed.ID, MessageID: record.ID, URI: URI(by.DenpaID, filed.ID), Filing: filed.Filing}, nil
 }
 
 // URI names a signal across stations.

@@ -125,10 +125,10 @@ func TestSignOutEndsBoth(t *testing.T) {
 	b, _ := withDatabase(t)
 	w := newBrowser(b)
 	w.visit(true, http.MethodPost, "/dev/session", back(aPerson, w.begin()))
-	if len(w.jar) != 3 {
+	if len(w.jar) != 4 {
 		t.Fatalf("%v", w.jar)
 	}
-	if out := w.step(true, http.MethodPost, "/sign-out", ""); out.Code != 403 || len(w.jar) != 3 {
+	if out := w.step(true, http.MethodPost, "/sign-out", ""); out.Code != 403 || len(w.jar) != 4 {
 		t.Errorf("from elsewhere: %d %v", out.Code, w.jar)
 	}
 	out := w.step(false, http.MethodPost, "/sign-out", "return_to=%2Fapps")

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
@@ -54,7 +55,7 @@ func (s *server) accountRoutes() []route {
 		{method: get, path: "/api/network/payout/:handle", who: public, cors: web.Open, cache: cacheBoard, handler: s.networkPayout},
 
 		{method: get, path: "/api/streamer/profile", who: public, cache: cacheShort, handler: s.profile},
-		{method: post, path: "/api/streamer/profile", who: author, handler: s.changeProfile},
+		{method: post, path: "/api/streamer/profile", who: author, handler: s.changeProfile, permission: grant.Broadcast},
 
 		{method: post, path: "/api/admin/daily-digest", who: scheduler, handler: s.dailyDigest, timeout: longAct},
 	}

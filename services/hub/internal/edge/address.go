@@ -61,7 +61,7 @@ func (s *server) enter(c echo.Context) error {
 	t := &tab{address: addressKey(c.RealIP())}
 	c.Set(tabKey, t)
 	r, looked := c.Request(), s.lookedAt(c)
-	if !carries(r) && !(looked.Has(caller.TakeCron) && r.URL.Query().Has("secret")) {
+	if !carries(r) && !(looked.Has(caller.TakeCron) && (r.Header["X-Cron-Secret"] != nil || r.URL.Query().Has("secret"))) {
 		return s.charge(c, t.address)
 	}
 	known := s.callers.Known(caller.Request{

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+
 	"github.com/signalcast/signalcast/pkg/limit"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
@@ -34,9 +36,9 @@ func (b *bench) freshKey() header { return bearer(b.ledger.AddKey(b.mara.GetId()
 
 // sessionOf is a session of that version as our own page would send it.
 func (b *bench) sessionOf(id operator.ID, version int64) header {
-	uid, sig := b.deps.Sessions.Issue(id, version)
+	cookies := b.signIn(&operatorv1.Operator{Id: string(id), SessionVersion: version})
 	return func(r *http.Request) {
-		r.Header.Set("Cookie", "db_uid="+uid+"; db_sig="+sig)
+		r.Header.Set("Cookie", cookies)
 		r.Header.Set("Origin", hubURL)
 	}
 }

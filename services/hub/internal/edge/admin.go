@@ -47,6 +47,12 @@ type createdMarketJSON struct {
 	MarketID string `json:"marketId"`
 }
 
+type ratedJSON struct {
+	OK       bool   `json:"ok"`
+	MarketID string `json:"marketId"`
+	Rated    bool   `json:"rated"`
+}
+
 type classifiedJSON struct {
 	OK       bool      `json:"ok"`
 	Operator classJSON `json:"operator"`
@@ -68,17 +74,22 @@ func (s *server) resolveSignals(c echo.Context) error {
 	if !given {
 		return s.scan(c)
 	}
-	id := readMarketID(o, "marketId")
-	verdict := syntax.Verdict(readVerdict(o, "outcome"))
+	f := resolution.Force{
+		MarketID: readMarketID(o, "marketId"), Verdict: syntax.Verdict(readVerdict(o, "outcome")),
+		DecidedAt: readTime(o, "decidedAt", false),
+	}
 	if err := o.Err(); err != nil {
 		return err
 	}
 	var out forcedJSON
-	detail := map[string]any{"verdict": verdict}
-	err = s.audited(c, act{target: string(id), detail: detail}, func(ctx context.Context) error {
-		record, t, err := s.resolutions.Force(ctx, id, verdict)
+	detail := map[string]any{"verdict": f.Verdict}
+	if !f.DecidedAt.IsZero() {
+		detail["decidedAt"] = syntax.Stamp(f.DecidedAt)
+	}
+	err = s.audited(c, act{target: string(f.MarketID), detail: detail}, func(ctx context.Context) error {
+		record, t, err := s.resolutions.Force(ctx, f)
 		out = forcedJSON{
-			OK: true, Mode: "force", MarketID: string(id), Outcome: showOutcome(record),
+			OK: true, Mode: "force", MarketID: string(f.MarketID), Outcome: showOutcome(record),
 			Scored: t.Scored, Won: t.Won, Lost: t.Lost, Void: t.Void,
 		}
 		return err
@@ -136,8 +147,36 @@ func (s *server) createMarket(c echo.Context) error {
 	return web.JSON(c, http.StatusCreated, createdMarketJSON{OK: true, MarketID: string(made.ID)})
 }
 
+// maxReason is the most characters of an administrator's reason.
+const maxReason = 500
+
+// rateMarket is POST /api/admin/markets/{marketId}.
+func (s *server) rateMarket(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	rated, reason := o.Bool("rated"), o.String("reason", maxReason, true)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	id, err := syntax.ParseMarketID(c.Param("marketId"))
+	if err != nil {
+		return market.ErrNotFound
+	}
+	var m market.Market
+	err = s.audited(c, act{target: string(id), detail: map[string]any{"rated": rated, "reason": reason}}, func(ctx context.Context) (err error) {
+		m, err = s.markets.SetRated(ctx, id, rated, reason)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return web.OK(c, ratedJSON{OK: true, MarketID: string(id), Rated: m.Rated})
+}
+
 func readMarketDraft(o web.Object) market.Draft {
-	d := market.Draft{Question: o.String("question", market.MaxQuestion, true), CreatedBy: "admin"}
+	d := market.Draft{Question: o.Line("question", market.MaxQuestion, true), CreatedBy: "admin"}
 	if d.Question != "" && len([]rune(d.Question)) < market.MinQuestion {
 		o.Invalid("question", "must have at least 10 characters")
 	}
@@ -147,7 +186,7 @@ func readMarketDraft(o web.Object) market.Draft {
 		lanes = append(lanes, string(l))
 	}
 	d.Lane = syntax.Lane(o.Enum("lane", lanes...))
-	d.Description = o.String("description", market.MaxDescription, false)
+	d.Description = o.Text("description", market.MaxDescription, true, false)
 	d.ResolvesBy = readTime(o, "resolvesBy", false)
 	if source := readHTTPS(o, "resolutionSource", market.MaxSource); source != "" {
 		d.ResolutionSource = &source

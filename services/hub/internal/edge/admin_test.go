@@ -10,6 +10,7 @@ import (
 
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
 	"github.com/signalcast/signalcast/services/hub/internal/memledger"
 )
@@ -32,12 +33,17 @@ func TestFinalize(t *testing.T) {
 		finalizing(`"source":"two\nlines"`):                                 "invalid_source",
 		finalizing(`"source":" "`):                                          "invalid_source",
 		finalizing(`"proofUrl":"http://records.example/1"`):                 "invalid_proof_url",
+		finalizing(`"decidedAt":"yesterday"`):                               "invalid_decided_at",
+		finalizing(`"decidedAt":"` + tomorrow + `"`):                        "invalid_decided_at",
 		finalizing(`"proofUrl":"https://` + strings.Repeat("p", 500) + `"`): "invalid_proof_url",
 	} {
 		want(t, b.send("POST", "/api/resolution/finalize", body, byAdmin()), 400, code)
 	}
 	want(t, b.send("POST", "/api/resolution/finalize", `{"marketId":"native-0000000009","verdict":"YES"}`, byAdmin()), 404, "market_not_found")
 }
+
+// tomorrow is in the future of the tests.
+const tomorrow = "2026-09-19T12:00:00.000Z"
 
 func finalizing(members string) string {
 	return `{"marketId":"native-0000000001","verdict":"NO",` + members + `}`
@@ -51,9 +57,14 @@ func TestForceAndDispute(t *testing.T) {
 	golden(t, "admin/outcome_disputed", b.send("GET", "/api/resolution/outcome?market=701122", ""))
 	want(t, b.send("POST", "/api/admin/resolve-signals", `{"marketId":"701122","outcome":"YES"}`, byAdmin()), 409, "market_disputed")
 	golden(t, "admin/cleared", b.send("POST", "/api/resolution/dispute", `{"marketId":"701122","disputed":false}`, byAdmin()))
-	golden(t, "admin/forced", b.send("POST", "/api/admin/resolve-signals", `{"marketId":"701122","outcome":"INVALID"}`, byAdmin()))
+	golden(t, "admin/forced", b.send("POST", "/api/admin/resolve-signals", `{"marketId":"701122","outcome":"INVALID","decidedAt":"2026-09-18T11:00:00.000Z"}`, byAdmin()))
+	if at := b.ledger.DecidedAt; len(at) != 1 || syntax.Stamp(at[0]) != "2026-09-18T11:00:00.000Z" {
+		t.Errorf("decided at %v", at)
+	}
 	for body, code := range map[string]string{
 		`{}`: "missing_market_id", `{"marketId":"701122"}`: "missing_outcome", `{"marketId":"701122","outcome":"yes"}`: "invalid_outcome",
+		`{"marketId":"701122","outcome":"YES","decidedAt":1}`:                  "invalid_decided_at",
+		`{"marketId":"701122","outcome":"YES","decidedAt":"` + tomorrow + `"}`: "invalid_decided_at",
 	} {
 		want(t, b.send("POST", "/api/admin/resolve-signals", body, byAdmin()), 400, code)
 	}
@@ -75,6 +86,13 @@ func TestScan(t *testing.T) {
 	golden(t, "admin/scan", b.send("GET", "/api/admin/resolve-signals?secret="+cronSecret, ""))
 	b.ledger.ScanReply = &resolutionv1.ScanResponse{Busy: true}
 	golden(t, "admin/scan_busy", b.send("POST", "/api/admin/resolve-signals?secret="+cronSecret, ""))
+	// The header keeps the secret out of the logs of proxies.
+	byCron := with("X-Cron-Secret", cronSecret)
+	want(t, b.send("GET", "/api/admin/resolve-signals", "", byCron), 200, "")
+	want(t, b.send("POST", digestPath+"?dry=1", "", byCron), 200, "")
+	want(t, b.send("GET", "/api/admin/resolve-signals?secret="+cronSecret, "", with("X-Cron-Secret", "wrong")), 403, "forbidden")
+	want(t, b.send("GET", "/api/admin/resolve-signals", "", byCron, byCron), 403, "forbidden")
+	want(t, b.send("POST", "/api/admin/resolve-signals", `{}`, byCron), 401, "unauthenticated")
 	// A body makes it a forced claim, which the scheduler may not ask for.
 	body := `{"marketId":"701122","outcome":"YES"}`
 	want(t, b.send("POST", "/api/admin/resolve-signals?secret="+cronSecret, body), 401, "unauthenticated")
@@ -137,6 +155,32 @@ func TestCreateMarket(t *testing.T) {
 		want(t, b.send("POST", "/api/admin/markets", body, byAdmin()), 400, code)
 	}
 	want(t, b.send("POST", "/api/admin/markets", timed(`"description":null`), byAdmin()), 201, "")
+}
+
+// Integrity P6: an administrator sets whether calls on a market count, with an audit entry.
+func TestRateMarket(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const path = "/api/admin/markets/701122"
+	before := b.ledger.Markets["701122"].GetRated()
+	for body, code := range map[string]string{
+		`{"reason":"x"}`: "missing_rated", `{"rated":"yes","reason":"x"}`: "invalid_rated", `{"rated":true}`: "missing_reason",
+		`{"rated":true,"reason":"` + strings.Repeat("r", 501) + `"}`: "invalid_reason",
+	} {
+		want(t, b.send("POST", path, body, byAdmin()), 400, code)
+	}
+	want(t, b.send("POST", path, `{"rated":true,"reason":"x"}`), 401, "unauthenticated")
+	want(t, b.send("POST", "/api/admin/markets/404", `{"rated":true,"reason":"x"}`, byAdmin()), 404, "market_not_found")
+	for _, rated := range []bool{!before, before} {
+		w := b.send("POST", path, fmt.Sprintf(`{"rated":%v,"reason":"thin book"}`, rated), byAdmin())
+		want(t, w, 200, "")
+		if field(w, "rated") != fmt.Sprint(rated) || field(w, "marketId") != "701122" {
+			t.Errorf("%s", w.Body)
+		}
+		if got := field(b.send("GET", "/api/m/701122", ""), "rated"); got != fmt.Sprint(rated) {
+			t.Errorf("the market shows rated %s", got)
+		}
+	}
 }
 
 func creating(members string) string { return `{"question":"Will it rain on Sunday?",` + members + `}` }

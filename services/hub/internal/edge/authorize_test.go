@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 const authorizePath = "/protocol/authorize"
@@ -55,11 +53,8 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 	form := url.Values{"request": {token}, "decision": {"approve"}}
 	own := with("Origin", hubURL)
 	other := b.ledger.AddOperator("tide")
-	uid, sig := b.deps.Sessions.Issue(operator.ID(other.GetId()), other.GetSessionVersion())
-	another := with("Cookie", "db_uid="+uid+"; db_sig="+sig)
-	b.clock.Advance(time.Second)
-	uid, sig = b.deps.Sessions.Issue(operator.ID(b.mara.GetId()), b.mara.GetSessionVersion())
-	second := with("Cookie", "db_uid="+uid+"; db_sig="+sig) // of the same user
+	another := with("Cookie", b.signIn(other))
+	second := with("Cookie", b.signIn(b.mara)) // of the same user
 	for name, c := range map[string]struct {
 		form    url.Values
 		headers []header
@@ -157,6 +152,7 @@ func TestStrangersGetAPage(t *testing.T) {
 			}
 		}
 	}
+	want(t, b.send("POST", "/api/admin/apps/"+a.ID, `{"trusted":true}`, byAdmin()), 200, "")
 	for code, pairs := range map[string][]string{
 		"invalid_request": {"code_challenge", ""}, "unsupported_response_type": {"response_type", "token"}, "invalid_scope": {"scope", "market:create"},
 		"invalid_target": {"resource", "https://elsewhere.example"}, "consent_required": {"prompt", "none"},
@@ -206,7 +202,7 @@ func TestSignInAndBack(t *testing.T) {
 		switch {
 		case c.Name == "db_dev":
 			t.Error("the sign-in of a visitor opens the developer page")
-		case c.Name == "db_uid", c.Name == "db_sig":
+		case c.Name == "db_uid", c.Name == "db_sig", c.Name == "__Host-db_bind":
 			session = append(session, c)
 			if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode {
 				t.Errorf("%v", c)
@@ -294,5 +290,40 @@ func cookies(jar []*http.Cookie) header {
 				r.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value})
 			}
 		}
+	}
+}
+
+func TestUnreviewedAppIsMarkedAndGetsErrorPages(t *testing.T) {
+	t.Parallel()
+	b, _ := withDatabase(t)
+	a := b.register("public")
+	marked := func() bool {
+		return strings.Contains(b.send("GET", a.asking(), "", b.bySession()).Body.String(), "Not reviewed.")
+	}
+	if !marked() {
+		t.Error("the consent page does not mark an app that nobody has reviewed")
+	}
+	for code, pairs := range map[string][]string{
+		"invalid_request": {"code_challenge", ""}, "unsupported_response_type": {"response_type", "token"}, "invalid_scope": {"scope", "market:create"},
+		"consent_required": {"prompt", "none"},
+	} {
+		b.clock.Advance(3 * time.Second)
+		w := b.send("GET", a.asking(pairs...), "", b.bySession())
+		if w.Code != 400 || w.Header().Get("Location") != "" || !strings.Contains(w.Body.String(), code) {
+			t.Errorf("%s: %d %v", code, w.Code, w.Header())
+		}
+	}
+	path := "/api/admin/apps/" + a.ID
+	want(t, b.send("POST", path, `{"trusted":true}`), 401, "unauthenticated")
+	want(t, b.send("POST", path, `{"trusted":true}`, b.byKey()), 401, "unauthenticated")
+	want(t, b.send("POST", path, `{}`, byAdmin()), 400, "missing_trusted")
+	want(t, b.send("POST", path, `{"trusted":"yes"}`, byAdmin()), 400, "invalid_trusted")
+	want(t, b.send("POST", "/api/admin/apps/none", `{"trusted":true}`, byAdmin()), 404, "not_found")
+	w := b.send("POST", path, `{"trusted":true}`, byAdmin())
+	if want(t, w, 200, ""); !strings.Contains(w.Body.String(), `"trusted":true`) || marked() {
+		t.Errorf("after the review: %s", w.Body)
+	}
+	if n := len(b.audit.entries); n == 0 {
+		t.Error("no audit entry")
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/edge"
 	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -44,18 +45,19 @@ const (
 
 // bench is one front door over an in-memory ledger.
 type bench struct {
-	t      testing.TB
-	ledger *memledger.Ledger
-	server *edge.Server
-	deps   edge.Deps // what it was made of
-	clock  *testkit.Clock
-	audit  *auditLog
-	grants *grantStore
-	stores *messageStores
-	people *people
-	mara   *operatorv1.Operator
-	key    string
-	cookie string
+	t        testing.TB
+	ledger   *memledger.Ledger
+	server   *edge.Server
+	deps     edge.Deps // what it was made of
+	clock    *testkit.Clock
+	audit    *auditLog
+	grants   *grantStore
+	stores   *messageStores
+	people   *people
+	mara     *operatorv1.Operator
+	key      string
+	cookie   string
+	sessions *sessionStore
 }
 
 type option func(*edge.Config, *edge.Deps)
@@ -66,7 +68,8 @@ func setup(t testing.TB, options ...option) *bench {
 	b.ledger = memledger.New(b.clock.Now)
 	conn := testkit.Link(t, b.ledger.Register)
 	ops, signals := upstream.NewOperators(conn), upstream.NewSignals(conn, b.clock.Now)
-	sessions := caller.NewSessions([]string{"session-secret-0123456789-0123456789"}, b.clock.Now)
+	b.sessions = &sessionStore{}
+	sessions := caller.NewSessions([]string{"session-secret-0123456789-0123456789"}, b.sessions, true, b.clock.Now)
 	store := &grantStore{}
 	grants := newGrants(t, store, b.clock.Now)
 	cfg := edge.Config{HubURL: hubURL, Origin: hubURL, Secure: true, Social: "farcaster", VenueA: "polymarket", OpenAPI: []byte(`{"openapi":"3.1.0"}`)}
@@ -87,8 +90,10 @@ func setup(t testing.TB, options ...option) *bench {
 	}
 	deps.Broadcast = broadcast.New(broadcast.Deps{
 		Stage: broadcast.Dark, Spotlights: bare{}, Clock: upstream.NewPrograms(conn), Influences: upstream.NewPrograms(conn), Markets: upstream.NewMarkets(conn),
-		Talk: upstream.NewWire(conn), Wire: upstream.NewWire(conn), Feed: upstream.NewFeed(conn), Tapes: bare{}, Now: b.clock.Now,
+		Talk: upstream.NewWire(conn), Wire: upstream.NewWire(conn), Feed: upstream.NewFeed(conn), Tapes: bare{}, Streamers: bare{}, Now: b.clock.Now,
 	})
+	moderated := &moderatedApps{}
+	deps.Moderation = moderation.NewService(upstream.NewModeration(conn), moderated, moderated, ids.next, b.clock.Now)
 	air := &airStore{nobody{}}
 	deps.OnAir = newOnAir(&deps, air, onair.NoAudience{})
 	b.stores = wireMessages(t, &deps, conn)
@@ -101,8 +106,7 @@ func setup(t testing.TB, options ...option) *bench {
 	t.Cleanup(b.server.Close)
 	b.mara = b.ledger.AddOperator("mara_k")
 	b.key = b.ledger.AddKey(b.mara.GetId())
-	uid, sig := sessions.Issue(operator.ID(b.mara.GetId()), b.mara.GetSessionVersion())
-	b.cookie = "db_uid=" + uid + "; db_sig=" + sig
+	b.cookie = b.signIn(b.mara)
 	b.markets()
 	return b
 }
@@ -117,6 +121,7 @@ func (b *bench) markets() {
 		VolumeUsd: proto.Float64(182000), Volume24H: proto.Float64(9100), Slug: "ostrava-gauge-6m", EventKey: "ostrava-flood",
 		ClobTokenId: "7132", Lane: "SCIENCE", UpdatedAt: at("2026-09-18T11:59:30Z"),
 	}
+	b.ledger.Quotes = map[string]memledger.Quote{marketID: {Yes: 3200, No: 6900}, nativeID: {Yes: 5000, No: 5000}}
 	b.ledger.Markets[nativeID] = &marketv1.Market{
 		Id: nativeID, Provider: "manual", Title: "Will the mill race be dry on Sunday?", EndDate: at("2026-09-20T10:00:00Z"),
 		Status: "open", YesBps: proto.Int32(5000), Volume: proto.Float64(0), VolumeUnit: "usd", Liquidity: proto.Float64(0),
@@ -138,6 +143,20 @@ type header func(*http.Request)
 
 func with(name, value string) header {
 	return func(r *http.Request) { r.Header.Add(name, value) }
+}
+
+// signedIn is when the people of a bench signed in at their provider: its beginning.
+var signedIn = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
+// signIn starts a session of an operator and gives its cookies.
+func (b *bench) signIn(op *operatorv1.Operator) string {
+	b.t.Helper()
+	who := operator.Operator{ID: operator.ID(op.GetId()), SessionVersion: op.GetSessionVersion()}
+	cookies, err := b.deps.Sessions.Start(b.t.Context(), who, b.clock.Now())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return "db_uid=" + cookies.UID + "; db_sig=" + cookies.Sig + "; __Host-db_bind=" + cookies.Bind
 }
 
 func (b *bench) byKey() header { return with("Authorization", "Bearer "+b.key) }
@@ -221,7 +240,7 @@ func (logins) Verify(_ context.Context, raw string) (operator.Identity, error) {
 		return operator.Identity{}, caller.ErrUnauthenticated
 	}
 	return operator.Identity{
-		Issuer: "https://issuer.example", Subject: "did:idp:" + name, Primary: true, Username: name, Name: strings.ToUpper(name),
+		SignedInAt: signedIn, Issuer: "https://issuer.example", Subject: "did:idp:" + name, Primary: true, Username: name, Name: strings.ToUpper(name),
 	}, nil
 }
 

@@ -43,6 +43,7 @@ type boardRowJSON struct {
 	Pending          int64          `json:"pending"`
 	Followers        int64          `json:"followers"`
 	Live             bool           `json:"live"`
+	Approved         bool           `json:"approved"`
 	Href             string         `json:"href"`
 	Edge             *edgeJSON      `json:"edge"`
 }
@@ -115,9 +116,10 @@ func (s *server) boardPage(ctx context.Context, q boardQuery, b board.Board) ([]
 	brief, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
 	followers, away := s.accounts.Follows.Followers(brief, ids)
-	live, _ := s.onair.OnAir(brief) // a board without them is as good
+	live, _ := s.onair.OnAir(brief) // the board is served without them
 	for i := range b.Rows {
-		b.Rows[i].Live = b.Rows[i].Live || live[b.Rows[i].Operator.Handle]
+		show, on := live[b.Rows[i].Operator.Handle]
+		b.Rows[i].Live, b.Rows[i].Approved = b.Rows[i].Live || on, show.Approved
 	}
 	body, err := web.Marshal(s.showBoard(q, b, followers))
 	if err != nil || away == nil {

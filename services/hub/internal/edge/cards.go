@@ -56,8 +56,8 @@ func (s *server) thing(ctx context.Context, kind, id string) (thing, error) {
 	return thing{}, errNoThing
 }
 
-// titleWithin is how long the card of a call waits for the catalogue.
-const titleWithin = time.Second
+// disputeWithin bounds the time that the card of a call waits for the catalogue.
+const disputeWithin = time.Second
 
 func (s *server) signalThing(ctx context.Context, raw string) (thing, error) {
 	id, ok := parseUUID(raw)
@@ -68,36 +68,38 @@ func (s *server) signalThing(ctx context.Context, raw string) (thing, error) {
 	if err != nil {
 		return thing{}, err
 	}
-	waiting, cancel := context.WithTimeout(ctx, titleWithin)
+	waiting, cancel := context.WithTimeout(ctx, disputeWithin)
 	defer cancel()
 	t := thing{kind: share.Signal, id: id, url: s.hubURL + "/receipts/" + id, signal: found}
-	title := found.MarketTitle // what the caller wrote stands in where the catalogue has none
 	if m, err := s.markets.Market(waiting, found.MarketID); err == nil {
-		if t.disputed = m.Disputed; m.Title != "" && m.Title != string(m.ID) {
-			title = m.Title
-		}
+		t.disputed = m.Disputed
 	}
 	who := string(found.PublicID)
 	if found.Handle != "" {
 		who = "@" + found.Handle
 	}
 	t.Card = card.Card{
-		Kicker: "Call", Title: card.Clean(title), Name: "Market " + string(found.MarketID), Subtitle: who + " called " + string(found.Direction) + " at " + inCents(int32(found.Price)), Accent: card.Plain,
+		Kicker: "Call", Title: card.Clean(found.MarketTitle), Name: "Market " + string(found.MarketID), Subtitle: who + " called " + string(found.Direction) + " at " + inCents(int32(found.ScoreBasis)), Accent: card.Plain,
 		Lines: []string{"Locked " + day(found.CreatedAt)},
 	}
-	points := ""
-	if found.Score != nil {
-		points = ", " + points0(*found.Score)
+	if found.Price != found.ScoreBasis {
+		t.Subtitle += ", stated " + inCents(int32(found.Price))
+	}
+	reason := found.NoPoints()
+	if reason != "" {
+		reason = ", no points: " + reason
+	} else if found.Score != nil {
+		reason = ", " + points0(*found.Score)
 	}
 	switch found.Status {
 	case syntax.Won:
-		t.Accent, t.Lines = card.Good, append(t.Lines, "Won"+points)
+		t.Accent, t.Lines = card.Good, append(t.Lines, "Won"+reason)
 	case syntax.Lost:
-		t.Accent, t.Lines = card.Bad, append(t.Lines, "Lost"+points)
+		t.Accent, t.Lines = card.Bad, append(t.Lines, "Lost"+reason)
 	case syntax.Void:
-		t.Accent, t.Lines = card.Grey, append(t.Lines, "Void: the question had no answer")
+		t.Accent, t.Lines = card.Grey, append(t.Lines, "Void: "+found.NoPoints())
 	default:
-		t.Lines = append(t.Lines, "Open")
+		t.Lines = append(t.Lines, openLine(&found)+reason)
 	}
 	if t.disputed {
 		t.Accent, t.Lines = card.Grey, append(t.Lines, underReview)
@@ -217,6 +219,19 @@ func (s *server) embedded(kind share.Kind, param string) echo.HandlerFunc {
 		}
 		return tagged(c, v)
 	}
+}
+
+// openLine describes an open call by the points of either outcome.
+func openLine(call *signal.Signal) string {
+	if call.NoPoints() != "" {
+		return "Open"
+	}
+	won, lost := call.Points()
+	most := ""
+	if !call.PriceFinal() {
+		most = "at most "
+	}
+	return "Open: " + most + points0(int32(won)) + " if right, " + most + points0(int32(lost)) + " if wrong"
 }
 
 func inCents(bps int32) string {

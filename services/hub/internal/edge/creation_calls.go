@@ -9,16 +9,17 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/creation"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 type createdJSON struct {
-	OK        bool   `json:"ok"`
-	ID        string `json:"id"`
+	filedJSON
 	URI       string `json:"uri"`
 	MessageID string `json:"messageId"`
 }
@@ -46,7 +47,10 @@ func (s *server) create(c echo.Context, t message.Type) error {
 	if err != nil {
 		return err
 	}
-	r := creation.Request{Type: t}
+	r := creation.Request{Type: t, MaxSlippage: opt32(o, "maxSlippageBps", 0, int64(syntax.MaxBps)), DryRun: dryRun(o)}
+	if err := o.Err(); err != nil {
+		return asRequest(err)
+	}
 	if r.Payload, err = creationPayload(o); err != nil {
 		return err
 	}
@@ -57,7 +61,13 @@ func (s *server) create(c echo.Context, t message.Type) error {
 	if err != nil {
 		return s.refuseCreation(c, err)
 	}
-	return web.OK(c, createdJSON{OK: true, ID: filed.SignalID, URI: filed.URI, MessageID: string(filed.MessageID)})
+	if r.DryRun {
+		return web.OK(c, dryFiledJSON{OK: true, DryRun: true, filingJSON: showFiling(&filed.Filing)})
+	}
+	return web.OK(c, createdJSON{
+		filedJSON: s.showFiled(&signal.Filed{ID: filed.SignalID, Filing: filed.Filing}),
+		URI:       filed.URI, MessageID: string(filed.MessageID),
+	})
 }
 
 // keyOnRoute is what the ledger knows an Idempotency-Key of a creation route by: what
@@ -93,6 +103,16 @@ func creationPayload(o web.Object) ([]byte, error) {
 		if v, there := members[alias]; there && string(members[name]) == string(v) {
 			delete(members, alias)
 		}
+	}
+	if take := o.OptString("take", web.BodyLimit); take != nil {
+		plain, err := json.Marshal(syntax.PlainLines(*take))
+		if err != nil {
+			return nil, err
+		}
+		members["take"] = plain
+	}
+	if err := o.Err(); err != nil {
+		return nil, asRequest(err)
 	}
 	raw, err := json.Marshal(members)
 	if err != nil {

@@ -34,6 +34,7 @@ type embedOperatorJSON struct {
 	Score       int64      `json:"score"`
 	Accuracy    int64      `json:"accuracy"`
 	Live        bool       `json:"live"`
+	Approved    bool       `json:"approved"`
 	LiveSignal  any        `json:"liveSignal"`
 	RecentCalls []callJSON `json:"recentCalls"`
 	embedPartJSON
@@ -138,7 +139,7 @@ func (s *server) embedOf(c echo.Context, t *thing) (any, error) {
 	}
 	return embedOperatorJSON{
 		Type: "operator", Handle: atom.Handle, DisplayName: card.Clean(atom.DisplayName), Rank: atom.Rank, Score: atom.Stats.Score, Accuracy: int64(atom.Stats.Accuracy),
-		Live: atom.Live, LiveSignal: atom.LiveSignal, RecentCalls: atom.RecentCalls, embedPartJSON: part,
+		Live: atom.Live, Approved: atom.Approved, LiveSignal: atom.LiveSignal, RecentCalls: atom.RecentCalls, embedPartJSON: part,
 	}, nil
 }
 

@@ -200,7 +200,7 @@ func TestNothingTurns(t *testing.T) {
 	b.ledger.Lock()
 	b.ledger.Markets[marketID].Title = turned
 	b.ledger.Unlock()
-	body, err := json.Marshal(map[string]any{"marketId": marketID, "marketTitle": turned, "direction": "NO", "priceAtPrediction": 6850, "textTake": "I say " + turned})
+	body, err := json.Marshal(map[string]any{"marketId": marketID, "direction": "NO", "priceAtPrediction": 6850})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,17 @@ type appendedJSON struct {
 	Event eventJSON `json:"event"`
 }
 
+// dryEventJSON is an event that was not stored; it has no id.
+type dryEventJSON struct {
+	DryRun bool `json:"dryRun"`
+	Event  struct {
+		Type      string          `json:"type"`
+		Payload   json.RawMessage `json:"payload"`
+		Actor     *string         `json:"actor"`
+		CreatedAt string          `json:"createdAt"`
+	} `json:"event"`
+}
+
 // payloadJSON is what each event type keeps of its payload.
 type payloadJSON struct {
 	MediaAssetID *string `json:"mediaAssetId,omitempty"`
@@ -44,12 +55,21 @@ func (s *server) appendEvent(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	dry := dryRun(o)
 	draft, err := readEvent(o, c.Param("id"))
 	if err != nil {
 		return err
 	}
+	ctx, by := c.Request().Context(), callerOf(c).Actor()
+	if dry {
+		would, err := s.signals.RehearseEvent(ctx, by, draft)
+		if err != nil {
+			return err
+		}
+		return web.OK(c, showDryEvent(would))
+	}
 	draft.IdempotencyKey = key
-	event, err := s.signals.Append(c.Request().Context(), callerOf(c).Actor(), draft)
+	event, err := s.signals.Append(ctx, by, draft)
 	if err != nil {
 		return err
 	}
@@ -101,7 +121,7 @@ func readPayload(o web.Object, kind signal.EventType) ([]byte, error) {
 		n := p.Int("confidence", signal.MinConfidence, signal.MaxConfidence)
 		keep.Confidence = &n
 	case signal.Note:
-		text := p.String("text", signal.MaxEventText, true)
+		text := p.Text("text", signal.MaxEventText, true, true)
 		keep.Text = &text
 	case signal.Share:
 		keep.Channel = optText(p, "channel", signal.MaxEventChannel)
@@ -119,7 +139,7 @@ func readTake(p web.Object) payloadJSON {
 	keep := payloadJSON{
 		MediaAssetID: optText(p, "mediaAssetId", signal.MaxMediaAsset),
 		URL:          optText(p, "url", signal.MaxEventURL),
-		Text:         optText(p, "text", signal.MaxEventText),
+		Text:         optProse(p, "text", signal.MaxEventText),
 	}
 	if keep.URL != nil && !isURL(*keep.URL, "http", "https") {
 		p.Invalid("url", "must be an http or https address")
@@ -145,6 +165,13 @@ func isURL(raw string, schemes ...string) bool {
 		}
 	}
 	return false
+}
+
+func showDryEvent(e signal.Event) (out dryEventJSON) {
+	shown := showEvent(e)
+	out.DryRun = true
+	out.Event.Type, out.Event.Payload, out.Event.Actor, out.Event.CreatedAt = shown.Type, shown.Payload, shown.Actor, shown.CreatedAt
+	return out
 }
 
 func showEvent(e signal.Event) eventJSON {

@@ -34,14 +34,18 @@ func recordOf(n int) []*exportv1.RecordResponse {
 		s := &signalv1.Signal{
 			Id: fmt.Sprintf("0199f0a4-0000-7000-8000-%012d", i), PublicId: "op_0123456789abcdef", Handle: "mara_k", MarketId: fmt.Sprint(7000 + i),
 			MarketTitle: "Will it hold?", Direction: "YES", PriceBps: 2000, Status: "pending", CreatedAt: at("2026-09-18T10:00:00Z"), Lane: "SCIENCE",
+			ScoreBasisBps: 2000, PriceVerified: true, Rated: true, QuoteAt: at("2026-09-18T09:59:58Z"),
 			Source: proto.String("web"), TextTake: proto.String(`=HYPERLINK("https://evil.example")`),
 		}
-		c := &exportv1.Call{Signal: s, BasisBps: 2000, PriceVerified: true}
+		quote := &exportv1.Quote{YesPriceBps: 2000, NoPriceBps: 8100, At: s.QuoteAt, Rule: "polymarket.book", Sha256: []byte{1, 2}}
+		c := &exportv1.Call{Signal: s, BasisBps: 2000, FilingBasisBps: 2000, PriceVerified: true, Quote: quote}
 		if kind := i % 5; kind < 4 {
 			s.Status, s.Score = []string{"won", "won", "lost", "void"}[kind], proto.Int32([]int32{80, 80, -20, 0}[kind])
 			s.ResolvedAt = at(fmt.Sprintf("2026-09-18T11:%02d:%02dZ", i/60%60, i%60))
-			c.ScoringVersion, c.ScoringVertical = "1.0", "SCIENCE"
-			c.Resolution = &exportv1.Resolution{Outcome: "YES", Resolver: "oracle", Source: "polymarket", CloseAt: s.ResolvedAt, ResolvedAt: s.ResolvedAt}
+			s.Counted, s.ConfirmedAt = proto.Bool(kind < 3), at("2026-09-18T10:00:06Z")
+			c.SecondQuote = &exportv1.Quote{YesPriceBps: 1900, NoPriceBps: 8200, At: s.ConfirmedAt, Rule: "polymarket.stream"}
+			c.ScoringVersion, c.ScoringVertical = "1.1", "SCIENCE"
+			c.Resolution = &exportv1.Resolution{Outcome: "YES", Resolver: "oracle", Source: "polymarket", CloseAt: s.ResolvedAt, ResolvedAt: s.ResolvedAt, Rated: true}
 			c.Events = []*signalv1.Event{{Id: s.Id, Type: "resolved", Payload: `{}`, CreatedAt: s.ResolvedAt}}
 		}
 		if part = append(part, c); len(part) == 7 || i == n-1 {

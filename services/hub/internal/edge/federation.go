@@ -36,6 +36,7 @@ type tapeJSON struct {
 	Stance    *string `json:"stance"`
 	CreatedAt string  `json:"createdAt"`
 	Boosted   bool    `json:"boosted"`
+	Approved  bool    `json:"approved"`
 }
 
 type networkOperatorsJSON struct {
@@ -185,6 +186,7 @@ func showTape(t *network.Tape) tapeJSON {
 	return tapeJSON{
 		ID: t.ID, Origin: t.Origin, OriginURL: t.OriginURL, Handle: t.Handle, URL: t.URL, MarketID: t.MarketID, Href: t.Href,
 		DurationS: t.DurationS, Views: t.Views, Stance: t.Stance, CreatedAt: syntax.Stamp(t.CreatedAt), Boosted: t.Boosted,
+		Approved: t.Approved,
 	}
 }
 

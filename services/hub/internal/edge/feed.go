@@ -18,6 +18,8 @@ type feedJSON struct {
 }
 
 type feedSignalJSON struct {
+	ID                string  `json:"id"`
+	ReceiptURL        string  `json:"receiptUrl"`
 	OperatorPublicID  string  `json:"operatorPublicId"`
 	MarketID          string  `json:"marketId"`
 	MarketTitle       string  `json:"marketTitle"`
@@ -30,6 +32,7 @@ type feedSignalJSON struct {
 	ResolvedAt        *string `json:"resolvedAt"`
 	TextTake          *string `json:"textTake"`
 	Handle            *string `json:"handle"`
+	factsJSON
 }
 
 // openSignalJSON carries the live mark, null where the market has no price.
@@ -66,12 +69,12 @@ func (s *server) buildFeed(q feedQuery) page.Build {
 		if err != nil {
 			return nil, err
 		}
-		return web.Marshal(showFeed(q.kind, list))
+		return web.Marshal(s.showFeed(q.kind, list))
 	}
 }
 
 func (s *server) emptyFeed(c echo.Context) any {
-	return showFeed(readFeed(c.Request().URL.RawQuery).kind, nil)
+	return s.showFeed(readFeed(c.Request().URL.RawQuery).kind, nil)
 }
 
 // fashionCategory is the programme category of the fashion feed.
@@ -94,23 +97,25 @@ func (s *server) fashion(c echo.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		return web.Marshal(showFeed(fashionCategory, list))
+		return web.Marshal(s.showFeed(fashionCategory, list))
 	})
 }
 
-func emptyFashion(echo.Context) any { return showFeed(fashionCategory, nil) }
+func (s *server) emptyFashion(echo.Context) any { return s.showFeed(fashionCategory, nil) }
 
-func showFeed(kind signal.FeedType, list []signal.Signal) feedJSON {
+func (s *server) showFeed(kind signal.FeedType, list []signal.Signal) feedJSON {
 	out := feedJSON{Type: string(kind), Count: len(list), Signals: make([]any, 0, len(list))}
-	for _, s := range list {
+	for i := range list {
+		c := &list[i]
 		row := feedSignalJSON{
-			OperatorPublicID: string(s.PublicID), MarketID: string(s.MarketID), MarketTitle: s.MarketTitle,
-			Direction: string(s.Direction), PriceAtPrediction: int(s.Price), CrowdYesAtSignal: s.CrowdYes,
-			Score: s.Score, Status: string(s.Status), CreatedAt: syntax.Stamp(s.CreatedAt),
-			ResolvedAt: syntax.StampOrNull(s.ResolvedAt), TextTake: s.TextTake, Handle: orNull(s.Handle),
+			ID: c.ID, ReceiptURL: s.receiptURL(c.ID),
+			OperatorPublicID: string(c.PublicID), MarketID: string(c.MarketID), MarketTitle: c.MarketTitle,
+			Direction: string(c.Direction), PriceAtPrediction: int(c.Price), CrowdYesAtSignal: c.CrowdYes,
+			Score: c.Score, Status: string(c.Status), CreatedAt: syntax.Stamp(c.CreatedAt),
+			ResolvedAt: syntax.StampOrNull(c.ResolvedAt), TextTake: c.TextTake, Handle: orNull(c.Handle), factsJSON: showFacts(c),
 		}
 		if kind == signal.FeedOpen {
-			out.Signals = append(out.Signals, openSignalJSON{row, s.LiveYes, s.Move})
+			out.Signals = append(out.Signals, openSignalJSON{row, c.LiveYes, c.Move})
 			continue
 		}
 		out.Signals = append(out.Signals, row)

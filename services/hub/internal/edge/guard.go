@@ -9,6 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
 const callerKey = "caller"
@@ -38,10 +39,8 @@ func (s *server) admit(c echo.Context, r route) error {
 	if err := s.settle(c, who, standing, err); err != nil {
 		return err
 	}
-	if r.scope != "" {
-		if err := permit(who, r.scope); err != nil {
-			return err
-		}
+	if err := s.permitted(c, who, r); err != nil {
+		return err
 	}
 	c.Set(callerKey, who)
 	err = r.handler(c)
@@ -49,6 +48,21 @@ func (s *server) admit(c echo.Context, r route) error {
 		return s.afterCredential(c, who, err)
 	}
 	return err
+}
+
+// permitted holds app tokens and keys to the scope of a route, and strict keys to its
+// permission. Faults: insufficient_scope, unauthenticated for a key that is revoked.
+func (s *server) permitted(c echo.Context, who caller.Caller, r route) error {
+	if r.scope != "" {
+		return permit(who, r.scope)
+	}
+	if !who.Strict || r.agents || who.Allows(r.permission) {
+		return nil
+	}
+	if err := s.callers.Confirm(c.Request().Context(), who); err != nil {
+		return err
+	}
+	return grant.ErrInsufficientScope.With("required", r.permission)
 }
 
 // afterCredential lets no mistake in a request be told to a key that the ledger
@@ -89,7 +103,7 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 		out.Take = r.who
 	}
 	if r.who.Has(caller.TakeSession) {
-		out.UID, out.Sig = cookie(req, cookieUID), cookie(req, cookieSig)
+		out.UID, out.Sig, out.Bind = cookie(req, cookieUID), cookie(req, cookieSig), cookie(req, cookieBind)
 		out.Unsafe = req.Method != http.MethodGet && req.Method != http.MethodHead
 		out.SameOrigin = web.SameOrigin(req, s.origin) || teeth.Bites("H2")
 	}
@@ -106,7 +120,9 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 		if req.ContentLength != 0 { // a body takes the admin secret
 			out.Take &^= caller.TakeCron
 		}
-		out.CronSecret = req.URL.Query()["secret"]
+		if out.CronSecret = req.Header["X-Cron-Secret"]; len(out.CronSecret) == 0 {
+			out.CronSecret = req.URL.Query()["secret"]
+		}
 	}
 	return out
 }

@@ -84,6 +84,7 @@ func (b *bench) everyWrite(victim string, theirs map[string]any) []act {
 		{"POST /api/signals/:id/events", "/api/signals/" + signal + "/events", injected(theirs, "type", "reaffirm"), b.byKey(), 201, nil},
 		{"POST /api/m/:marketId/streams", streamsURL, injected(theirs, "url", playURL), b.bySession(), 200, nil},
 		{"DELETE /api/m/:marketId/streams", streamsURL, nothing, b.bySession(), 200, nil},
+		{"POST /api/reports", nothing, injected(theirs, "kind", "profile", "id", "tidewatch", "reason", "spam"), b.byKey(), 201, nil},
 		{"POST /api/user/follow", nothing, injected(theirs, "handle", "tidewatch"), b.bySession(), 200, nil},
 		{"DELETE /api/user/follow", "/api/user/follow?handle=tidewatch", nothing, b.bySession(), 200, nil},
 		{"POST /api/identity/claim", nothing, injected(theirs, "address", wallet), b.bySession(), 200, nil},

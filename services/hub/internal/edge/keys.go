@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -17,6 +18,7 @@ type mintedKeyJSON struct {
 	Label       string   `json:"label"`
 	Tier        string   `json:"tier"`
 	Permissions []string `json:"permissions"`
+	Strict      bool     `json:"strict"`
 }
 
 type keyListJSON struct {
@@ -24,18 +26,29 @@ type keyListJSON struct {
 }
 
 type keyJSON struct {
-	ID         string  `json:"id"`
-	Label      string  `json:"label"`
-	Tier       string  `json:"tier"`
-	Active     bool    `json:"active"`
-	LastUsedAt *string `json:"lastUsedAt"`
-	CreatedAt  string  `json:"createdAt"`
+	ID          string   `json:"id"`
+	Label       string   `json:"label"`
+	Tier        string   `json:"tier"`
+	Permissions []string `json:"permissions"`
+	Strict      bool     `json:"strict"`
+	Active      bool     `json:"active"`
+	LastUsedAt  *string  `json:"lastUsedAt"`
+	CreatedAt   string   `json:"createdAt"`
 }
 
 type revokedKeyJSON struct {
-	OK     bool   `json:"ok"`
-	ID     string `json:"id"`
-	Active bool   `json:"active"`
+	OK      bool        `json:"ok"`
+	ID      string      `json:"id"`
+	Active  bool        `json:"active"`
+	Revoked revokedJSON `json:"revoked"`
+}
+
+// revokedJSON lists what ended with a key. Grants are given by sessions only, so none can
+// have been made with a key.
+type revokedJSON struct {
+	Signers  []string `json:"signers"`
+	Webhooks []string `json:"webhooks"`
+	Grants   []string `json:"grants"`
 }
 
 var errMissingKeyID = fault.New(fault.Invalid, "missing_id", "id is required").With("field", "id")
@@ -48,10 +61,11 @@ func (s *server) mintKey(c echo.Context) error {
 	}
 	label := o.String("label", web.BodyLimit, true)
 	permissions := o.Strings("permissions", operator.MaxPermissions, web.BodyLimit)
+	strict := o.OptBool("strict")
 	if err := o.Err(); err != nil {
 		return err
 	}
-	draft, err := operator.NewKeyDraft(label, permissions)
+	draft, err := operator.NewKeyDraft(label, permissions, strict != nil && *strict)
 	if err != nil {
 		return err
 	}
@@ -64,7 +78,7 @@ func (s *server) mintKey(c echo.Context) error {
 		return err
 	}
 	return web.JSON(c, http.StatusCreated, mintedKeyJSON{
-		Key: plaintext, ID: key.ID, Label: key.Label, Tier: key.Tier, Permissions: key.Permissions,
+		Key: plaintext, ID: key.ID, Label: key.Label, Tier: key.Tier, Permissions: key.Permissions, Strict: key.Strict,
 	})
 }
 
@@ -81,7 +95,7 @@ func (s *server) listKeys(c echo.Context) error {
 	out := keyListJSON{Keys: make([]keyJSON, 0, len(keys))}
 	for _, k := range keys {
 		out.Keys = append(out.Keys, keyJSON{
-			ID: k.ID, Label: k.Label, Tier: k.Tier, Active: k.Active,
+			ID: k.ID, Label: k.Label, Tier: k.Tier, Permissions: append([]string{}, k.Permissions...), Strict: k.Strict, Active: k.Active,
 			LastUsedAt: syntax.StampOrNull(k.LastUsedAt), CreatedAt: syntax.Stamp(k.CreatedAt),
 		})
 	}
@@ -102,9 +116,27 @@ func (s *server) revokeKey(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := s.operators.RevokeKey(c.Request().Context(), owner.ID, id)
+	key, revoked, err := s.revoke(c.Request().Context(), owner.ID, id)
 	if err != nil {
 		return err
 	}
-	return web.OK(c, revokedKeyJSON{OK: true, ID: key.ID, Active: key.Active})
+	return web.OK(c, revokedKeyJSON{OK: true, ID: key.ID, Active: key.Active, Revoked: revoked})
+}
+
+// revoke revokes a key and its webhooks in the ledger, then its signers here. When the
+// second step fails, the same request completes it, and so does the sweep of signers; no
+// message of such a signer is accepted meanwhile. Faults: not_found, and those of the
+// stores.
+func (s *server) revoke(ctx context.Context, owner operator.ID, keyID string) (operator.Key, revokedJSON, error) {
+	key, webhooks, err := s.operators.RevokeKey(ctx, owner, keyID)
+	if err != nil {
+		return operator.Key{}, revokedJSON{}, err
+	}
+	signers, err := s.messages.RevokeSignersOf(ctx, key.ID)
+	if err != nil {
+		return operator.Key{}, revokedJSON{}, err
+	}
+	return key, revokedJSON{
+		Signers: append([]string{}, signers...), Webhooks: append([]string{}, webhooks...), Grants: []string{},
+	}, nil
 }

@@ -28,6 +28,7 @@ type showJSON struct {
 	Signal    *liveSignalJSON `json:"signal"`
 	ShowID    string          `json:"showId"`
 	StartedAt string          `json:"startedAt"`
+	Approved  bool            `json:"approved"`
 }
 
 type liveSignalJSON struct {
@@ -43,6 +44,7 @@ type pastJSON struct {
 	Signal      *liveSignalJSON `json:"signal"`
 	ShowID      string          `json:"showId"`
 	StartedAt   string          `json:"startedAt"`
+	Approved    bool            `json:"approved"`
 }
 
 type beatJSON struct {
@@ -135,7 +137,7 @@ func (s *server) live(c echo.Context) error {
 		v := &shows[i]
 		out.Live = append(out.Live, showJSON{
 			Handle: string(v.Handle), HLSURL: v.HLSURL, Viewers: v.Viewers, Signal: showLiveSignal(v.Signal),
-			ShowID: v.ShowID, StartedAt: syntax.Stamp(v.StartedAt),
+			ShowID: v.ShowID, StartedAt: syntax.Stamp(v.StartedAt), Approved: v.Approved,
 		})
 	}
 	for i := range past {
@@ -143,6 +145,7 @@ func (s *server) live(c echo.Context) error {
 		out.Recent = append(out.Recent, pastJSON{
 			Handle: string(p.Handle), EndedAt: syntax.Stamp(p.EndedAt), DurationS: int64(p.EndedAt.Sub(p.StartedAt) / time.Second),
 			ViewersPeak: p.Peak, Signal: showLiveSignal(p.Signal), ShowID: p.ShowID, StartedAt: syntax.Stamp(p.StartedAt),
+			Approved: p.Approved,
 		})
 	}
 	return tagged(c, out)

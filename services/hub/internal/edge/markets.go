@@ -36,6 +36,7 @@ type marketJSON struct {
 	Lane            string   `json:"lane"`
 	UpdatedAt       string   `json:"updatedAt"`
 	Outcomes        []string `json:"outcomes,omitempty"`
+	Rated           bool     `json:"rated"`
 }
 
 type ledgerJSON struct {
@@ -60,6 +61,7 @@ type ledgerSignalJSON struct {
 	CreatedAt         string  `json:"createdAt"`
 	ResolvedAt        *string `json:"resolvedAt"`
 	Callsign          *string `json:"callsign"`
+	factsJSON
 }
 
 type crowdJSON struct {
@@ -85,6 +87,7 @@ type ownSignalJSON struct {
 	PriceAtPrediction int    `json:"priceAtPrediction"`
 	CreatedAt         string `json:"createdAt"`
 	Status            string `json:"status"`
+	factsJSON
 }
 
 // marketParam reads the id in the path; an id of no known form names nothing.
@@ -111,7 +114,7 @@ func (s *server) market(c echo.Context) error {
 		Question: m.Title, Description: orNull(m.Description), EndDate: syntax.StampOrNull(m.EndDate),
 		Resolved: m.Status == syntax.MarketResolved, ResolutionValue: m.ResolutionValue,
 		ClobTokenID: orNull(m.ClobTokenID), Volume: m.Volume, VolumeUnit: m.VolumeUnit, Liquidity: m.Liquidity,
-		YesBps: m.Yes, Lane: string(m.Lane), UpdatedAt: syntax.Stamp(m.UpdatedAt), Outcomes: m.Outcomes,
+		YesBps: m.Yes, Lane: string(m.Lane), UpdatedAt: syntax.Stamp(m.UpdatedAt), Outcomes: m.Outcomes, Rated: m.Rated,
 	})
 }
 
@@ -158,12 +161,13 @@ func showLedger(id syntax.MarketID, page signal.Ledger) ledgerJSON {
 	if out.Count > 0 {
 		out.Yes, out.No = &page.Yes, &page.No
 	}
-	for _, s := range page.Signals {
+	for i := range page.Signals {
+		s := &page.Signals[i]
 		out.Signals = append(out.Signals, ledgerSignalJSON{
 			ID: s.ID, PrivyID: s.ProviderID, Direction: string(s.Direction), PriceAtPrediction: int(s.Price),
 			CrowdYesAtSignal: s.CrowdYes, Confidence: s.Confidence, TextTake: s.TextTake, Status: string(s.Status),
 			Score: s.Score, CreatedAt: syntax.Stamp(s.CreatedAt), ResolvedAt: syntax.StampOrNull(s.ResolvedAt),
-			Callsign: orNull(s.Handle),
+			Callsign: orNull(s.Handle), factsJSON: showFacts(s),
 		})
 	}
 	return out
@@ -220,7 +224,7 @@ func showCrowd(id syntax.MarketID, crowd signal.Crowd) crowdJSON {
 	if own := crowd.Own; own != nil {
 		out.CurrentUserSignal = &ownSignalJSON{
 			ID: own.ID, Direction: string(own.Direction), PriceAtPrediction: int(own.Price),
-			CreatedAt: syntax.Stamp(own.CreatedAt), Status: string(own.Status),
+			CreatedAt: syntax.Stamp(own.CreatedAt), Status: string(own.Status), factsJSON: showFacts(own),
 		}
 	}
 	return out

@@ -167,7 +167,7 @@ func TestEmptyResultsFit(t *testing.T) {
 		{"get_program", showProgram(program.Program{}, false)},
 		{"get_program", programOffJSON{}},
 		{"get_signal", toolSignalJSON{call, showEvents(nil)}},
-		{"list_signals", showFeed(signal.FeedRecent, nil)},
+		{"list_signals", s.showFeed(signal.FeedRecent, nil)},
 		{"my_record", s.showFieldRecord(&someone)},
 		{"search_markets", rowsJSON{Markets: []rowJSON{}}},
 		{"search_markets", rowsJSON{Markets: []rowJSON{showRow(&bare)}, Count: 1}},
@@ -175,10 +175,10 @@ func TestEmptyResultsFit(t *testing.T) {
 		{"set_live_signal", overlayClearedJSON{OK: true}},
 		{"set_live_signal", dryOverlayJSON{overlay, true}},
 		{"set_live_signal", dryClearedJSON{DryRun: true}},
-		{"submit_signal", filedJSON{OK: true, ID: call.ID}},
-		{"submit_signal", drySignalJSON{call, nil, true}},
+		{"submit_signal", s.showFiled(&signal.Filed{ID: call.ID})},
+		{"submit_signal", showDrySignal(signal.Signal{PublicID: "op_c8eb353a8e49313f", Direction: syntax.Yes, Status: "pending"}, &signal.Filing{})},
 		{"submit_signal_event", appendedJSON{Event: event}},
-		{"submit_signal_event", dryEventJSON{event, nil, true}},
+		{"submit_signal_event", dryToolEventJSON{event, nil, true}},
 	} {
 		schema := resolvedSchema(t, tools.find(c.tool).out)
 		if wrong := misfit(schema, c.value); wrong != nil {

@@ -126,7 +126,7 @@ func TestAgentTokensEnd(t *testing.T) {
 		issuer + "/mcp/", issuer + "/MCP", hubURL + "/api/mcp", "https://other.example/api/protocol/v1/mcp", "http://hub.example/api/protocol/v1/mcp", hubURL + ":443/api/protocol/v1/mcp", issuer + "/mcp?x=1", issuer + "/mcp#x",
 	} {
 		w := b.send("GET", a.asking("scope", "profile:read", "resource", resource), "", b.bySession())
-		if to := w.Header().Get("Location"); w.Code != 303 || !strings.HasPrefix(to, callback+"?") || !strings.Contains(to, "error=invalid_target") || strings.Contains(to, "code=") {
+		if to := w.Header().Get("Location"); w.Code != 400 || to != "" || !strings.Contains(w.Body.String(), "invalid_target") {
 			t.Errorf("%s: %d %s", resource, w.Code, to)
 		}
 	}

@@ -3,19 +3,26 @@ package edge
 import (
 	"context"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // What would be stored. It has no id before it is.
 type (
 	drySignalJSON struct {
 		signalJSON
-		ID     *string `json:"id"`
-		DryRun bool    `json:"dryRun"`
+		ID           *string  `json:"id"`
+		OK           bool     `json:"ok"`
+		DryRun       bool     `json:"dryRun"`
+		MarketYesBps *int32   `json:"marketYesBps"`
+		YesPriceBps  *int32   `json:"yesPriceBps"`
+		NoPriceBps   *int32   `json:"noPriceBps"`
+		Warnings     []string `json:"warnings"`
 	}
-	dryEventJSON struct {
+	dryToolEventJSON struct {
 		eventJSON
 		ID     *string `json:"id"`
 		DryRun bool    `json:"dryRun"`
@@ -30,32 +37,45 @@ type (
 	}
 )
 
-// dryRun reads whether the caller wants to know what would come of it, and no more.
-func dryRun(o web.Object) bool {
-	dry := o.OptBool("dryRun")
-	return dry != nil && *dry
-}
-
-// toolFile is POST /api/predictions.
+// toolFile is POST /api/predictions with a bound of the slippage: DefaultSlippage unless
+// the arguments have one. With allowUnverified a call without a fresh quote is filed
+// without points.
 func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) (any, error) {
 	draft := s.readDraft(o)
 	draft.Source = syntax.SourceAPI
-	dry := dryRun(o)
+	dry, allow := dryRun(o), o.OptBool("allowUnverified")
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
-	if dry {
-		would, err := s.signals.RehearseFile(ctx, who.Actor(), draft)
-		if err != nil {
-			return nil, s.explain(err, draft)
-		}
-		return drySignalJSON{showSignal(would), nil, true}, nil
+	if draft.MaxSlippage == nil {
+		bound := signal.DefaultSlippage
+		draft.MaxSlippage = &bound
 	}
-	id, err := s.signals.File(ctx, who.Actor(), draft)
+	shown, err := s.fileOrRehearse(ctx, who, draft, dry)
+	if f := fault.Of(err); f != nil && f.Code == "price_moved" && f.Extra["reason"] == "unverified" && allow != nil && *allow {
+		draft.MaxSlippage = nil
+		shown, err = s.fileOrRehearse(ctx, who, draft, dry)
+	}
 	if err != nil {
 		return nil, s.explain(err, draft)
 	}
-	return filedJSON{OK: true, ID: id}, nil
+	return shown, nil
+}
+
+func (s *server) fileOrRehearse(ctx context.Context, who caller.Caller, draft signal.Draft, dry bool) (any, error) {
+	if !dry {
+		filed, err := s.signals.File(ctx, who.Actor(), draft)
+		return s.showFiled(&filed), err
+	}
+	would, filing, err := s.signals.RehearseFile(ctx, who.Actor(), draft)
+	return showDrySignal(would, &filing), err
+}
+
+func showDrySignal(would signal.Signal, f *signal.Filing) drySignalJSON {
+	return drySignalJSON{
+		signalJSON: showSignal(would), OK: true, DryRun: true,
+		MarketYesBps: f.MarketYes, YesPriceBps: f.Yes, NoPriceBps: f.No, Warnings: append([]string{}, f.Warnings...),
+	}
 }
 
 // toolEvent is POST /api/signals/{id}/events.
@@ -70,7 +90,7 @@ func (s *server) toolEvent(ctx context.Context, who caller.Caller, o web.Object)
 		if err != nil {
 			return nil, err
 		}
-		return dryEventJSON{showEvent(would), nil, true}, nil
+		return dryToolEventJSON{showEvent(would), nil, true}, nil
 	}
 	event, err := s.signals.Append(ctx, who.Actor(), draft)
 	if err != nil {

@@ -59,6 +59,13 @@ func (m *signerStore) List(ctx context.Context, denpaID string) ([]message.Signe
 	return m.Signers.List(ctx, denpaID)
 }
 
+func (m *signerStore) RevokeOfKey(ctx context.Context, keyID string, now time.Time) ([]string, error) {
+	if m.Signers == nil {
+		return nil, nil
+	}
+	return m.Signers.RevokeOfKey(ctx, keyID, now)
+}
+
 func (m *messageStore) Attest(ctx context.Context, r message.Record) (message.Record, error) {
 	if m.Messages == nil {
 		return r, nil
@@ -96,7 +103,7 @@ func wireMessages(t testing.TB, d *edge.Deps, conn grpc.ClientConnInterface) *me
 	signals, markets, outcomes := upstream.NewSignals(conn, time.Now), upstream.NewMarkets(conn), upstream.NewResolutions(conn)
 	filer := signal.NewService(signals, d.NewID)
 	d.Messages = message.NewService(message.Config{
-		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers,
+		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers, OperatorKeys: upstream.NewOperators(conn),
 		Effects: &creation.Effects{
 			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(conn), Outcomes: outcomes,
 			Stations: upstream.NewStations(conn), Air: d.OnAir, People: upstream.NewOperators(conn), Videos: []string{"video.example"},
@@ -152,11 +159,12 @@ func (p *pen) registration(challenge string, scopes ...string) string {
 	if id, ok := p.appID.(string); ok {
 		owner.AppID = id
 	}
-	proved, err := message.SignerProof(issuer, owner, message.SignerDraft{PublicKey: p.key(), Scopes: scopes, Challenge: challenge})
+	expires := syntax.Stamp(p.b.clock.Now().Add(30 * 24 * time.Hour))
+	proved, err := message.SignerProof(issuer, owner, message.SignerDraft{PublicKey: p.key(), Scopes: scopes, Challenge: challenge, ExpiresAt: expires})
 	if err != nil {
 		p.b.t.Fatal(err)
 	}
-	return object("publicKey", p.key(), "scopes", scopes, "label", "bot", "challenge", challenge, "proof", hex.EncodeToString(ed25519.Sign(p.private, proved)))
+	return object("publicKey", p.key(), "scopes", scopes, "label", "bot", "expiresAt", expires, "challenge", challenge, "proof", hex.EncodeToString(ed25519.Sign(p.private, proved)))
 }
 
 // register makes the key a signer.

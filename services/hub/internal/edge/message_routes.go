@@ -24,10 +24,10 @@ func (s *server) messageRoutes() []route {
 		{method: post, path: p + "/signers", who: delegate, scope: grant.SignerCreate, cors: proto, handler: s.registerSigner},
 		{method: get, path: p + "/signers", who: public, cors: proto, cache: cacheNever, handler: s.listSigners},
 		{method: get, path: p + "/signers/:publicKey", who: public, cors: proto, cache: cacheNever, handler: s.signer},
-		{method: del, path: p + "/signers/:publicKey", who: delegate, cors: proto, handler: s.revokeSigner},
+		{method: del, path: p + "/signers/:publicKey", who: delegate, cors: proto, handler: s.revokeSigner, permission: grant.Signal},
 		{method: del, path: "/api/user/signers/:publicKey", who: owner, handler: s.revokeSigner},
 
-		{method: post, path: p + "/messages", who: sender, cors: proto, handler: s.submitMessage},
+		{method: post, path: p + "/messages", who: sender, cors: proto, handler: s.submitMessage, permission: grant.Signal},
 		{method: post, path: p + "/messages/verify", who: public, cors: proto, handler: s.verifyMessage},
 		{method: get, path: p + "/messages", who: public, cors: proto, cache: cacheShort, handler: s.listMessages},
 		{method: get, path: p + "/messages/:id", who: public, cors: proto, cache: cacheSpec, handler: s.message},

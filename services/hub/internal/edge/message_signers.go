@@ -42,7 +42,7 @@ const maxScopes = 32
 // ownerOf is for whom signers are made and removed.
 func (s *server) ownerOf(c echo.Context) (message.Owner, error) {
 	who := callerOf(c)
-	out := message.Owner{DenpaID: userOf(who), Scopes: scopesOf(who).Words()}
+	out := message.Owner{DenpaID: userOf(who), KeyID: who.KeyID, Scopes: scopesOf(who).Words()}
 	if who.Kind != caller.Token {
 		return out, nil
 	}

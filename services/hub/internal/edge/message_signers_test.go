@@ -117,7 +117,7 @@ func TestProofOfPossession(t *testing.T) {
 	for name, body := range map[string]string{
 		"another key's proof":    strings.ReplaceAll(other.registration(p.challenge(b.byKey()), "signal:create"), other.key(), p.key()),
 		"more scopes":            strings.Replace(good, `["signal:create"]`, `["signal:create","prediction:create"]`, 1),
-		"another expiry":         strings.Replace(good, `"label"`, `"expiresAt":"2030-01-01T00:00:00.000Z","label"`, 1),
+		"another expiry":         strings.Replace(good, member(good, "expiresAt"), "2026-10-01T00:00:00.000Z", 1),
 		"a message's signature":  withProof(t, p, good, message.MessagePrefix, issuer),
 		"another hub's proof":    withProof(t, p, good, message.SignerPrefix, "https://other.example/api/protocol/v1"),
 		"a proof of other bytes": withProof(t, p, good, message.SignerPrefix, issuer+"/"),
@@ -170,7 +170,7 @@ func withProof(t *testing.T, p *pen, registration, prefix, issuer string) string
 	at := strings.Index(registration, `"proof":"`) + len(`"proof":"`)
 	from := strings.Index(registration, `"challenge":"`) + len(`"challenge":"`)
 	challenge := registration[from : from+strings.IndexByte(registration[from:], '"')]
-	text, err := message.Canonical([]byte(object("appId", nil, "challenge", challenge, "denpaId", p.denpaID, "expiresAt", nil,
+	text, err := message.Canonical([]byte(object("appId", nil, "challenge", challenge, "denpaId", p.denpaID, "expiresAt", member(registration, "expiresAt"),
 		"publicKey", p.key(), "scopes", []string{"signal:create"})))
 	if err != nil {
 		t.Fatal(err)

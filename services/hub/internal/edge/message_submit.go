@@ -103,11 +103,11 @@ func bearerOf(c echo.Context) *message.Bearer {
 	return nil
 }
 
-// explainEffect adds to what an effect refuses where the call that stands is shown.
+// explainEffect adds the receipt of the locked call to already_predicted.
 func (s *server) explainEffect(err error) error {
 	f := fault.Of(err)
 	if id, ok := f.Extra["id"].(string); ok && f.Code == "already_predicted" {
-		return f.With("receiptUrl", s.hubURL+"/receipts/"+id)
+		return f.With("receiptUrl", s.receiptURL(id))
 	}
 	return err
 }

@@ -15,7 +15,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
-	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 
 	"github.com/signalcast/signalcast/services/hub/internal/edge/pages"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
@@ -43,7 +42,7 @@ func (b *bench) mountPages() {
 			Follows: b.deps.Accounts.Follows, Claims: b.deps.Accounts.Claims, Payouts: b.deps.Accounts.Payouts,
 			Accounts: b.deps.Accounts.People, Profiles: b.deps.Accounts.Profiles,
 		},
-		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, EndSession: b.server.EndSession,
+		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, EndSession: b.server.EndSession, RevokeKey: b.server.RevokeKey,
 		OwnPage: b.server.OwnPage, Grants: b.deps.Grants,
 		Login: b.server.Login, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log, Degraded: b.deps.Degraded,
 	})
@@ -95,7 +94,7 @@ func (w *browser) step(foreign bool, method, target, form string) *httptest.Resp
 	out := httptest.NewRecorder()
 	w.b.server.ServeHTTP(out, r)
 	for _, c := range out.Result().Cookies() {
-		if session := c.Name == "db_uid" || c.Name == "db_sig"; !c.HttpOnly || !c.Secure || !session && !strings.HasPrefix(c.Path, "/dev") {
+		if session := c.Name == "db_uid" || c.Name == "db_sig" || c.Name == "__Host-db_bind"; !c.HttpOnly || !c.Secure || !session && !strings.HasPrefix(c.Path, "/dev") {
 			w.b.t.Errorf("cookie %v", c)
 		}
 		if w.jar[c.Name] = c; c.MaxAge < 0 {
@@ -133,7 +132,7 @@ func TestDeveloperSignInFromAnotherSite(t *testing.T) {
 	if page.Code != 200 || !strings.Contains(page.Body.String(), "Signed in as <b>@tidewatch</b>") {
 		t.Fatalf("%d %s", page.Code, page.Body)
 	}
-	if names := slices.Sorted(maps.Keys(w.jar)); fmt.Sprint(names) != "[db_dev db_sig db_uid]" {
+	if names := slices.Sorted(maps.Keys(w.jar)); fmt.Sprint(names) != "[__Host-db_bind db_dev db_sig db_uid]" {
 		t.Errorf("cookies %v", names)
 	}
 	if minted := w.visit(false, http.MethodPost, "/dev/keys", "label=bot&permission=read"); minted.Code != 200 || !strings.Contains(minted.Body.String(), "dk_") {
@@ -286,8 +285,8 @@ func TestDeveloperFormsAskWhoFirst(t *testing.T) {
 	}
 }
 
-// TestReceiptShowsTheMarketsTitle: the headline of a receipt and of its card is
-// what the market asks, not what the caller says that it asks.
+// TestReceiptShowsTheMarketsTitle: receipts show the stored title, which is the ledger's
+// (integrity P10).
 func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -301,15 +300,17 @@ func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	if strings.Contains(page, claim) || strings.Count(page, title) < 3 { // title, card, headline
 		t.Errorf("the page shows the caller's headline: %s", page)
 	}
-	if json := b.send("GET", receipt, "", with("Accept", "application/json")); field(json, "marketTitle") != claim {
+	if json := b.send("GET", receipt, "", with("Accept", "application/json")); field(json, "marketTitle") != title {
 		t.Errorf("the record is %s", json.Body)
 	}
-	// A market that no venue has answered for yet has no title of its own.
 	b.ledger.Lock()
-	b.ledger.Markets[marketID] = &marketv1.Market{Id: marketID, Provider: "polymarket", Title: marketID, Status: "unknown"}
+	b.ledger.Markets[marketID].Title = "Renamed by its venue"
 	b.ledger.Unlock()
-	if page := b.send("GET", receipt, "").Body.String(); !strings.Contains(page, claim) {
-		t.Error("without a title in the catalogue the page has no headline")
+	if page := b.send("GET", receipt, "").Body.String(); strings.Count(page, title) < 3 {
+		t.Errorf("the stored title is not shown: %s", page)
+	}
+	if !strings.Contains(page, "<dt>Market then</dt><dd>31.5% YES</dd>") {
+		t.Errorf("the ledger's price at the call is not shown: %s", page)
 	}
 }
 

@@ -96,7 +96,7 @@ func (s *server) pin(c echo.Context) error {
 		return err
 	}
 	p := market.Pin{
-		MarketID: readMarketID(o, "marketId"), Label: optText(o, "label", market.MaxPinText),
+		MarketID: readMarketID(o, "marketId"), Label: orNull(o.Name("label", market.MaxPinText, false)),
 		Tagline: optText(o, "tagline", market.MaxPinText), Position: market.MaxPosition, CreatedAt: s.now(),
 	}
 	if p.MarketID != "" && p.MarketID.Provider() != syntax.Polymarket {

@@ -14,9 +14,40 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
+// filingJSON is the numbers of a call that was filed, or that a dry run would file.
+type filingJSON struct {
+	PriceAtPrediction int      `json:"priceAtPrediction"`
+	ScoreBasisBps     int      `json:"scoreBasisBps"`
+	PriceVerified     bool     `json:"priceVerified"`
+	Rated             bool     `json:"rated"`
+	MarketYesBps      *int32   `json:"marketYesBps"`
+	YesPriceBps       *int32   `json:"yesPriceBps"`
+	NoPriceBps        *int32   `json:"noPriceBps"`
+	Warnings          []string `json:"warnings"`
+}
+
 type filedJSON struct {
-	OK bool   `json:"ok"`
-	ID string `json:"id"`
+	OK         bool   `json:"ok"`
+	ID         string `json:"id"`
+	ReceiptURL string `json:"receiptUrl"`
+	filingJSON
+}
+
+type dryFiledJSON struct {
+	OK     bool `json:"ok"`
+	DryRun bool `json:"dryRun"`
+	filingJSON
+}
+
+func showFiling(f *signal.Filing) filingJSON {
+	return filingJSON{
+		PriceAtPrediction: int(f.Price), ScoreBasisBps: int(f.Basis), PriceVerified: f.Verified, Rated: f.Rated,
+		MarketYesBps: f.MarketYes, YesPriceBps: f.Yes, NoPriceBps: f.No, Warnings: append([]string{}, f.Warnings...),
+	}
+}
+
+func (s *server) showFiled(f *signal.Filed) filedJSON {
+	return filedJSON{OK: true, ID: f.ID, ReceiptURL: s.receiptURL(f.ID), filingJSON: showFiling(&f.Filing)}
 }
 
 var errIdempotencyKey = fault.New(fault.Invalid, "invalid_idempotency_key",
@@ -37,17 +68,32 @@ func (s *server) file(c echo.Context) error {
 		return err
 	}
 	draft := s.readDraft(o)
+	dry := dryRun(o)
 	if err := o.Err(); err != nil {
 		return err
+	}
+	ctx, by := c.Request().Context(), callerOf(c).Actor()
+	if dry {
+		_, would, err := s.signals.RehearseFile(ctx, by, draft)
+		if err != nil {
+			return s.explain(err, draft)
+		}
+		return web.OK(c, dryFiledJSON{OK: true, DryRun: true, filingJSON: showFiling(&would)})
 	}
 	if key != "" {
 		draft.IdempotencyKey, draft.BodyHash = key, sum.Sum(nil)
 	}
-	id, err := s.signals.File(c.Request().Context(), callerOf(c).Actor(), draft)
+	filed, err := s.signals.File(ctx, by, draft)
 	if err != nil {
 		return s.explain(err, draft)
 	}
-	return web.OK(c, filedJSON{OK: true, ID: id})
+	return web.OK(c, s.showFiled(&filed))
+}
+
+// dryRun reads whether the request only asks what a write would store.
+func dryRun(o web.Object) bool {
+	dry := o.OptBool("dryRun")
+	return dry != nil && *dry
 }
 
 // readDraft reads the members in the order of the specification's table, so
@@ -64,21 +110,22 @@ func (s *server) readDraft(o web.Object) signal.Draft {
 		TimeToResolution: opt32(o, "timeToResolution", 0, signal.MaxTimeToResolution),
 		Source:           syntax.ParseSource(o.String("source", web.BodyLimit, false), s.social),
 		MediaAssetID:     optText(o, "mediaAssetId", signal.MaxMediaAsset),
-		TextTake:         optText(o, "textTake", signal.MaxTake),
+		TextTake:         optProse(o, "textTake", signal.MaxTake),
 		Reach:            o.OptInt("reach", 0, signal.MaxReach),
 		ClobTokenID:      optText(o, "clobTokenId", signal.MaxToken),
 		CrowdLean:        opt32(o, "crowdLeanBps", 0, int64(syntax.MaxBps)),
+		MaxSlippage:      opt32(o, "maxSlippageBps", 0, int64(syntax.MaxBps)),
 	}
 }
 
-// explain adds to a refusal what a client needs to go on: the receipt of the
-// call that stands, or the market that is closed or unknown.
+// explain adds the receipt of the locked call to already_predicted, and the market to
+// market_closed and market_not_found.
 func (s *server) explain(err error, d signal.Draft) error {
 	f := fault.Of(err)
 	switch f.Code {
 	case "already_predicted":
 		if id, ok := f.Extra["id"].(string); ok {
-			return f.With("receiptUrl", s.hubURL+"/receipts/"+id)
+			return f.With("receiptUrl", s.receiptURL(id))
 		}
 	case "market_closed", "market_not_found":
 		return f.With("marketId", string(d.MarketID))
@@ -128,13 +175,14 @@ func readMarketID(o web.Object, name string) syntax.MarketID {
 	return id
 }
 
-// optText reads optional text; empty text says as little as none.
+// optText reads optional text on one line; nil where it is empty.
 func optText(o web.Object, name string, limit int) *string {
-	s := o.OptString(name, limit)
-	if s == nil || *s == "" {
-		return nil
-	}
-	return s
+	return orNull(o.Text(name, limit, false, false))
+}
+
+// optProse reads optional text that may have line feeds; nil where it is empty.
+func optProse(o web.Object, name string, limit int) *string {
+	return orNull(o.Text(name, limit, true, false))
 }
 
 func opt32(o web.Object, name string, low, high int64) *int32 {

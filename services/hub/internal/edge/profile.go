@@ -7,6 +7,8 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
@@ -24,6 +26,7 @@ type profileJSON struct {
 	Links       []string         `json:"links"`
 	Lanes       []string         `json:"lanes"`
 	Live        bool             `json:"live"`
+	Approved    bool             `json:"approved"`
 	Followers   int64            `json:"followers"`
 	Stats       profileStatsJSON `json:"stats"`
 	ProfileURL  string           `json:"profileUrl"`
@@ -60,8 +63,11 @@ func (s *server) profile(c echo.Context) error {
 	return tagged(c, p)
 }
 
+var errAutomated = fault.New(fault.Forbidden, "forbidden", "only an administrator changes an automated operator back").With("field", "automated")
+
 // changeProfile is POST /api/streamer/profile: the write of profile.update, without a
-// message. What is left out stays; null takes a picture or a payout address away.
+// message. What is left out stays; null removes a picture or a payout address. A payout
+// address needs a session with a recent sign-in, and automated cannot be taken back.
 func (s *server) changeProfile(c echo.Context) error {
 	o, err := web.Decode(c, web.BodyLimit)
 	if err != nil {
@@ -76,6 +82,7 @@ func (s *server) changeProfile(c echo.Context) error {
 	if o.Has("links") {
 		change.Links = append([]string{}, o.Strings("links", maxListed, maxWord)...)
 	}
+	automated := o.OptBool("automated")
 	if err := o.Err(); err != nil {
 		return err
 	}
@@ -83,8 +90,13 @@ func (s *server) changeProfile(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, me := c.Request().Context(), callerOf(c).Operator
-	if err := s.accounts.Profiles.Update(ctx, me.ID, change); err != nil {
+	ctx, who := c.Request().Context(), callerOf(c)
+	me := who.Operator
+	if automated != nil && !*automated && me.Type != syntax.Human {
+		return errAutomated
+	}
+	change.Automated = automated != nil && *automated
+	if err := s.accounts.Profiles.Update(ctx, me.ID, who.SignedInAt, change); err != nil {
 		return err
 	}
 	if lanes != nil {
@@ -107,18 +119,19 @@ func (s *server) profileOf(ctx context.Context, of claim.Account) (profileJSON, 
 	var record board.Record
 	var follows follow.Totals
 	var streamer onair.Streamer
+	var show onair.Show
 	var live bool
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { record, err = s.boards.Record(ctx, of.ID); return err })
 	g.Go(func() (err error) { follows, err = s.accounts.Follows.Totals(ctx, of.ID); return err })
 	g.Go(func() (err error) { streamer, err = s.onair.Streamer(ctx, of.Handle); return err })
-	g.Go(func() (err error) { _, live, err = s.onair.Shown(ctx, of.Handle); return err })
+	g.Go(func() (err error) { show, live, err = s.onair.Shown(ctx, of.Handle); return err })
 	if err := g.Wait(); err != nil {
 		return profileJSON{}, err
 	}
 	return profileJSON{
 		Handle: string(of.Handle), DisplayName: of.DisplayName, Bio: orNull(of.Bio), AvatarURL: orNull(of.AvatarURL),
-		Links: append([]string{}, of.Links...), Lanes: append([]string{}, streamer.Lanes...), Live: live, Followers: follows.Followers,
+		Links: append([]string{}, of.Links...), Lanes: append([]string{}, streamer.Lanes...), Live: live, Approved: show.Approved, Followers: follows.Followers,
 		Stats: profileStatsJSON{
 			Calls: record.Total, Won: record.Won, Lost: record.Lost, Accuracy: record.Accuracy(), Score: record.Score,
 		},

@@ -32,7 +32,7 @@ func TestProfile(t *testing.T) {
 	if read() != first.Body.String() {
 		t.Errorf("nothing given changed something: %s", read())
 	}
-	want(t, b.send("POST", profilePath, `{"avatarUrl":null,"links":[],"payoutAddress":""}`, b.byKey()), 200, "")
+	want(t, b.send("POST", profilePath, `{"avatarUrl":null,"links":[],"payoutAddress":""}`, b.bySession()), 200, "")
 	if now := read(); !strings.Contains(now, `"avatarUrl":null`) || !strings.Contains(now, `"links":[]`) || !strings.Contains(now, `"bio":"Rivers."`) {
 		t.Error(now)
 	}
@@ -65,7 +65,7 @@ func TestProfileIsRefused(t *testing.T) {
 		`{"lanes":["HOPSCOTCH"]}`:                                                             "invalid_lanes",
 		`[]`:                                                                                  "invalid_body",
 	} {
-		want(t, b.send("POST", profilePath, body, b.byKey()), 400, code)
+		want(t, b.send("POST", profilePath, body, b.bySession()), 400, code)
 	}
 	good := `{"bio":"x"}`
 	want(t, b.send("POST", profilePath, good), 401, "unauthenticated")

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -42,6 +43,19 @@ type publicAppJSON struct {
 	LogoURL   *string `json:"logoUrl"`
 	CreatedAt string  `json:"createdAt"`
 	Active    bool    `json:"active"`
+	Trusted   bool    `json:"trusted"`
+}
+
+type trustedAppJSON struct {
+	OK  bool          `json:"ok"`
+	App publicAppJSON `json:"app"`
+}
+
+func publicAppOf(a grant.App) publicAppJSON {
+	return publicAppJSON{
+		AppID: a.ID, Name: a.Name, Homepage: orNull(a.Homepage), LogoURL: orNull(a.LogoURL),
+		CreatedAt: syntax.Stamp(a.CreatedAt), Active: a.Active(), Trusted: a.Trusted(),
+	}
 }
 
 func appOf(a grant.App, secret string) appJSON {
@@ -167,14 +181,36 @@ func (s *server) renewSecret(c echo.Context) error {
 	return web.OK(c, clientSecretJSON{ClientSecret: secret})
 }
 
+// trustApp is POST /api/admin/apps/{appId}: whether an administrator has reviewed the app.
+func (s *server) trustApp(c echo.Context) error {
+	o, err := web.Decode(c, web.BodyLimit)
+	if err != nil {
+		return err
+	}
+	trusted := o.OptBool("trusted")
+	if trusted == nil {
+		o.Missing("trusted")
+	}
+	if err := o.Err(); err != nil {
+		return err
+	}
+	id := c.Param("appId")
+	var a grant.App
+	err = s.audited(c, act{target: id, detail: map[string]bool{"trusted": *trusted}}, func(ctx context.Context) (err error) {
+		a, err = s.grants.Trust(ctx, id, *trusted)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return web.OK(c, trustedAppJSON{OK: true, App: publicAppOf(a)})
+}
+
 // publicApp is GET P/apps/{appId}.
 func (s *server) publicApp(c echo.Context) error {
 	a, err := s.grants.App(c.Request().Context(), c.Param("appId"))
 	if err != nil {
 		return err
 	}
-	return tagged(c, publicAppJSON{
-		AppID: a.ID, Name: a.Name, Homepage: orNull(a.Homepage), LogoURL: orNull(a.LogoURL),
-		CreatedAt: syntax.Stamp(a.CreatedAt), Active: a.Active(),
-	})
+	return tagged(c, publicAppOf(a))
 }

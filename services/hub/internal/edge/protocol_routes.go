@@ -36,6 +36,7 @@ func (s *server) protocolRoutes() []route {
 		{method: patch, path: "/api/dev/apps/:appId", who: login, handler: s.changeApp},
 		{method: del, path: "/api/dev/apps/:appId", who: login, handler: s.disableApp},
 		{method: post, path: "/api/dev/apps/:appId/secret", who: login, handler: s.renewSecret},
+		{method: post, path: "/api/admin/apps/:appId", who: admin, handler: s.trustApp},
 		{method: get, path: p + "/apps/:appId", who: public, cors: proto, cache: cacheShort, handler: s.publicApp},
 
 		{method: post, path: p + "/oauth/token", who: client, cors: proto, handler: s.oauth(s.token)},
@@ -44,8 +45,8 @@ func (s *server) protocolRoutes() []route {
 
 		{method: get, path: p + "/me", who: delegate, scope: grant.ProfileRead, cors: proto, cache: cacheNever, handler: s.me},
 		{method: get, path: p + "/passports/:id", who: public, cors: proto, cache: cacheShort, handler: s.passport},
-		{method: get, path: p + "/grants", who: delegate, cors: proto, cache: cacheNever, handler: s.grantsOfBearer},
-		{method: del, path: p + "/grants/:grantId", who: delegate, cors: proto, handler: s.revokeAsBearer},
+		{method: get, path: p + "/grants", who: delegate, cors: proto, cache: cacheNever, handler: s.grantsOfBearer, permission: grant.Read},
+		{method: del, path: p + "/grants/:grantId", who: delegate, cors: proto, handler: s.revokeAsBearer, permission: grant.Signal},
 		{method: get, path: "/api/user/grants", who: owner, cache: cacheNever, handler: s.grantsOfUser},
 		{method: del, path: "/api/user/grants/:grantId", who: owner, handler: s.revokeAsUser},
 	}

@@ -27,6 +27,7 @@ type atomJSON struct {
 	Tier             string        `json:"tier"`
 	Stats            atomStatsJSON `json:"stats"`
 	Live             bool          `json:"live"`
+	Approved         bool          `json:"approved"`
 	LiveSignal       any           `json:"liveSignal"` // null: none is set
 	RecentCalls      []callJSON    `json:"recentCalls"`
 	Moments          []momentJSON  `json:"moments"`
@@ -62,6 +63,7 @@ type callJSON struct {
 	Score             *int32 `json:"score"`
 	CreatedAt         string `json:"createdAt"`
 	ReceiptURL        string `json:"receiptUrl"`
+	factsJSON
 }
 
 type momentJSON struct {
@@ -156,7 +158,8 @@ type atomSignalJSON struct {
 // airAtom adds whether the operator is live, and the signal over its picture. A record
 // that has to do without is as good.
 func (s *server) airAtom(ctx context.Context, atom *atomJSON, handle syntax.Handle) {
-	_, atom.Live, _ = s.onair.Shown(ctx, handle)
+	show, live, _ := s.onair.Shown(ctx, handle)
+	atom.Live, atom.Approved = live, show.Approved
 	if o, set, err := s.onair.Overlay(ctx, handle); err == nil && set {
 		atom.LiveSignal = atomSignalJSON{MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct, Slug: o.Slug}
 	}
@@ -240,6 +243,7 @@ func (s *server) showCalls(list []signal.Signal) []callJSON {
 		out = append(out, callJSON{
 			SignalID: c.ID, MarketID: string(c.MarketID), MarketTitle: c.MarketTitle, Direction: string(c.Direction), Status: string(c.Status),
 			PriceAtPrediction: int(c.Price), Score: c.Score, CreatedAt: syntax.Stamp(c.CreatedAt), ReceiptURL: s.receiptURL(c.ID),
+			factsJSON: showFacts(c),
 		})
 	}
 	return out

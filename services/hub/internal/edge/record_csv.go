@@ -12,10 +12,12 @@ import (
 
 // csvColumns is the first row of a record as a table.
 var csvColumns = []string{
-	"type", "n", "id", "marketId", "marketTitle", "lane", "direction", "priceAtPrediction", "basisBps", "priceVerified",
-	"snapshotYesBps", "snapshotAt", "crowdYesAtSignal", "confidence", "textTake", "source", "timeToResolution", "createdAt",
+	"type", "n", "id", "marketId", "marketTitle", "lane", "direction", "priceAtPrediction", "filingBasisBps", "scoreBasisBps",
+	"priceVerified", "rated", "counted", "reason", "ownMarket", "marketYesAtSignal", "initialYesBps", "closesAtSignal",
+	"quoteAt", "quoteYesPriceBps", "quoteNoPriceBps", "quoteRule", "quoteSha256",
+	"confirmedAt", "secondYesPriceBps", "secondNoPriceBps", "secondRule", "secondSha256", "crowdYesAtSignal", "confidence", "textTake", "source", "timeToResolution", "createdAt",
 	"status", "score", "outcome", "closePrice", "clvBps", "resolvedAt", "scoringVersion", "scoringVertical", "moment",
-	"resolution", "resolver", "resolutionSource", "proofUrl", "closeAt", "marketResolvedAt", "disputed", "scoring", "events",
+	"resolution", "resolver", "resolutionSource", "proofUrl", "closeAt", "marketResolvedAt", "disputed", "resolutionRated", "decidedAt", "scoring", "events",
 }
 
 // csvRecord writes a record as a table for spreadsheets: a row for each call, its
@@ -33,25 +35,36 @@ func (t *csvRecord) call(b *bytes.Buffer, c *export.Call) error {
 	if err != nil {
 		return err
 	}
-	var snap snapshotJSON
-	var yes *int32
-	if s.Snapshot != nil {
-		snap, yes = *s.Snapshot, &s.Snapshot.YesBps
-	}
 	var r provenanceJSON
-	disputed := ""
+	disputed, rated, counted := "", "", ""
 	if s.Resolution != nil {
-		r, disputed = *s.Resolution, strconv.FormatBool(s.Resolution.Disputed)
+		r, disputed, rated = *s.Resolution, strconv.FormatBool(s.Resolution.Disputed), strconv.FormatBool(s.Resolution.Rated)
 	}
-	return csvRow(b, []string{
+	if s.Counted != nil {
+		counted = strconv.FormatBool(*s.Counted)
+	}
+	row := []string{
 		s.Type, strconv.FormatInt(s.N, 10), s.ID, cell(s.MarketID), cell(s.MarketTitle), s.Lane, s.Direction,
-		strconv.Itoa(s.PriceAtPrediction), strconv.Itoa(s.BasisBps), strconv.FormatBool(s.PriceVerified),
-		number(yes), snap.At, number(s.CrowdYesAtSignal), number(s.Confidence), cell(text(s.TextTake)), cell(text(s.Source)),
+		strconv.Itoa(s.PriceAtPrediction), strconv.Itoa(s.FilingBasisBps), strconv.Itoa(s.ScoreBasisBps),
+		strconv.FormatBool(s.PriceVerified), strconv.FormatBool(s.Rated), counted, text(s.Reason), strconv.FormatBool(s.OwnMarket),
+		number(s.MarketYesAtSignal), number(s.InitialYesBps), text(s.ClosesAtSignal), text(s.QuoteAt),
+	}
+	row = append(append(row, quoteCells(s.Quote)...), text(s.ConfirmedAt))
+	row = append(append(row, quoteCells(s.SecondQuote)...),
+		number(s.CrowdYesAtSignal), number(s.Confidence), cell(text(s.TextTake)), cell(text(s.Source)),
 		number(s.TimeToResolution), s.CreatedAt, s.Status, number(s.Score), text(s.Outcome), number(s.ClosePrice), number(s.ClvBps),
 		text(s.ResolvedAt), text(s.ScoringVersion), text(s.ScoringVertical), text(s.Moment), r.Outcome, r.Resolver,
-		cell(text(r.Source)), cell(text(r.ProofURL)), r.CloseAt, r.ResolvedAt, disputed,
-		strconv.FormatBool(s.Scoring), strings.TrimSpace(string(events)),
-	})
+		cell(text(r.Source)), cell(text(r.ProofURL)), r.CloseAt, r.ResolvedAt, disputed, rated, text(r.DecidedAt),
+		strconv.FormatBool(s.Scoring), strings.TrimSpace(string(events)))
+	return csvRow(b, row)
+}
+
+// quoteCells are the prices, the rule and the digest of a quote, empty without one.
+func quoteCells(q *quoteJSON) []string {
+	if q == nil {
+		return make([]string, 4)
+	}
+	return []string{number(&q.YesPriceBps), number(&q.NoPriceBps), cell(q.Rule), text(q.SHA256)}
 }
 
 func (t *csvRecord) end(b *bytes.Buffer, _ export.End) error {

@@ -12,7 +12,7 @@ import (
 )
 
 // recordVersion names the form of a record. Members are only added within one.
-const recordVersion = "1"
+const recordVersion = "2"
 
 // recordHeadJSON is the first line of a record.
 type recordHeadJSON struct {
@@ -26,6 +26,7 @@ type recordHeadJSON struct {
 	Tier             string          `json:"tier"`
 	AsOf             string          `json:"asOf"`
 	PriceTolerances  []toleranceJSON `json:"priceTolerances"`
+	ConfirmAfterMs   int64           `json:"quoteConfirmAfterMs"` // 0: second quotes are off
 }
 
 // toleranceJSON is how far below the market a call is scored at most, from a time on.
@@ -36,40 +37,46 @@ type toleranceJSON struct {
 
 // recordCallJSON is one line of a record.
 type recordCallJSON struct {
-	Type              string          `json:"type"` // call
-	N                 int64           `json:"n"`    // 1, 2, 3 …
-	ID                string          `json:"id"`
-	MarketID          string          `json:"marketId"`
-	MarketTitle       string          `json:"marketTitle"`
-	Lane              string          `json:"lane"`
-	Direction         string          `json:"direction"`
-	PriceAtPrediction int             `json:"priceAtPrediction"`
-	BasisBps          int             `json:"basisBps"`
-	PriceVerified     bool            `json:"priceVerified"`
-	Snapshot          *snapshotJSON   `json:"snapshot"`
-	CrowdYesAtSignal  *int32          `json:"crowdYesAtSignal"`
-	Confidence        *int32          `json:"confidence"`
-	TextTake          *string         `json:"textTake"`
-	Source            *string         `json:"source"`
-	TimeToResolution  *int32          `json:"timeToResolution"`
-	CreatedAt         string          `json:"createdAt"`
-	Status            string          `json:"status"`
-	Scoring           bool            `json:"scoring"` // claimed, and the result is still to come
-	Score             *int32          `json:"score"`
-	Outcome           *string         `json:"outcome"`
-	ClosePrice        *int32          `json:"closePrice"`
-	ClvBps            *int32          `json:"clvBps"`
-	ResolvedAt        *string         `json:"resolvedAt"`
-	ScoringVersion    *string         `json:"scoringVersion"`
-	ScoringVertical   *string         `json:"scoringVertical"`
-	Moment            *string         `json:"moment"`
-	Resolution        *provenanceJSON `json:"resolution"`
-	Events            []eventJSON     `json:"events"`
+	Type              string `json:"type"` // call
+	N                 int64  `json:"n"`    // 1, 2, 3 …
+	ID                string `json:"id"`
+	MarketID          string `json:"marketId"`
+	MarketTitle       string `json:"marketTitle"`
+	Lane              string `json:"lane"`
+	Direction         string `json:"direction"`
+	PriceAtPrediction int    `json:"priceAtPrediction"`
+	FilingBasisBps    int    `json:"filingBasisBps"`
+	factsJSON
+	Quote            *quoteJSON      `json:"quote"`
+	SecondQuote      *quoteJSON      `json:"secondQuote"`
+	InitialYesBps    *int32          `json:"initialYesBps"`
+	OwnMarket        bool            `json:"ownMarket"`
+	CrowdYesAtSignal *int32          `json:"crowdYesAtSignal"`
+	Confidence       *int32          `json:"confidence"`
+	TextTake         *string         `json:"textTake"`
+	Source           *string         `json:"source"`
+	TimeToResolution *int32          `json:"timeToResolution"`
+	CreatedAt        string          `json:"createdAt"`
+	Status           string          `json:"status"`
+	Scoring          bool            `json:"scoring"` // claimed, and the result is still to come
+	Score            *int32          `json:"score"`
+	Outcome          *string         `json:"outcome"`
+	ClosePrice       *int32          `json:"closePrice"`
+	ClvBps           *int32          `json:"clvBps"`
+	ResolvedAt       *string         `json:"resolvedAt"`
+	ScoringVersion   *string         `json:"scoringVersion"`
+	ScoringVertical  *string         `json:"scoringVertical"`
+	Moment           *string         `json:"moment"`
+	Resolution       *provenanceJSON `json:"resolution"`
+	Events           []eventJSON     `json:"events"`
 }
 
-type snapshotJSON struct {
-	YesBps int32  `json:"yesBps"`
-	At     string `json:"at"`
+type quoteJSON struct {
+	YesPriceBps int32   `json:"yesPriceBps"`
+	NoPriceBps  int32   `json:"noPriceBps"`
+	At          string  `json:"at"`
+	Rule        string  `json:"rule"`
+	SHA256      *string `json:"sha256"` // null: a stream frame
 }
 
 type provenanceJSON struct {
@@ -81,6 +88,8 @@ type provenanceJSON struct {
 	ClosePrice *int32  `json:"closePrice"`
 	ResolvedAt string  `json:"resolvedAt"`
 	Disputed   bool    `json:"disputed"`
+	Rated      bool    `json:"rated"`
+	DecidedAt  *string `json:"decidedAt"`
 }
 
 // recordEndJSON is the last line: without it a record is not whole.
@@ -132,7 +141,7 @@ func (l *lines) head(b *bytes.Buffer, o export.Owner) error {
 	return l.line(b, recordHeadJSON{
 		Type: "record", Version: recordVersion, Source: l.source, Handle: o.Handle, OperatorPublicID: o.PublicID,
 		DisplayName: o.DisplayName, OperatorType: o.OperatorType, Tier: o.Tier, AsOf: syntax.Stamp(o.AsOf),
-		PriceTolerances: tolerances,
+		PriceTolerances: tolerances, ConfirmAfterMs: o.ConfirmAfter.Milliseconds(),
 	})
 }
 
@@ -167,22 +176,30 @@ func showCall(n int64, c *export.Call) recordCallJSON {
 	s := showSignal(c.Signal)
 	out := recordCallJSON{
 		Type: "call", N: n, ID: s.ID, MarketID: s.MarketID, MarketTitle: s.MarketTitle, Lane: c.Lane, Direction: s.Direction,
-		PriceAtPrediction: s.PriceAtPrediction, BasisBps: int(c.Basis), PriceVerified: c.Verified,
+		PriceAtPrediction: s.PriceAtPrediction, FilingBasisBps: int(c.FilingBasis), factsJSON: s.factsJSON,
+		Quote: showQuote(c.Quote), SecondQuote: showQuote(c.SecondQuote), InitialYesBps: c.InitialYes, OwnMarket: c.OwnMarket,
 		CrowdYesAtSignal: s.CrowdYesAtSignal, Confidence: s.Confidence, TextTake: s.TextTake, Source: s.Source,
 		TimeToResolution: s.TimeToResolution, CreatedAt: s.CreatedAt, Status: s.Status, Scoring: c.Scoring(), Score: s.Score, Outcome: s.Outcome,
 		ClosePrice: s.ClosePrice, ClvBps: s.ClvBps, ResolvedAt: s.ResolvedAt,
 		ScoringVersion: orNull(c.Version), ScoringVertical: orNull(c.Vertical), Moment: orNull(export.Moment(c)), Events: showEvents(c.Events),
 	}
-	if p := c.Snapshot; p != nil {
-		out.Snapshot = &snapshotJSON{YesBps: p.YesBps, At: syntax.Stamp(p.At)}
-	}
 	if r := c.Resolution; r != nil {
 		out.Resolution = &provenanceJSON{
 			Outcome: r.Outcome, Resolver: r.Resolver, Source: orNull(r.Source), ProofURL: orNull(r.ProofURL), CloseAt: syntax.Stamp(r.CloseAt),
 			ClosePrice: r.ClosePrice, ResolvedAt: syntax.Stamp(r.ResolvedAt), Disputed: r.Disputed,
+			Rated: r.Rated, DecidedAt: syntax.StampOrNull(r.DecidedAt),
 		}
 	}
 	return out
+}
+
+func showQuote(q *export.Quote) *quoteJSON {
+	if q == nil {
+		return nil
+	}
+	return &quoteJSON{
+		YesPriceBps: q.Yes, NoPriceBps: q.No, At: syntax.Stamp(q.At), Rule: q.Rule, SHA256: orNull(hex.EncodeToString(q.SHA256)),
+	}
 }
 
 func showNumbers(t *export.Tally) recordNumbersJSON {

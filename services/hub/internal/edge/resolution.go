@@ -134,14 +134,12 @@ func (s *server) finalize(c echo.Context) error {
 	f := resolution.Finalize{
 		MarketID:    readMarketID(o, "marketId"),
 		Verdict:     syntax.Verdict(readVerdict(o, "verdict")),
-		Reason:      o.String("reason", resolution.MaxReason, false),
-		FinalizedBy: o.String("finalizedBy", resolution.MaxName, false),
+		Reason:      o.Text("reason", resolution.MaxReason, true, false),
+		FinalizedBy: o.Name("finalizedBy", resolution.MaxName, false),
 		Resolver:    resolution.Resolver(o.OptEnum("resolver", string(resolution.ByAdmin), string(resolution.ByOracle), string(resolution.ByManual))),
-		Source:      o.String("source", resolution.MaxName, false),
+		Source:      o.Name("source", resolution.MaxName, false),
 		ProofURL:    readHTTPS(o, "proofUrl", resolution.MaxProof),
-	}
-	if f.Source != "" && !syntax.IsLine(f.Source, 1, resolution.MaxName) {
-		o.Invalid("source", "must be one line that can be seen") // as the hub's own message has it
+		DecidedAt:   readTime(o, "decidedAt", false),
 	}
 	if err := o.Err(); err != nil {
 		return err
@@ -180,7 +178,7 @@ func (s *server) dispute(c echo.Context) error {
 	if flag := o.OptBool("disputed"); flag != nil {
 		d.Disputed = *flag
 	}
-	d.Reason = optText(o, "reason", resolution.MaxReason)
+	d.Reason = optProse(o, "reason", resolution.MaxReason)
 	if err := o.Err(); err != nil {
 		return err
 	}

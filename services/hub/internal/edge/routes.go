@@ -64,7 +64,8 @@ type route struct {
 	handler      echo.HandlerFunc
 	timeout      time.Duration // zero: the edge's own
 	inCall       bool          // the ledger checks the key inside the act
-	scope        grant.Scope   // what app tokens and keys need; empty: the handler sees to it
+	scope        grant.Scope   // what app tokens and keys need; empty: the handler checks it
+	permission   string        // what a strict key needs where scope is empty
 	resource     string        // what app tokens have to be for; empty: the protocol's own routes
 	agents       bool          // takes the messages of agents: each tool says what it needs
 }
@@ -73,7 +74,7 @@ type route struct {
 func (s *server) routes() []route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 	venueA := "/api/" + s.venueA
-	return append(slices.Concat(s.protocolRoutes(), s.messageRoutes(), s.accountRoutes(), s.agentRoutes(), s.onairRoutes(), s.videoRoutes()), []route{
+	return append(slices.Concat(s.protocolRoutes(), s.messageRoutes(), s.accountRoutes(), s.agentRoutes(), s.onairRoutes(), s.videoRoutes(), s.moderationRoutes()), []route{
 		{method: post, path: "/api/auth/privy", who: login, handler: s.signIn},
 		{method: del, path: "/api/auth/privy", who: public, handler: s.signOut},
 
@@ -82,8 +83,8 @@ func (s *server) routes() []route {
 		{method: del, path: "/api/dev/keys", who: login, handler: s.revokeKey},
 		{method: get, path: "/api/dev/whoami", who: login, cache: cacheNever, handler: s.whoAmI},
 
-		{method: post, path: "/api/predictions", who: author, handler: s.file, inCall: true},
-		{method: post, path: "/api/signals/:id/events", who: author, handler: s.appendEvent, inCall: true},
+		{method: post, path: "/api/predictions", who: author, handler: s.file, inCall: true, permission: grant.Signal},
+		{method: post, path: "/api/signals/:id/events", who: author, handler: s.appendEvent, inCall: true, permission: grant.Signal},
 
 		{method: get, path: "/api/signals/feed", who: public, cache: cacheShort, handler: s.feed, empty: s.emptyFeed},
 		{method: get, path: "/api/signals/:id", who: public, cache: cacheShort, handler: s.signal},
@@ -96,8 +97,8 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/m/:marketId/related", who: public, cache: cacheShort, handler: s.related},
 		{method: get, path: "/api/m/:marketId/sentiment", who: public, cache: cacheShort, handler: s.sentiment},
 		{method: get, path: "/api/m/:marketId/streams", who: public, cache: cacheShort, handler: s.marketStreams, empty: emptyStreams},
-		{method: post, path: "/api/m/:marketId/streams", who: author, handler: s.bindStream},
-		{method: del, path: "/api/m/:marketId/streams", who: author, handler: s.unbindStream},
+		{method: post, path: "/api/m/:marketId/streams", who: author, handler: s.bindStream, permission: grant.Broadcast},
+		{method: del, path: "/api/m/:marketId/streams", who: author, handler: s.unbindStream, permission: grant.Broadcast},
 		{method: get, path: "/api/m/:marketId/clips", who: public, cache: cacheShort, handler: s.marketClips, empty: emptyClips},
 		{method: get, path: "/api/markets/airable", who: public, cache: cacheProgram, handler: s.airable, empty: s.emptyAirable},
 
@@ -105,7 +106,7 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/situations", who: public, cors: web.Open, cache: cacheWire, handler: s.wireSituations},
 		{method: get, path: "/s/:eventKey", who: public, cache: cacheWire, handler: s.story},
 		{method: get, path: "/api/oracle/featured", who: public, cors: web.Open, cache: cacheProgram, handler: s.oracleFeatured},
-		{method: get, path: "/api/fashion/signals", who: public, cors: web.Open, cache: cacheShort, handler: s.fashion, empty: emptyFashion},
+		{method: get, path: "/api/fashion/signals", who: public, cors: web.Open, cache: cacheShort, handler: s.fashion, empty: s.emptyFashion},
 
 		{method: get, path: "/api/network/market/:marketId", who: public, cors: web.Open, cache: cacheShort, handler: s.networkMarket},
 		{method: get, path: "/api/network/tapes", who: public, cors: web.Open, cache: cacheTapes, handler: s.networkTapes, empty: s.emptyTapes},
@@ -128,6 +129,7 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/admin/resolve-signals", who: scheduler, cache: cacheNever, handler: s.scan, timeout: longAct},
 		{method: post, path: "/api/admin/resolve-signals", who: scheduler, handler: s.resolveSignals, timeout: longAct},
 		{method: post, path: "/api/admin/markets", who: admin, handler: s.createMarket},
+		{method: post, path: "/api/admin/markets/:marketId", who: admin, handler: s.rateMarket},
 		{method: get, path: "/api/admin/pins", who: admin, cache: cacheNever, handler: s.listPins},
 		{method: post, path: "/api/admin/pins", who: admin, handler: s.pin},
 		{method: del, path: "/api/admin/pins", who: admin, handler: s.unpin},
@@ -137,7 +139,7 @@ func (s *server) routes() []route {
 		{method: get, path: "/api/operator/leaderboard", who: public, cache: cacheBoard, handler: s.board, empty: s.emptyBoard},
 		{method: get, path: "/api/operator/:handle", who: public, cache: cacheBoard, handler: s.atom},
 		{method: get, path: "/api/operator/:handle/skill", who: public, cors: web.Open, cache: cacheBoard, handler: s.skill, timeout: skillTimeout + time.Second},
-		{method: get, path: "/api/network/field-record/me", who: caller.TakeKey, cache: cacheNever, handler: s.ownFieldRecord},
+		{method: get, path: "/api/network/field-record/me", who: caller.TakeKey, cache: cacheNever, handler: s.ownFieldRecord, permission: grant.Read},
 		{method: get, path: "/api/network/field-record/:handle", who: public, cors: web.Open, cache: cacheBoard, handler: s.fieldRecord},
 		{method: get, path: "/api/network/pulse", who: public, cors: web.Open, cache: cachePulse, handler: s.pulse, timeout: pulseTimeout + time.Second},
 
@@ -183,6 +185,14 @@ func (s *server) retired() []route {
 		}
 	}
 	return out
+}
+
+// permissionOf is what a strict key needs on a route.
+func permissionOf(r route) string {
+	if r.scope != "" {
+		return grant.PermissionFor(r.scope)
+	}
+	return r.permission
 }
 
 // words names a Take for people and for the comparison with the description.

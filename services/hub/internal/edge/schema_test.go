@@ -47,7 +47,7 @@ func TestGoldensFitTheDescription(t *testing.T) {
 		"follow/nobody": "FollowCounts", "follow/own": "FollowCounts", "follow/anonymous": "FollowCounts", "follow/followed": "Followed", "follow/again": "Followed",
 		"follow/unfollowed*": "Followed", "claim/none": "IdentityClaims", "claim/list": "IdentityClaims", "claim/made": "IdentityClaimed",
 		"claim/dropped*": "Removed", "claim/network*": "NetworkIdentity", "claim/payout*": "Payout", "digest/*": "DigestAnswer",
-		"predictions/filed": "Filed", "events/appended": "AppendedEvent", "admin/forced": "Forced", "admin/scan*": "Scanned",
+		"predictions/filed": "Filed", "events/appended": "AppendedEvent", "events/dry_run": "DryEvent", "admin/forced": "Forced", "admin/scan*": "Scanned",
 		"admin/disputed": "Disputed", "admin/cleared": "Disputed", "admin/market_created": "NativeMarketCreated",
 		"admin/classified": "Classified", "rate_limited": "RateLimitError", "reads/receipt": "Receipt",
 		"record/atom*": "OperatorAtom", "record/field*": "FieldRecord", "record/skill*": "OperatorSkill", "record/pulse*": "Pulse",

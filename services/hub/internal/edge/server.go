@@ -21,6 +21,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -72,6 +73,7 @@ type Deps struct {
 	Streams     station.Streams
 	Clips       station.Clips
 	OnAir       *onair.Service
+	Moderation  *moderation.Service
 	Video       Video
 	Network     *network.Service
 	Owned       Owned            // stations
@@ -134,6 +136,7 @@ type server struct {
 	streams       station.Streams
 	clips         station.Clips
 	onair         *onair.Service
+	moderation    *moderation.Service
 	video         Video
 	network       *network.Service
 	owned         Owned
@@ -175,7 +178,7 @@ func New(cfg Config, d Deps) *Server {
 		hubURL: cfg.HubURL, origin: cfg.Origin, secure: cfg.Secure, social: cfg.Social, venueA: cfg.VenueA, videos: cfg.Videos, trusted: cfg.Trusted,
 		callers: d.Callers, sessions: d.Sessions, operators: d.Operators, directory: d.Directory, grants: d.Grants, signals: d.Signals, reads: d.Reads,
 		markets: d.Markets, catalogue: d.Catalogue, resolutions: d.Resolutions, boards: d.Boards, exports: d.Exports, links: d.Links, pictures: newPictures(), ledgerRecords: d.Records, clock: d.Clock, director: d.Director, audit: d.Audit,
-		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips, onair: d.OnAir, video: d.Video, network: d.Network, owned: d.Owned, viewers: d.Viewers,
+		wire: d.Wire, pins: d.Pins, streams: d.Streams, clips: d.Clips, onair: d.OnAir, moderation: d.Moderation, video: d.Video, network: d.Network, owned: d.Owned, viewers: d.Viewers,
 		addresses: d.Addresses, log: d.Log, now: d.Now, newID: d.NewID, carry: d.Carry, degraded: d.Degraded,
 		description: page.Make(cfg.OpenAPI, d.Now()), source: page.Make(cfg.Source, d.Now()).As("application/yaml"),
 		overview: page.Make(overview(cfg.HubURL, cfg.OpenAPI), d.Now()).As("text/plain; charset=utf-8"),
@@ -238,7 +241,7 @@ func (s *server) mount(e *web.Edge) {
 	for _, r := range s.routes() {
 		s.takes[line{r.method, r.path}] = r.who
 		table = append(table, web.Route{
-			Method: r.method, Path: r.path, Who: words(r.who), CORS: r.cors, Cache: r.cache,
+			Method: r.method, Path: r.path, Who: words(r.who), Permission: permissionOf(r), CORS: r.cors, Cache: r.cache,
 			Handler: s.guard(r), EmptyFor: r.empty, Timeout: r.timeout,
 		})
 	}

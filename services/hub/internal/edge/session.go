@@ -6,16 +6,19 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// The session's cookie pair.
+// The cookies of a session. The third binds the pair to the browser that signed in; its
+// prefix keeps sibling hosts from setting it, so it exists over https only.
 const (
-	cookieUID = "db_uid"
-	cookieSig = "db_sig"
+	cookieUID  = "db_uid"
+	cookieSig  = "db_sig"
+	cookieBind = "__Host-db_bind"
 )
 
 type signedInJSON struct {
@@ -63,34 +66,99 @@ func (s *server) signIn(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.startSession(c, op)
+	if err := s.startSession(c, op, who.SignedInAt); err != nil {
+		return err
+	}
 	return web.OK(c, signedInJSON{OK: true, User: signedInUser{
 		DenpaID: string(op.ID), OperatorPublicID: string(op.PublicID), Handle: string(op.Handle),
 		DisplayName: op.DisplayName, IsNew: isNew,
 	}})
 }
 
-func (s *server) startSession(c echo.Context, op operator.Operator) {
-	uid, sig := s.sessions.Issue(op.ID, op.SessionVersion)
-	s.setCookie(c, cookieUID, uid, caller.SessionLife)
-	s.setCookie(c, cookieSig, sig, caller.SessionLife)
+// startSession stores a session and sets its cookies. Fault: db_unavailable.
+func (s *server) startSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
+	cookies, err := s.sessions.Start(c.Request().Context(), op, signedInAt)
+	if err != nil {
+		return err
+	}
+	s.setCookie(c, cookieUID, cookies.UID, caller.SessionLife)
+	s.setCookie(c, cookieSig, cookies.Sig, caller.SessionLife)
+	if cookies.Bind != "" {
+		s.setCookie(c, cookieBind, cookies.Bind, caller.SessionLife)
+	}
+	return nil
 }
 
-// signOut is DELETE /api/auth/privy. It works without a session and without
-// the ledger; a session that is there must come from our own origin.
+var errAll = fault.New(fault.Invalid, "invalid_all", "all is true or left out").With("field", "all")
+
+// signOut is DELETE /api/auth/privy: it ends the session on every replica within ten
+// seconds; with all=true it ends every session of the operator. The first works without a
+// session, too; a session must come from the hub's own origin.
 func (s *server) signOut(c echo.Context) error {
 	r := c.Request()
-	_, signed := s.sessions.Read(cookie(r, cookieUID), cookie(r, cookieSig))
-	if signed && !web.SameOrigin(r, s.origin) {
+	signed, ok := s.sessions.Read(cookie(r, cookieUID), cookie(r, cookieSig))
+	if ok && !web.SameOrigin(r, s.origin) {
 		return caller.ErrForbidden.Say("a session acts from its own origin only")
 	}
-	s.endSession(c)
+	var err error
+	switch c.QueryParam("all") {
+	case "", "false":
+		err = s.endSession(c, signed, ok)
+	case "true":
+		err = s.endSessions(c, web.SameOrigin(r, s.origin))
+	default:
+		err = errAll
+	}
+	if err != nil {
+		return err
+	}
 	return web.OK(c, okJSON{OK: true})
 }
 
-func (s *server) endSession(c echo.Context) {
-	s.setCookie(c, cookieUID, "", -time.Second)
-	s.setCookie(c, cookieSig, "", -time.Second)
+// endSession ends the session of the request, if it carries one. The cookies are removed
+// also when the store is unavailable: the browser may be shared. Fault: db_unavailable.
+func (s *server) endSession(c echo.Context, signed caller.Signed, ok bool) (err error) {
+	if ok {
+		err = s.sessions.End(c.Request().Context(), signed)
+	}
+	s.clearSession(c)
+	return err
+}
+
+// endSessions ends every session of the operator whose session the request carries.
+// Faults: unauthenticated, forbidden, rate_limited, and those of the stores.
+func (s *server) endSessions(c echo.Context, sameOrigin bool) error {
+	r := c.Request()
+	who, standing, err := s.callers.Resolve(r.Context(), caller.Request{
+		Take: caller.TakeSession, UID: cookie(r, cookieUID), Sig: cookie(r, cookieSig), Bind: cookie(r, cookieBind),
+		IP: c.RealIP(), Unsafe: true, SameOrigin: sameOrigin,
+	})
+	if standing != nil {
+		showStanding(c.Response().Header(), *standing)
+	}
+	if err != nil {
+		return err
+	}
+	s.somebody(c)
+	// The version in the ledger is what ends them; the rows are marked so that
+	// the table shows it.
+	if err := s.operators.EndSessions(r.Context(), who.Operator.ID); err != nil {
+		return err
+	}
+	if err := s.sessions.EndAll(r.Context(), who.Operator.ID); err != nil {
+		s.log.WarnContext(r.Context(), "ended sessions not marked", "error", err)
+	}
+	s.clearSession(c)
+	return nil
+}
+
+// clearSession removes the cookies.
+func (s *server) clearSession(c echo.Context) {
+	for _, name := range []string{cookieUID, cookieSig, cookieBind} {
+		if name != cookieBind || s.secure {
+			s.setCookie(c, name, "", -time.Second)
+		}
+	}
 }
 
 // whoAmI is GET /api/dev/whoami.

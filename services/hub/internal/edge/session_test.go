@@ -25,7 +25,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("cookie %v", c)
 		}
 	}
-	if len(cookies) != 2 || cookies["db_uid"] == nil || cookies["db_sig"] == nil {
+	if len(cookies) != 3 || cookies["db_uid"] == nil || cookies["db_sig"] == nil || cookies["__Host-db_bind"] == nil {
 		t.Fatalf("cookies %v", cookies)
 	}
 	id, issued, ok := strings.Cut(cookies["db_uid"].Value, ".")
@@ -35,6 +35,7 @@ func TestSignIn(t *testing.T) {
 	jar := func(r *http.Request) {
 		r.AddCookie(cookies["db_uid"])
 		r.AddCookie(cookies["db_sig"])
+		r.AddCookie(cookies["__Host-db_bind"])
 		r.Header.Set("Origin", hubURL)
 	}
 	want(t, b.send("POST", "/api/predictions", fullDraft, jar), 200, "")
@@ -75,7 +76,7 @@ func TestSignOut(t *testing.T) {
 				gone++
 			}
 		}
-		if (gone == 2) != (c.status == 200) {
+		if (gone == 3) != (c.status == 200) {
 			t.Errorf("%s: %d cookies cleared", name, gone)
 		}
 	}

@@ -27,6 +27,21 @@ type signalJSON struct {
 	Outcome           *string `json:"outcome"`
 	ClosePrice        *int32  `json:"closePrice"`
 	ClvBps            *int32  `json:"clvBps"`
+	factsJSON
+}
+
+// factsJSON is what the ledger stores with a call besides what the caller stated. Every
+// object of a call has it.
+type factsJSON struct {
+	MarketYesAtSignal *int32  `json:"marketYesAtSignal"`
+	ClosesAtSignal    *string `json:"closesAtSignal"`
+	ScoreBasisBps     int     `json:"scoreBasisBps"`
+	PriceVerified     bool    `json:"priceVerified"`
+	Rated             bool    `json:"rated"`
+	Counted           *bool   `json:"counted"`
+	Reason            *string `json:"reason"`
+	QuoteAt           *string `json:"quoteAt"`
+	ConfirmedAt       *string `json:"confirmedAt"`
 }
 
 type eventsJSON struct {
@@ -111,7 +126,15 @@ func showSignal(s signal.Signal) signalJSON {
 		Status: string(s.Status), Score: s.Score,
 		CreatedAt: syntax.Stamp(s.CreatedAt), ResolvedAt: syntax.StampOrNull(s.ResolvedAt),
 		TimeToResolution: s.TimeToResolution, Source: s.Source,
-		Outcome: s.Outcome, ClosePrice: s.ClosePrice, ClvBps: s.Clv,
+		Outcome: s.Outcome, ClosePrice: s.ClosePrice, ClvBps: s.Clv, factsJSON: showFacts(&s),
+	}
+}
+
+func showFacts(s *signal.Signal) factsJSON {
+	return factsJSON{
+		MarketYesAtSignal: s.MarketYes, ClosesAtSignal: syntax.StampOrNull(s.ClosesAt), ScoreBasisBps: int(s.ScoreBasis),
+		PriceVerified: s.PriceVerified, Rated: s.Rated, Counted: s.Counted, Reason: orNull(s.Reason),
+		QuoteAt: syntax.StampOrNull(s.QuoteAt), ConfirmedAt: syntax.StampOrNull(s.ConfirmedAt),
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *server) bindStream(c echo.Context) error {
 	}
 	b := station.Stream{
 		MarketID: id, Handle: callerOf(c).Operator.Handle, URL: o.String("url", station.MaxURL, true),
-		Label: o.Line("label", station.MaxLabel, false), UpdatedAt: s.now(),
+		Label: o.Name("label", station.MaxLabel, false), UpdatedAt: s.now(),
 	}
 	if b.URL != "" && !station.Playable(b.URL, s.videos) {
 		o.Invalid("url", "must be the https address of an .m3u8 playlist on a known video host")

@@ -46,6 +46,9 @@ func (bare) HoldSpotlight(_ context.Context, s broadcast.Spotlight, version int6
 	return broadcast.Held{Spotlight: s, Version: version + 1}, nil
 }
 
+// Suspended implements broadcast.Streamers.
+func (bare) Suspended(context.Context, []string) (map[string]bool, error) { return nil, nil }
+
 func (bare) CountTapes(context.Context, []syntax.MarketID) (map[syntax.MarketID]int64, error) {
 	return nil, nil
 }

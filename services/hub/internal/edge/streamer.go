@@ -47,6 +47,7 @@ type streamStateJSON struct {
 	Viewers   int64   `json:"viewers"`
 	MarketID  *string `json:"marketId"`
 	UpdatedAt string  `json:"updatedAt"`
+	Approved  bool    `json:"approved"`
 }
 
 // errLanes refuses what is no lane of the programme.
@@ -95,7 +96,7 @@ func (s *server) registerStreamer(c echo.Context) error {
 	}
 	if standing.Status == onair.Unregistered {
 		// What is said of oneself comes first: when it does not fit, nobody is registered.
-		if err := s.accounts.Profiles.Update(ctx, me.ID, said); err != nil {
+		if err := s.accounts.Profiles.Update(ctx, me.ID, callerOf(c).SignedInAt, said); err != nil {
 			return err
 		}
 	}
@@ -181,6 +182,7 @@ func (s *server) streamState(c echo.Context) error {
 	}
 	out := streamStateJSON{
 		Handle: string(handle), State: st.Word, Viewers: st.Viewers, MarketID: orNull(string(st.MarketID)), UpdatedAt: syntax.Stamp(st.UpdatedAt),
+		Approved: st.Approved,
 	}
 	if st.Session.Open() || st.Word == onair.StateEnded {
 		out.ShowID, out.StartedAt = &st.Session.ID, orNull(syntax.Stamp(st.Session.StartedAt))

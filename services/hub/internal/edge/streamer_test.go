@@ -96,6 +96,52 @@ func TestSuspended(t *testing.T) {
 	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
 }
 
+// TestSuspendedOperatorIsHidden: a suspended operator can bind no stream and set no overlay,
+// and its bindings, overlay and clips are hidden until the suspension ends.
+func TestSuspendedOperatorIsHidden(t *testing.T) {
+	t.Parallel()
+	store, admin := stored(t)
+	b := setup(t, store)
+	overlay := `{"marketId":"701122","name":"Ostrava"}`
+	want(t, b.send("POST", streamsURL, bound(playURL), b.byKey()), 200, "")
+	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
+	want(t, b.send("POST", overlayURL, overlay, b.byKey()), 200, "")
+	_, err := admin.Exec(t.Context(), `INSERT INTO hub.clips (id, handle, market_id, url, duration_s, status, created_by, created_at, ready_at)
+		VALUES (gen_random_uuid(), 'mara_k', '701122', 'https://video.example/c.m3u8', 30, 'ready', 'mara_k', now(), now())`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := b.send("GET", liveURL, ""); !strings.Contains(w.Body.String(), `"approved":false`) {
+		t.Errorf("the live list without an approval: %s", w.Body)
+	}
+	// shows counts what each list has of the operator.
+	shows := func(n int, status string) {
+		t.Helper()
+		b.clock.Advance(time.Minute)
+		want(t, b.send("POST", approveURL, `{"handle":"mara_k","status":"`+status+`"}`, byAdmin()), 200, "")
+		for _, path := range []string{streamsURL, "/api/m/701122/clips"} {
+			if w := b.send("GET", path, ""); w.Code != 200 || strings.Count(w.Body.String(), `"handle":"mara_k"`) != n {
+				t.Errorf("%s while %s: %s", path, status, w.Body)
+			}
+		}
+	}
+	shows(1, "approved")
+	shows(0, "suspended")
+	for url, sent := range map[string]string{streamsURL: bound(playURL), overlayURL: overlay, beatURL: ""} {
+		want(t, b.send("POST", url, sent, b.byKey()), 403, "not_approved")
+	}
+	if w := b.send("GET", overlayURL+"?handle=mara_k", ""); field(w, "marketId") != "" {
+		t.Errorf("the overlay: %s", w.Body)
+	}
+	if w := b.send("GET", stateURL, ""); field(w, "state") != "idle" || field(w, "hlsUrl") != "" || field(w, "showId") != "" {
+		t.Errorf("the state: %s", w.Body)
+	}
+	if w := b.send("GET", liveURL, ""); w.Body.String() != `{"live":[],"recent":[]}` {
+		t.Errorf("the live list: %s", w.Body)
+	}
+	shows(1, "pending")
+}
+
 func TestStreamState(t *testing.T) {
 	t.Parallel()
 	b := setup(t, watched(t))
@@ -112,7 +158,7 @@ func TestStreamState(t *testing.T) {
 	}
 	want(t, b.send("POST", overlayURL, `{"marketId":"701122","name":"Ostrava"}`, b.byKey()), 200, "")
 	golden(t, "onair/me_live", b.send("GET", meURL, "", b.byKey()))
-	if w := b.send("GET", "/api/operator/mara_k", ""); !strings.Contains(w.Body.String(), `"live":true,"liveSignal":{"marketId":"701122","name":"Ostrava","yesPct":31.5,"slug":"ostrava-gauge-6m"}`) {
+	if w := b.send("GET", "/api/operator/mara_k", ""); !strings.Contains(w.Body.String(), `"live":true,"approved":false,"liveSignal":{"marketId":"701122","name":"Ostrava","yesPct":31.5,"slug":"ostrava-gauge-6m"}`) {
 		t.Errorf("the atom: %s", w.Body)
 	}
 	if w := b.send("GET", profilePath+"?handle=mara_k", ""); field(w, "live") != "true" {
@@ -145,7 +191,7 @@ func (b *bench) result(id, status string, score int32) {
 	defer b.ledger.Unlock()
 	for _, f := range b.ledger.Signals {
 		if f.Signal.GetId() == id {
-			f.Signal.Status, f.Signal.Score = status, proto.Int32(score)
+			f.Signal.Status, f.Signal.Score, f.Signal.Counted = status, proto.Int32(score), proto.Bool(status != "void")
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (s *server) provisionStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	label, latency := o.Line("label", ingest.MaxLabel, false), ingest.Standard
+	label, latency := o.Name("label", ingest.MaxLabel, false), ingest.Standard
 	if said := o.OptEnum("latency", string(ingest.Standard), string(ingest.Low)); said != "" {
 		latency = ingest.Latency(said)
 	}

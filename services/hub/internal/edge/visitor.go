@@ -1,7 +1,9 @@
 package edge
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -19,7 +21,7 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 	r := c.Request()
 	sig := cookie(r, cookieSig)
 	found, standing, err := s.inner.callers.Resolve(r.Context(), caller.Request{
-		Take: caller.TakeSession | caller.TakeNone, UID: cookie(r, cookieUID), Sig: sig, IP: c.RealIP(),
+		Take: caller.TakeSession | caller.TakeNone, UID: cookie(r, cookieUID), Sig: sig, Bind: cookie(r, cookieBind), IP: c.RealIP(),
 		Unsafe: r.Method != http.MethodGet && r.Method != http.MethodHead, SameOrigin: ownPage(r, s.inner.origin),
 	})
 	if standing != nil {
@@ -34,7 +36,7 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 	if err != nil || found.Operator == nil {
 		return grant.Visitor{}, "", err
 	}
-	return grant.Visitor{UserID: string(found.Operator.ID), Session: sig}, string(found.Operator.Handle), nil
+	return grant.Visitor{UserID: string(found.Operator.ID), Session: sig, SignedInAt: found.SignedInAt}, string(found.Operator.Handle), nil
 }
 
 // ownPage reports a request that a page of ours sent. A page that gives no referrer
@@ -57,8 +59,26 @@ func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
 	return err
 }
 
-// StartSession signs an operator in with the cookie pair.
-func (s *Server) StartSession(c echo.Context, op operator.Operator) { s.inner.startSession(c, op) }
+// StartSession stores a session and sets its cookies. Fault: db_unavailable.
+func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
+	return s.inner.startSession(c, op, signedInAt)
+}
 
-// EndSession takes the cookie pair away.
-func (s *Server) EndSession(c echo.Context) { s.inner.endSession(c) }
+// EndSession ends the session of the request, or every session of its operator, and
+// removes the cookies. Faults: unauthenticated when every session shall end and there is
+// none, and those of the stores.
+func (s *Server) EndSession(c echo.Context, all bool) error {
+	r := c.Request()
+	if all {
+		return s.inner.endSessions(c, ownPage(r, s.inner.origin))
+	}
+	signed, ok := s.inner.sessions.Read(cookie(r, cookieUID), cookie(r, cookieSig))
+	return s.inner.endSession(c, signed, ok)
+}
+
+// RevokeKey revokes an operator key with what was made with it. Faults: not_found, and
+// those of the stores.
+func (s *Server) RevokeKey(ctx context.Context, owner operator.ID, keyID string) error {
+	_, _, err := s.inner.revoke(ctx, owner, keyID)
+	return err
+}

@@ -16,7 +16,8 @@ type Owner struct {
 	OperatorType string
 	Tier         string
 	AsOf         time.Time
-	Tolerances   []Tolerance // oldest first
+	Tolerances   []Tolerance   // oldest first
+	ConfirmAfter time.Duration // from a call to its second quote; 0: second quotes are off
 }
 
 // Tolerance is how far below the market's price a call is scored at most, from a time
@@ -26,18 +27,26 @@ type Tolerance struct {
 	Bps   int32
 }
 
-// Call is a call with everything that is known of it.
+// Call is a call with the facts from which its numbers follow.
 type Call struct {
 	signal.Signal
-	Lane       string
-	Basis      syntax.Bps // the price that is scored
-	Verified   bool       // the market's price was known at the call
-	Snapshot   *Snapshot
-	Version    string // of the score; empty: none yet
-	Vertical   string
-	Resolution *Resolution
-	Events     []signal.Event // oldest first
+	Lane        string
+	FilingBasis syntax.Bps // scoring price at the filing
+	Quote       *Quote     // that the filing was compared with; nil: unverified, or a native market
+	SecondQuote *Quote     // by which the result was scored; nil: none
+	InitialYes  *int32     // native markets: the price before any call
+	OwnMarket   bool       // the operator created the market
+	Version     string     // of the score; empty: none yet
+	Vertical    string
+	Resolution  *Resolution
+	Events      []signal.Event // oldest first
 }
+
+// counts reports whether the call is part of points.
+func (c *Call) counts() bool { return c.Counted != nil && *c.Counted }
+
+// onVenue reports whether the market is one of a venue, which has a closing line.
+func (c *Call) onVenue() bool { return !c.MarketID.IsNative() }
 
 // Scoring tells whether the outcome is claimed and the result still to come: a large
 // claim is scored in chunks.
@@ -45,10 +54,12 @@ func (c *Call) Scoring() bool {
 	return c.Resolution != nil && !c.Resolution.Disputed && c.Status == syntax.Pending
 }
 
-// Snapshot is the stored price of a market that a call was held against.
-type Snapshot struct {
-	YesBps int32
-	At     time.Time
+// Quote is the price of each side in bps, rounded up, at a time of the venue's clock.
+type Quote struct {
+	Yes, No int32
+	At      time.Time
+	Rule    string // where it came from
+	SHA256  []byte // of the venue's answer; empty for a stream frame
 }
 
 // Resolution is the claim on the market of a call.
@@ -60,6 +71,8 @@ type Resolution struct {
 	CloseAt    time.Time
 	ClosePrice *int32
 	ResolvedAt time.Time
+	Rated      bool      // the market was rated when it was resolved
+	DecidedAt  time.Time // when the outcome was public, as stated; zero: not stated
 	Disputed   bool
 }
 

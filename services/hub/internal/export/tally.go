@@ -19,9 +19,9 @@ var Moments = [...]struct {
 // Moment is the tier that a call has earned; empty: none.
 func Moment(c *Call) string {
 	tier := ""
-	if c.Status == syntax.Won && c.Verified {
+	if c.Status == syntax.Won && c.counts() {
 		for _, m := range Moments {
-			if c.Basis <= m.Most {
+			if c.ScoreBasis <= m.Most {
 				tier = m.Tier
 			}
 		}
@@ -29,7 +29,8 @@ func Moment(c *Call) string {
 	return tier
 }
 
-// Tally adds up a record call by call. The zero value is empty and ready.
+// Tally adds up a record call by call. Totals are of all calls; score, streak and moments of
+// those that count; closing line and edge of those that count on venue markets. The zero value is empty and ready.
 type Tally struct {
 	Total, Won, Lost, Void, Pending int64
 	Score                           int64
@@ -57,10 +58,10 @@ func (p place) after(o place) bool {
 func (t *Tally) Add(c *Call) error {
 	t.Total++
 	t.Events += int64(len(c.Events))
-	if c.Score != nil {
+	if c.Score != nil && c.counts() {
 		t.Score += int64(*c.Score)
 	}
-	if c.Clv != nil {
+	if c.Clv != nil && c.counts() && c.onVenue() {
 		t.clv, t.clvs = t.clv+int64(*c.Clv), t.clvs+1
 	}
 	if tier := Moment(c); tier != "" {
@@ -73,12 +74,12 @@ func (t *Tally) Add(c *Call) error {
 	switch c.Status {
 	case syntax.Won:
 		t.Won++
-		if at.after(t.loss) {
+		if c.counts() && at.after(t.loss) {
 			t.wins = append(t.wins, at)
 		}
 	case syntax.Lost:
 		t.Lost++
-		if at.after(t.loss) {
+		if c.counts() && at.after(t.loss) {
 			t.loss = at
 			t.wins = slices.DeleteFunc(t.wins, func(w place) bool { return !w.after(at) })
 		}
@@ -90,13 +91,16 @@ func (t *Tally) Add(c *Call) error {
 	return t.weigh(c)
 }
 
-// weigh adds the call to what statistics are made of.
+// weigh adds a counted call on a venue market to what statistics are made of.
 func (t *Tally) weigh(c *Call) error {
+	if !c.counts() || !c.onVenue() {
+		return nil
+	}
 	confidence := 0
 	if c.Confidence != nil {
 		confidence = int(*c.Confidence)
 	}
-	decided, ok := skill.Decided(c.Status, c.Basis, confidence)
+	decided, ok := skill.Decided(c.Status, c.ScoreBasis, confidence)
 	if !ok || t.many {
 		return nil
 	}

@@ -2,11 +2,7 @@ package grant
 
 import (
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-
-	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
 // Bounds of an app.
@@ -43,6 +39,7 @@ type App struct {
 	AllowedResources []string // empty: every one
 	CreatedAt        time.Time
 	DisabledAt       time.Time // zero: active
+	TrustedAt        time.Time // when an administrator reviewed it; zero: not reviewed
 
 	// Secret is the hash of a confidential app's secret; OldSecret, the one
 	// before, works until OldSecretUntil.
@@ -53,6 +50,10 @@ type App struct {
 
 // Active reports an app that has not been disabled.
 func (a App) Active() bool { return a.DisabledAt.IsZero() }
+
+// Trusted reports an app that an administrator has reviewed: answers of the authorization
+// endpoint reach its redirect URI without the user.
+func (a App) Trusted() bool { return !a.TrustedAt.IsZero() }
 
 // AppDraft is what an owner says of an app.
 type AppDraft struct {
@@ -113,6 +114,7 @@ func (a *App) renew(hash Hash, now time.Time, immediate bool) {
 
 // apply checks and makes a change. Faults: invalid_request, invalid_redirect_uri, invalid_scope.
 func (a *App) apply(c AppChange, resources []string) error {
+	before := *a
 	if c.Name != nil {
 		a.Name = *c.Name
 	}
@@ -135,12 +137,16 @@ func (a *App) apply(c AppChange, resources []string) error {
 		}
 		a.Scopes = scopes
 	}
+	// The review was of this name, these addresses and these scopes.
+	if a.Name != before.Name || !slices.Equal(a.RedirectURIs, before.RedirectURIs) || !before.Scopes.Contains(a.Scopes) || a.Homepage != before.Homepage {
+		a.TrustedAt = time.Time{}
+	}
 	return a.check(resources)
 }
 
 func (a *App) check(resources []string) error {
 	if !goodName(a.Name) {
-		return invalid("name", "name is 1 to 64 printable characters")
+		return invalid("name", "name must be 1 to 64 visible characters and must not contain the name of this service")
 	}
 	if a.Kind != Public && a.Kind != Confidential {
 		return invalid("type", "type is public or confidential")
@@ -175,17 +181,6 @@ func (a *App) check(resources []string) error {
 
 func repeats(list []string) bool {
 	return len(slices.Compact(slices.Sorted(slices.Values(list)))) != len(list)
-}
-
-// goodName keeps out what can make one app look like another on the consent page:
-// control characters, directions of writing, blank edges.
-func goodName(name string) bool {
-	if !syntax.IsLine(name, 1, maxAppName) || strings.TrimSpace(name) != name {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\ufeff'
-	})
 }
 
 func goodLink(text string) bool {

@@ -2,6 +2,7 @@ package grant
 
 import (
 	"context"
+	"time"
 )
 
 // Register makes an app of the owner; the secret of a confidential one is told
@@ -26,6 +27,23 @@ func (s *Service) Register(ctx context.Context, ownerID string, d AppDraft) (App
 		return App{}, "", err
 	}
 	return a, secret, nil
+}
+
+// Trust records that an administrator has reviewed an active app, or that the review no
+// longer holds. Fault: not_found.
+func (s *Service) Trust(ctx context.Context, id string, trusted bool) (App, error) {
+	if !isID(id) {
+		return App{}, ErrNotFound
+	}
+	return s.apps.ChangeApp(ctx, "", id, func(a *App) error {
+		switch {
+		case !trusted:
+			a.TrustedAt = time.Time{}
+		case !a.Trusted():
+			a.TrustedAt = s.now()
+		}
+		return nil
+	})
 }
 
 // ListApps gives the owner's apps, newest first, disabled ones too.

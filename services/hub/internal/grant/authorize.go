@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"net/url"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
 )
 
 const maxState = 4096
@@ -13,6 +15,8 @@ const maxState = 4096
 type Visitor struct {
 	UserID  string // empty: nobody is signed in
 	Session string // what tells this session from any other one
+	// SignedInAt is when the person proved who they are.
+	SignedInAt time.Time
 }
 
 // Answer is what the browser gets to see; exactly one member is set.
@@ -48,8 +52,14 @@ type Request struct {
 	ExpiresAt   time.Time
 }
 
-// refusal is an error that the redirect URI is told.
+// refusal is an error of RFC 6749.
 type refusal struct{ code, say string }
+
+// refusals are the faults of refusals, for the error page.
+var refusals = map[string]*fault.Fault{
+	"invalid_request": ErrInvalidRequest, "invalid_scope": ErrInvalidScope, "invalid_target": ErrInvalidTarget,
+	"unsupported_response_type": ErrUnsupportedResponse, "login_required": ErrLoginRequired, "consent_required": ErrConsentRequired,
+}
 
 // asked is an authorization request whose app and redirect URI are right.
 type asked struct {
@@ -62,17 +72,17 @@ type asked struct {
 	resource    string
 }
 
-// Authorize judges an authorization request, the query of the address. An error is
-// for a page of our own and never for a redirect: the app or the redirect URI is
-// not to be trusted (invalid_request), or the store is away. Everything else is
-// told to the redirect URI.
+// Authorize judges an authorization request, the query of the address. Only a trusted app
+// gets a refusal, or an answer without the user, at its redirect URI (RFC 9700, 4.11.2):
+// anybody may register an address, and this endpoint must not lead people to it. Faults, for
+// an error page: those of refusals, and of the store.
 func (s *Service) Authorize(ctx context.Context, query url.Values, who Visitor) (Answer, error) {
 	a, err := s.destination(ctx, query)
 	if err != nil {
 		return Answer{}, err
 	}
 	if no := s.read(&a, query); no != nil {
-		return Answer{Redirect: s.refuse(a.redirectURI, a.state, *no)}, nil
+		return s.refuse(a, *no)
 	}
 	switch {
 	case a.prompt == "none":
@@ -173,14 +183,14 @@ func isChallenge(text string) bool {
 	return err == nil && len(raw) == 32 && len(text) == 43
 }
 
-// silently answers prompt=none: from a grant that the user has given before, and
-// with no page and no new grant. Where any program can sit behind the redirect URI
+// silently answers prompt=none for a trusted app: from a grant that the user has given
+// before, without a consent page and without a new grant. Where any program can sit behind the redirect URI
 // of a public app, only the user can say that it is the right one (RFC 8252, 8.6).
 func (s *Service) silently(ctx context.Context, a asked, who Visitor) (Answer, error) {
 	if who.UserID == "" {
-		return Answer{Redirect: s.refuse(a.redirectURI, a.state, refusal{"login_required", "nobody is signed in"})}, nil
+		return s.refuse(a, refusal{"login_required", "nobody is signed in"})
 	}
-	if a.app.Kind == Confidential || isClaimed(a.redirectURI) {
+	if a.app.Trusted() && (a.app.Kind == Confidential || isClaimed(a.redirectURI)) {
 		grants, err := s.grants.FindGrants(ctx, who.UserID, a.app.ID, s.now())
 		if err != nil {
 			return Answer{}, err
@@ -191,7 +201,7 @@ func (s *Service) silently(ctx context.Context, a asked, who Visitor) (Answer, e
 			}
 		}
 	}
-	return Answer{Redirect: s.refuse(a.redirectURI, a.state, refusal{"consent_required", "the user has to be asked"})}, nil
+	return s.refuse(a, refusal{"consent_required", "the user must be asked"})
 }
 
 // ask keeps the request until the user has decided.
@@ -216,8 +226,16 @@ func (s *Service) request(a asked, who Visitor) Request {
 	}
 }
 
-// refuse is the redirect that tells an error.
-func (s *Service) refuse(redirectURI, state string, no refusal) string {
+// refuse answers a refusal: at the redirect URI of a trusted app, else on an error page.
+func (s *Service) refuse(a asked, no refusal) (Answer, error) {
+	if !a.app.Trusted() {
+		return Answer{}, refusals[no.code].Say("The app that sent you here made a request that cannot be answered (%s): %s.", no.code, no.say)
+	}
+	return Answer{Redirect: s.errorAt(a.redirectURI, a.state, no)}, nil
+}
+
+// errorAt is the redirect that carries an error.
+func (s *Service) errorAt(redirectURI, state string, no refusal) string {
 	return withQuery(redirectURI, s.signed(state, [2]string{"error", no.code}, [2]string{"error_description", no.say}))
 }
 

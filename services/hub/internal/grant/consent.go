@@ -29,9 +29,11 @@ func (s *Service) Decide(ctx context.Context, who Visitor, token string, approve
 	}
 	switch {
 	case !approve:
-		return s.refuse(r.RedirectURI, string(r.State), refusal{"access_denied", "the user said no"}), nil
+		return s.errorAt(r.RedirectURI, string(r.State), refusal{"access_denied", "the user said no"}), nil
 	case !app.Scopes.Contains(r.Scopes):
-		return s.refuse(r.RedirectURI, string(r.State), refusal{"invalid_scope", "the scope is not registered for this app any more"}), nil
+		a, err := s.refuse(asked{app: *app, redirectURI: r.RedirectURI, state: string(r.State)},
+			refusal{"invalid_scope", "the scope is not registered for this app any more"})
+		return a.Redirect, err
 	}
 	code := Code{Consented: true}
 	if r.Renew {

@@ -11,6 +11,9 @@ var (
 	ErrInvalidTarget        = fault.New(fault.Invalid, "invalid_target", "The resource is unknown or not the one that was approved.")
 	ErrUnsupportedGrantType = fault.New(fault.Invalid, "unsupported_grant_type", "grant_type is authorization_code or refresh_token")
 	ErrUnauthorizedClient   = fault.New(fault.Invalid, "unauthorized_client", "This app may not use this grant type.")
+	ErrUnsupportedResponse  = fault.New(fault.Invalid, "unsupported_response_type", "response_type is code")
+	ErrLoginRequired        = fault.New(fault.Invalid, "login_required", "nobody is signed in")
+	ErrConsentRequired      = fault.New(fault.Invalid, "consent_required", "the user must be asked")
 	ErrInvalidClient        = fault.New(fault.Unauthenticated, "invalid_client", "The client is unknown or did not prove who it is.")
 )
 

@@ -41,6 +41,11 @@ func plainURI(text string) (*url.URL, bool) {
 			return nil, false
 		}
 	}
+	for i := 0; i+2 < len(text); i++ { // encoded control characters
+		if text[i] == '%' && (text[i+1] == '0' || text[i+1] == '1' || strings.EqualFold(text[i:i+3], "%7f")) {
+			return nil, false
+		}
+	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Opaque != "" || u.User != nil || strings.Contains(u.Host, "@") {
 		return nil, false

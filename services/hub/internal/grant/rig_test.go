@@ -93,6 +93,7 @@ func (r *rig) app(kind grant.Kind, scopes ...string) client {
 	return r.appAt(kind, callback, scopes...)
 }
 
+// appAt registers an app that an administrator has reviewed.
 func (r *rig) appAt(kind grant.Kind, redirectURI string, scopes ...string) client {
 	r.t.Helper()
 	if scopes == nil {
@@ -102,6 +103,9 @@ func (r *rig) appAt(kind grant.Kind, redirectURI string, scopes ...string) clien
 		Name: "Weather desk", Kind: kind, RedirectURIs: []string{redirectURI}, Scopes: scopes,
 	})
 	if err != nil {
+		r.t.Fatal(err)
+	}
+	if a, err = r.Trust(r.t.Context(), a.ID, true); err != nil {
 		r.t.Fatal(err)
 	}
 	return client{a, secret}

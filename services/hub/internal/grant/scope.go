@@ -36,12 +36,29 @@ func AllScopes() Scopes {
 	}
 }
 
+// The permissions of operator keys.
+const (
+	Read      = "read"
+	Signal    = "signal"
+	Broadcast = "broadcast"
+)
+
 // byPermission is what an operator key may do on the protocol routes. No
 // permission stands for profile:update, market:create or resolution:create.
 var byPermission = map[string]Scopes{
-	"read":      {ProfileRead},
-	"signal":    {SignerCreate, SignalCreate, PredictionCreate},
-	"broadcast": {StationCreate, StationUpdate, BroadcastCreate, BroadcastGoLive},
+	Read:      {ProfileRead},
+	Signal:    {SignerCreate, SignalCreate, PredictionCreate},
+	Broadcast: {StationCreate, StationUpdate, BroadcastCreate, BroadcastGoLive},
+}
+
+// PermissionFor is the permission of operator keys that stands for a scope; empty: none.
+func PermissionFor(scope Scope) string {
+	for permission, scopes := range byPermission {
+		if scopes.Has(scope) {
+			return permission
+		}
+	}
+	return ""
 }
 
 // ScopesOfPermissions gives what an operator key with these permissions may do.

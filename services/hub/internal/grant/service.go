@@ -36,7 +36,8 @@ type Apps interface {
 	// FindApp gives nil for an unknown id.
 	FindApp(ctx context.Context, id string) (*App, error)
 	// ChangeApp runs change on the owner's active app, which nobody else changes
-	// meanwhile, and keeps what it made unless it fails. Fault: not_found.
+	// meanwhile, and keeps what it made unless it fails. An empty ownerID is any owner.
+	// Fault: not_found.
 	ChangeApp(ctx context.Context, ownerID, id string, change func(*App) error) (App, error)
 	// DisableApp ends the owner's app, and with it its grants and their signers. An
 	// app that has ended stays as it is. Fault: not_found.

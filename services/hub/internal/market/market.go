@@ -41,6 +41,7 @@ type Market struct {
 	SignalsNo        int64
 	Takes            int64
 	Streams          int32 // live ones, as the ledger last heard
+	Rated            bool  // calls on it count
 }
 
 // Sizes of the list of airable markets.
@@ -64,4 +65,6 @@ type Ledger interface {
 	Airable(ctx context.Context, lane syntax.Lane, limit int) ([]Market, error)
 	// Create makes a native market.
 	Create(ctx context.Context, d Draft) (Market, error)
+	// SetRated sets whether calls on a market count. It faults with market_not_found.
+	SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string) (Market, error)
 }

@@ -16,6 +16,7 @@ import (
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
@@ -35,10 +36,12 @@ var (
 	ErrMarketNotFound  = fault.New(fault.NotFound, "market_not_found", "no such market")
 	ErrMarketClosed    = fault.New(fault.Conflict, "market_closed", "market is settled")
 	ErrPredicted       = fault.New(fault.Conflict, "already_predicted", "first call is locked")
+	ErrPriceMoved      = fault.New(fault.Conflict, "price_moved", "")
 	ErrReused          = fault.New(fault.Conflict, "idempotency_key_reused", "another body came with this key")
 	ErrKeyLimit        = fault.New(fault.Conflict, "key_limit_reached", "ten keys are active")
 	ErrPermissions     = fault.New(fault.Invalid, "invalid_permissions", "permissions are read, signal and broadcast").With("field", "permissions")
 	ErrEventLimit      = fault.New(fault.Conflict, "event_limit_reached", "the signal has 200 events")
+	ErrDecided         = fault.New(fault.Invalid, "invalid_decided_at", "decidedAt must not be in the future").With("field", "decidedAt")
 	ErrResolved        = fault.New(fault.Conflict, "already_resolved", "the outcome is claimed")
 	ErrDisputed        = fault.New(fault.Conflict, "market_disputed", "a dispute stands")
 	ErrDB              = fault.New(fault.Unavailable, "db_unavailable", "").With("retryAfterMs", 1000)
@@ -64,6 +67,7 @@ type Ledger struct {
 	stationv1.UnimplementedStationServiceServer
 	stationv1.UnimplementedStationReadServiceServer
 	exportv1.UnimplementedExportServiceServer
+	moderationv1.UnimplementedModerationServiceServer
 
 	Heard Heard // what the feed was told
 
@@ -72,9 +76,12 @@ type Ledger struct {
 	Calls     map[string]int // by method
 	Operators map[string]*operatorv1.Operator
 	Keys      map[[32]byte]*Key
+	Webhooks  map[string][]string // ids by the key that made them
 	Markets   map[string]*marketv1.Market
-	Signals   []*Filed // in order
+	Quotes    map[string]Quote // fresh ones, by market
+	Signals   []*Filed         // in order
 	Outcomes  map[string]*resolutionv1.Outcome
+	DecidedAt []time.Time // that claims stated, in order
 	Board     []*boardv1.Row
 	LastBoard *boardv1.ListBroadcastRequest
 	Records   map[string]*recordv1.GetOperatorRecordResponse // by handle; all but the operator
@@ -85,6 +92,7 @@ type Ledger struct {
 	Program   *programv1.Program
 	Preempts  []*programv1.Preempt // in order
 	Stations  map[string]*Stationed
+	Decisions []*moderationv1.Decision // newest first
 	ScanReply *resolutionv1.ScanResponse
 
 	// Before runs ahead of every call and may refuse it, wait or count.
@@ -129,10 +137,14 @@ type Key struct {
 	Row   *operatorv1.Key
 }
 
+// Quote is the price of each side of a market, which is rated.
+type Quote struct{ Yes, No int32 }
+
 // Filed is a signal with its history and its owner.
 type Filed struct {
 	Owner  string
 	Signal *signalv1.Signal
+	Filing *signalv1.Filing
 	Events []*signalv1.Event
 }
 
@@ -173,6 +185,7 @@ func (l *Ledger) Register(r grpc.ServiceRegistrar) {
 	wirev1.RegisterWireReadServiceServer(r, l)
 	digestv1.RegisterDigestReadServiceServer(r, l)
 	stationv1.RegisterStationServiceServer(r, l)
+	moderationv1.RegisterModerationServiceServer(r, l)
 	stationv1.RegisterStationReadServiceServer(r, l)
 	exportv1.RegisterExportServiceServer(r, l)
 	feedv1.RegisterFeedReadServiceServer(r, events{ledger: l})

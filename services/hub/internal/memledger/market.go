@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
@@ -54,6 +55,18 @@ func (l *Ledger) CreateNative(ctx context.Context, r *marketv1.CreateNativeReque
 	})
 }
 
+// SetRated sets whether calls on a market count.
+func (l *Ledger) SetRated(ctx context.Context, r *marketv1.SetRatedRequest) (*marketv1.SetRatedResponse, error) {
+	return do(ctx, l, "SetRated", func() (*marketv1.SetRatedResponse, error) {
+		m := l.Markets[r.GetId()]
+		if m == nil {
+			return nil, ErrMarketNotFound
+		}
+		m.Rated = r.GetRated()
+		return &marketv1.SetRatedResponse{Market: m}, nil
+	})
+}
+
 // Finalize claims once.
 func (l *Ledger) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequest) (*resolutionv1.ClaimResponse, error) {
 	return do(ctx, l, "Finalize", func() (*resolutionv1.ClaimResponse, error) {
@@ -61,26 +74,31 @@ func (l *Ledger) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequest) 
 		if r.GetProofUrl() != "" {
 			o.ProofUrl = &r.ProofUrl
 		}
-		return l.claim(r.GetMarketId(), r.GetVerdict(), o)
+		return l.claim(r.GetMarketId(), r.GetVerdict(), r.DecidedAt, o)
 	})
 }
 
 // Force claims once.
 func (l *Ledger) Force(ctx context.Context, r *resolutionv1.ForceRequest) (*resolutionv1.ClaimResponse, error) {
 	return do(ctx, l, "Force", func() (*resolutionv1.ClaimResponse, error) {
-		return l.claim(r.GetMarketId(), r.GetVerdict(), &resolutionv1.Outcome{Resolver: proto.String("admin"), Source: proto.String("admin")})
+		return l.claim(r.GetMarketId(), r.GetVerdict(), r.DecidedAt, &resolutionv1.Outcome{Resolver: proto.String("admin"), Source: proto.String("admin")})
 	})
 }
 
-func (l *Ledger) claim(id, verdict string, o *resolutionv1.Outcome) (*resolutionv1.ClaimResponse, error) {
+func (l *Ledger) claim(id, verdict string, decided *timestamppb.Timestamp, o *resolutionv1.Outcome) (*resolutionv1.ClaimResponse, error) {
 	m, was := l.Markets[id], l.Outcomes[id]
 	switch {
+	case decided != nil && decided.AsTime().After(l.stamp().AsTime()):
+		return nil, ErrDecided
 	case m == nil:
 		return nil, ErrMarketNotFound
 	case was.GetDisputed():
 		return nil, ErrDisputed
 	case was != nil:
 		return nil, ErrResolved.With("outcome", map[string]any{"outcome": was.GetOutcome(), "resolver": was.GetResolver()})
+	}
+	if decided != nil {
+		l.DecidedAt = append(l.DecidedAt, decided.AsTime())
 	}
 	o.Outcome, o.ResolvedAt = &verdict, l.stamp()
 	l.Outcomes[id] = o

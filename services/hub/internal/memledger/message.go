@@ -65,6 +65,9 @@ func (l *Ledger) UpdateProfile(ctx context.Context, r *operatorv1.UpdateProfileR
 			if r.GetHasLinks() {
 				op.Links = r.GetLinks()
 			}
+			if r.GetAutomated() && op.GetOperatorType() == "human" {
+				op.OperatorType, op.Tier = "ai_agent", "automated"
+			}
 			return op.GetId(), nil
 		})
 		return &operatorv1.UpdateProfileResponse{}, err

@@ -82,6 +82,7 @@ func (l *Ledger) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (*op
 			return nil, ErrKeyLimit
 		}
 		plaintext, row := l.mint(r.GetOperatorId(), r.GetPrefix(), r.GetLabel(), permissions)
+		row.Strict = r.GetStrict()
 		return &operatorv1.MintKeyResponse{Plaintext: plaintext, Key: row}, nil
 	})
 }
@@ -92,10 +93,34 @@ func (l *Ledger) RevokeKey(ctx context.Context, r *operatorv1.RevokeKeyRequest) 
 		for _, k := range l.Keys {
 			if k.Owner == r.GetOperatorId() && k.Row.GetId() == r.GetKeyId() {
 				k.Row.Active = false
-				return &operatorv1.RevokeKeyResponse{Key: k.Row}, nil
+				return &operatorv1.RevokeKeyResponse{Key: k.Row, Webhooks: l.Webhooks[r.GetKeyId()]}, nil
 			}
 		}
 		return nil, ErrNotFound
+	})
+}
+
+// EndSessions raises the session version.
+func (l *Ledger) EndSessions(ctx context.Context, r *operatorv1.EndSessionsRequest) (*operatorv1.EndSessionsResponse, error) {
+	return do(ctx, l, "EndSessions", func() (*operatorv1.EndSessionsResponse, error) {
+		op := l.Operators[r.GetOperatorId()]
+		if op == nil {
+			return nil, ErrNotFound
+		}
+		op.SessionVersion++
+		return &operatorv1.EndSessionsResponse{SessionVersion: op.GetSessionVersion()}, nil
+	})
+}
+
+// ListRevokedKeys names unknown and revoked keys alike.
+func (l *Ledger) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevokedKeysRequest) (*operatorv1.ListRevokedKeysResponse, error) {
+	return do(ctx, l, "ListRevokedKeys", func() (*operatorv1.ListRevokedKeysResponse, error) {
+		active := map[string]bool{}
+		for _, k := range l.Keys {
+			active[k.Row.GetId()] = k.Row.GetActive()
+		}
+		revoked := slices.DeleteFunc(slices.Clone(r.GetKeyIds()), func(id string) bool { return active[id] })
+		return &operatorv1.ListRevokedKeysResponse{KeyIds: revoked}, nil
 	})
 }
 

@@ -6,20 +6,20 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// RehearseFile files a call and takes it back.
+// RehearseFile returns the call that File would store.
 func (l *Ledger) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequest) (*signalv1.RehearseFileResponse, error) {
 	return do(ctx, l, "RehearseFile", func() (*signalv1.RehearseFileResponse, error) {
 		before := len(l.Signals)
-		if _, err := l.file(&signalv1.FileRequest{Caller: r.GetCaller(), Draft: r.GetDraft()}); err != nil {
+		if _, err := l.file(&signalv1.FileRequest{Caller: r.GetCaller(), Draft: r.GetDraft()}, true); err != nil {
 			return nil, err
 		}
-		would := l.Signals[before].Signal
+		would := l.Signals[before]
 		l.Signals = l.Signals[:before]
-		return &signalv1.RehearseFileResponse{Signal: would}, nil
+		return &signalv1.RehearseFileResponse{Signal: would.Signal, Filing: would.Filing}, nil
 	})
 }
 
-// RehearseEvent appends an event and takes it back.
+// RehearseEvent returns the event that AppendEvent would store.
 func (l *Ledger) RehearseEvent(ctx context.Context, r *signalv1.RehearseEventRequest) (*signalv1.RehearseEventResponse, error) {
 	return do(ctx, l, "RehearseEvent", func() (*signalv1.RehearseEventResponse, error) {
 		appended, err := l.appendEvent(&signalv1.AppendEventRequest{

@@ -12,10 +12,10 @@ import (
 
 // File keeps the first call of an operator on a market.
 func (l *Ledger) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
-	return do(ctx, l, "File", func() (*signalv1.FileResponse, error) { return l.file(r) })
+	return do(ctx, l, "File", func() (*signalv1.FileResponse, error) { return l.file(r, false) })
 }
 
-func (l *Ledger) file(r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
+func (l *Ledger) file(r *signalv1.FileRequest, dry bool) (*signalv1.FileResponse, error) {
 	d := r.GetDraft()
 	l.LastDraft = d
 	owner, err := l.owner(r.GetCaller())
@@ -28,7 +28,7 @@ func (l *Ledger) file(r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
 			if was.body != body {
 				return nil, ErrReused
 			}
-			return &signalv1.FileResponse{Id: was.id, Replayed: true}, nil
+			return &signalv1.FileResponse{Id: was.id, Replayed: true, Filing: l.find(was.id).Filing}, nil
 		}
 	}
 	m := l.Markets[d.GetMarketId()]
@@ -38,7 +38,7 @@ func (l *Ledger) file(r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
 	for _, f := range l.Signals {
 		if f.Owner == owner && f.Signal.GetMarketId() == d.GetMarketId() {
 			if f.Signal.GetId() == d.GetId() {
-				return &signalv1.FileResponse{Id: d.GetId(), Replayed: true}, nil
+				return &signalv1.FileResponse{Id: d.GetId(), Replayed: true, Filing: f.Filing}, nil
 			}
 			return nil, ErrPredicted.With("id", f.Signal.GetId())
 		}
@@ -46,11 +46,42 @@ func (l *Ledger) file(r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
 	if m.GetStatus() == "resolved" {
 		return nil, ErrMarketClosed.With("reason", "settled")
 	}
-	l.Signals = append(l.Signals, &Filed{Owner: owner, Signal: l.signalOf(owner, d)})
+	filing, err := l.price(d, dry)
+	if err != nil {
+		return nil, err
+	}
+	l.Signals = append(l.Signals, &Filed{Owner: owner, Signal: l.signalOf(owner, d, filing), Filing: filing})
 	if d.IdempotencyKey != nil {
 		l.keyed[owner+" "+d.GetIdempotencyKey()] = kept{id: d.GetId(), body: body}
 	}
-	return &signalv1.FileResponse{Id: d.GetId()}, nil
+	return &signalv1.FileResponse{Id: d.GetId(), Filing: filing}, nil
+}
+
+// price compares a draft with the quote of its market. A dry run is not refused for the lack
+// of a quote.
+func (l *Ledger) price(d *signalv1.Draft, dry bool) (*signalv1.Filing, error) {
+	f := &signalv1.Filing{PriceBps: d.GetPriceBps(), ScoreBasisBps: d.GetPriceBps(), MarketYesBps: l.Markets[d.GetMarketId()].YesBps}
+	q, quoted := l.Quotes[d.GetMarketId()]
+	if !quoted {
+		if d.MaxSlippageBps != nil && !dry {
+			return nil, ErrPriceMoved.With("reason", "unverified").With("marketYesBps", f.GetMarketYesBps()).With("yesPriceBps", nil).With("noPriceBps", nil)
+		}
+		f.Warnings = []string{"price_unverified", "market_unrated"}
+		return f, nil
+	}
+	now := q.Yes
+	if d.GetDirection() == "NO" {
+		now = q.No
+	}
+	f.YesPriceBps, f.NoPriceBps, f.PriceVerified, f.Rated = &q.Yes, &q.No, true, true
+	f.ScoreBasisBps = max(d.GetPriceBps(), now)
+	if d.MaxSlippageBps != nil && now-d.GetPriceBps() > d.GetMaxSlippageBps() {
+		return nil, ErrPriceMoved.With("reason", "moved").With("marketYesBps", f.GetMarketYesBps()).With("yesPriceBps", q.Yes).With("noPriceBps", q.No)
+	}
+	if off := now - d.GetPriceBps(); off > 1000 || off < -1000 {
+		f.Warnings = []string{"price_off_market"}
+	}
+	return f, nil
 }
 
 // FileMany files one call after the other. The error of a call that came alone is
@@ -63,26 +94,28 @@ func (l *Ledger) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*si
 			return nil, err
 		}
 		out.Answers = append(out.Answers, &signalv1.FileAnswer{
-			Id: filed.GetId(), Replayed: filed.GetReplayed(),
+			Id: filed.GetId(), Replayed: filed.GetReplayed(), Filing: filed.GetFiling(),
 			Refusal: l.enclose(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err),
 		})
 	}
 	return out, nil
 }
 
-func (l *Ledger) signalOf(owner string, d *signalv1.Draft) *signalv1.Signal {
-	op := l.Operators[owner]
-	title := l.Markets[d.GetMarketId()].GetTitle()
-	if d.MarketTitle != nil {
-		title = d.GetMarketTitle()
-	}
-	return &signalv1.Signal{
+func (l *Ledger) signalOf(owner string, d *signalv1.Draft, f *signalv1.Filing) *signalv1.Signal {
+	op, m := l.Operators[owner], l.Markets[d.GetMarketId()]
+	s := &signalv1.Signal{
 		Id: d.GetId(), PublicId: op.GetPublicId(), Handle: op.GetHandle(), ProviderId: op.GetProviderId(),
-		DisplayName: op.GetDisplayName(), Tier: op.GetTier(), MarketId: d.GetMarketId(), MarketTitle: title,
+		DisplayName: op.GetDisplayName(), Tier: op.GetTier(), MarketId: d.GetMarketId(), MarketTitle: m.GetTitle(),
 		Direction: d.GetDirection(), PriceBps: d.GetPriceBps(), CrowdYesBps: d.CrowdYesBps, Confidence: d.Confidence,
 		TextTake: d.TextTake, Status: "pending", CreatedAt: l.stamp(), TimeToResolution: d.TimeToResolution,
-		Source: proto.String(d.GetSource()), Lane: l.Markets[d.GetMarketId()].GetLane(),
+		Source: proto.String(d.GetSource()), Lane: m.GetLane(),
+		ScoreBasisBps: f.GetScoreBasisBps(), PriceVerified: f.GetPriceVerified(), Rated: f.GetRated(),
+		MarketYesBps: f.MarketYesBps, ClosesAt: m.GetEndDate(),
 	}
+	if f.GetPriceVerified() {
+		s.QuoteAt = l.stamp()
+	}
+	return s
 }
 
 // AppendEvent takes the same event id once.

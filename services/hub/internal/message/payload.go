@@ -146,8 +146,8 @@ func ReadPayload(t Type, canonical []byte, attested bool) (Payload, error) {
 func readProfile(f *form) *Profile {
 	f.atLeast(1)
 	return &Profile{
-		DisplayName:   f.may(line(1, 64), "displayName"),
-		Bio:           f.may(prose(280), "bio"),
+		DisplayName:   f.may(name(1, 64), "displayName"),
+		Bio:           plain(f.may(prose(280), "bio")),
 		Avatar:        f.clearable(link, "avatar"),
 		Links:         list[string](f, "links", 5, false, link),
 		PayoutAddress: f.clearable(wallet, "payoutAddress"),
@@ -158,16 +158,16 @@ func readStation(f *form, update bool) *Station {
 	s := &Station{StationID: f.must(stationID, "stationId")}
 	if update {
 		f.atLeast(2)
-		s.Name, s.URL = f.may(line(1, 64), "name"), f.may(link, "url")
+		s.Name, s.URL = f.may(name(1, 64), "name"), f.may(link, "url")
 		s.Status = f.may(oneOf("active", "paused"), "status")
 	} else {
-		name, url := f.must(line(1, 64), "name"), f.must(link, "url")
-		s.Name, s.URL = &name, &url
+		label, url := f.must(name(1, 64), "name"), f.must(link, "url")
+		s.Name, s.URL = &label, &url
 	}
 	s.Lanes = list[syntax.Lane](f, "lanes", len(syntax.Lanes), true, lane)
 	s.Providers = list[syntax.Provider](f, "providers", len(syntax.Providers), true, provider)
 	s.TapesURL, s.OperatorsURL = f.may(link, "tapesUrl"), f.may(link, "operatorsUrl")
-	s.Description = f.may(prose(280), "description")
+	s.Description = plain(f.may(prose(280), "description"))
 	return s
 }
 
@@ -186,7 +186,7 @@ func readGoLive(f *form) *GoLive {
 		BroadcastID: f.must(isUUID, "broadcastId"),
 		URL:         f.must(playlist, "url"),
 		MarketID:    as(f.may(market, "marketId"), toMarket),
-		Label:       f.may(lineOrNone(80), "label"),
+		Label:       f.may(nameOrNone(80), "label"),
 	}
 }
 
@@ -196,7 +196,7 @@ func readCall(f *form, attested bool) *Call {
 		Side:        syntax.Side(f.must(oneOf("YES", "NO"), "position", "signal")),
 		Price:       as(f.mayInt("priceBps", 0, int(syntax.MaxBps)), toBps),
 		Confidence:  f.mayInt("confidence", 1, 100),
-		Take:        f.may(prose(500), "take"),
+		Take:        plain(f.may(prose(500), "take")),
 		MarketTitle: f.may(line(0, 300), "marketTitle"),
 	}
 	if attested {
@@ -215,7 +215,7 @@ func readMarket(f *form) *Market {
 		Question:         f.must(line(10, 200), "question"),
 		CutoffAt:         f.mustTime("cutoffAt"),
 		Lane:             syntax.Lane(f.must(lane, "lane")),
-		Description:      f.may(prose(4000), "description"),
+		Description:      plain(f.may(prose(4000), "description")),
 		ResolvesBy:       f.mayTime("resolvesBy"),
 		ResolutionSource: f.may(link, "resolutionSource"),
 		InitialYes:       as(f.mayInt("initialYesBps", 100, 9900), toBps),
@@ -227,10 +227,10 @@ func readResolution(f *form, attested bool) *Resolution {
 		MarketID: syntax.MarketID(f.must(native, "marketId")),
 		Verdict:  f.must(oneOf("YES", "NO", "INVALID"), "verdict"),
 		ProofURL: f.may(link, "proofUrl"),
-		Reason:   f.may(prose(500), "reason"),
+		Reason:   plain(f.may(prose(500), "reason")),
 	}
 	if attested {
-		r.Final = &Final{Resolver: f.must(line(1, 64), "resolver"), Source: f.must(line(1, 64), "source")}
+		r.Final = &Final{Resolver: f.must(name(1, 64), "resolver"), Source: f.must(name(1, 64), "source")}
 	}
 	return r
 }

@@ -149,7 +149,7 @@ var nearMisses = map[Type][]miss{
 	BroadcastGoLive: {
 		{"broadcastId", nil, []any{"1", strings.ToUpper(passport), nil}},
 		{"url", []any{"https://a.example/.m3u8", "https://a.example/a.m3u8?x=1"}, []any{"https://a.example/a.m3u8#x", "https://a.example/a.mp4", "https://a.example?.m3u8", "http://a.example/a.m3u8"}},
-		{"label", []any{"", letters(80), " a\u200d "}, []any{letters(81), " ", "\u200b", "a\nb", "\u202ea"}},
+		{"label", []any{"", letters(80), " 👩\u200d🚀 "}, []any{letters(81), " ", "a\u200d", "\u200b", "a\nb", "\u202ea"}},
 	},
 	SignalCreate:     calls,
 	PredictionCreate: calls,

@@ -89,6 +89,18 @@ type Signers interface {
 	// kept is after every message that was taken. Fault: not_found when it is not
 	// of the passport, or not of the grant when one is named.
 	Revoke(ctx context.Context, key Key, denpaID, grantID, by string, now time.Time) (Signer, error)
+	// RevokeOfKey revokes the signers that were made with an operator key and returns the
+	// public keys of all that ended with it, now or before.
+	RevokeOfKey(ctx context.Context, keyID string, now time.Time) ([]string, error)
+	// KeysInUse lists the operator keys that have active signers, in order, after a key.
+	KeysInUse(ctx context.Context, after string, now time.Time, limit int) ([]string, error)
+}
+
+// OperatorKeys reads operator keys, which the ledger stores. Fault of all:
+// signal_service_unavailable.
+type OperatorKeys interface {
+	// RevokedKeys returns which of these keys are revoked or unknown.
+	RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error)
 }
 
 // Challenge is a challenge as it is kept.

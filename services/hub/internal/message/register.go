@@ -98,6 +98,58 @@ func (s *Service) ListSigners(ctx context.Context, denpaID string) ([]Signer, er
 	return s.Signers.List(ctx, denpaID)
 }
 
+// RevokeSignersOf revokes the signers that were made with an operator key and returns their
+// public keys; repeated it has the same answer. Fault: db_unavailable.
+func (s *Service) RevokeSignersOf(ctx context.Context, keyID string) ([]string, error) {
+	return s.Signers.RevokeOfKey(ctx, keyID, s.now())
+}
+
+// keyPage is how many operator keys one request asks the ledger about.
+const keyPage = 500
+
+// SweepKeys revokes signers whose operator key was revoked while this service or its
+// database was unavailable, and returns how many keys had such signers. Faults:
+// db_unavailable, signal_service_unavailable.
+func (s *Service) SweepKeys(ctx context.Context) (swept int, err error) {
+	after := "00000000-0000-0000-0000-000000000000"
+	for {
+		keys, err := s.Signers.KeysInUse(ctx, after, s.now(), keyPage)
+		if err != nil || len(keys) == 0 {
+			return swept, err
+		}
+		revoked, err := s.OperatorKeys.RevokedKeys(ctx, keys)
+		if err != nil {
+			return swept, err
+		}
+		for _, id := range revoked {
+			if _, err := s.RevokeSignersOf(ctx, id); err != nil {
+				return swept, err
+			}
+			swept++
+		}
+		if len(keys) < keyPage {
+			return swept, nil
+		}
+		after = keys[len(keys)-1]
+	}
+}
+
+// keyHolds faults with unauthenticated when the operator key that made the signer is
+// revoked, also when the revocation did not reach this service yet.
+func (s *Service) keyHolds(ctx context.Context, signer Signer) error {
+	if signer.KeyID == "" {
+		return nil
+	}
+	revoked, err := s.OperatorKeys.RevokedKeys(ctx, []string{signer.KeyID})
+	if err != nil || len(revoked) == 0 {
+		return err
+	}
+	if _, err := s.RevokeSignersOf(ctx, signer.KeyID); err != nil {
+		return err
+	}
+	return unauthenticated(ReasonRevoked, "the operator key of the signer was revoked")
+}
+
 // RevokeSigner removes a signer for ever; its messages stay. Through a grant only
 // the grant's own signers are found. Asked again it answers the same. Faults:
 // not_found, db_unavailable.

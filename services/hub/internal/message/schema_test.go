@@ -328,3 +328,51 @@ func TestAttestedMembers(t *testing.T) {
 		t.Error("a word that is no type has a schema")
 	}
 }
+
+// Integrity P11: the patterns of the schemas and the rules in Go judge every character alike.
+func TestPatternsJudgeEveryCharacterAsTheRules(t *testing.T) {
+	t.Parallel()
+	of := func(file, member string) *regexp.Regexp {
+		raw, err := schemas.ReadFile("schemas/" + file + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s struct {
+			Properties map[string]struct{ Pattern string }
+		}
+		if err := json.Unmarshal(raw, &s); err != nil {
+			t.Fatal(err)
+		}
+		return pattern(s.Properties[member].Pattern)
+	}
+	for _, c := range []struct {
+		file, member string
+		rule         func(string) bool
+	}{
+		{"signal.create", "take", prose(500)},
+		{"signal.create", "marketTitle", line(0, 300)},
+		{"market.create", "question", line(1, 200)},
+		{"profile.update", "displayName", name(1, 64)},
+		{"broadcast.goLive", "label", nameOrNone(80)},
+	} {
+		p := of(c.file, c.member)
+		for r := rune(0); r <= utf8.MaxRune; r++ {
+			if r > 0x1fb00 && r < 0xe0000 && r&0xffff < 0xfff0 || !utf8.ValidRune(r) {
+				continue // nothing is refused there but the ends of planes
+			}
+			if r > 0xe0100 && r&0xfff < 0xff0 {
+				r |= 0xf00 // runs of one kind
+			}
+			for _, s := range []string{string(r), "a" + string(r) + "b"} {
+				if p.MatchString(s) != c.rule(s) {
+					t.Fatalf("%s: %q fits the schema: %v", c.member, s, p.MatchString(s))
+				}
+			}
+		}
+		for _, s := range []string{"", "a\r\nb", "a\rb", "\r\n", "👩\u200d🚀", "👩🏽\u200d🚀", "❤\ufe0f\u200d🔥", "👩\u200d", "\u200d👩", "👩\ufe0f\ufe0f\u200d👩", "👨\u200d👩\u200d👧b", "a\u200db"} {
+			if p.MatchString(s) != c.rule(s) {
+				t.Errorf("%s: %q fits the schema: %v", c.member, s, p.MatchString(s))
+			}
+		}
+	}
+}

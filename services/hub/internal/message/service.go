@@ -17,6 +17,8 @@ type Config struct {
 	Messages Messages
 	Signers  Signers
 	Effects  Effects
+	// OperatorKeys tells whether the key that made a signer is revoked.
+	OperatorKeys OperatorKeys
 }
 
 // Service takes, shows and attests messages and keeps their signers.

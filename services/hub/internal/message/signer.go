@@ -10,7 +10,8 @@ import (
 
 // Bounds of signers.
 const (
-	MaxSigners   = 10 // active ones of a passport for an app
+	MaxSigners   = 10                  // active ones of a passport for an app
+	MaxKeyedLife = 90 * 24 * time.Hour // of a signer made with an operator key
 	MaxLabel     = 64
 	ChallengeAge = 5 * time.Minute
 )
@@ -32,12 +33,13 @@ type Signer struct {
 	DenpaID   string
 	AppID     string // empty: the passport's own
 	GrantID   string // empty: the passport's own
+	KeyID     string // of the operator key that made it; empty: made through a grant
 	Scopes    []string
 	Label     string
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
-	RevokedBy string    // user, app or grant; empty: not revoked
+	RevokedBy string    // user, app, grant or key; empty: not revoked
 }
 
 // Status is the state at a time. What ends a grant revokes its signers in the
@@ -72,6 +74,7 @@ type Owner struct {
 	DenpaID   string
 	AppID     string    // empty: an operator key or a session
 	GrantID   string    // empty: an operator key or a session
+	KeyID     string    // of the operator key; empty: a grant or a session
 	Scopes    []string  // of the grant, or what the key stands for
 	ExpiresAt time.Time // of the grant; zero: never
 }
@@ -113,6 +116,8 @@ func nullable(s string) any {
 	return s
 }
 
+var errKeyedLife = badMember("expiresAt", "a signer made with an operator key needs expiresAt, at most 90 days ahead")
+
 // newSigner checks the form of a draft. Faults: invalid_request with the field,
 // weak_key, insufficient_scope for more than the owner has.
 func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
@@ -133,19 +138,25 @@ func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 			return Signer{}, ErrScope.With(memberScope, scope).Say("a signer has no scope that was not granted")
 		}
 	}
-	if !line(0, MaxLabel)(d.Label) {
-		return Signer{}, badMember("label", "label has at most %d characters", MaxLabel)
+	if !name(0, MaxLabel)(d.Label) {
+		return Signer{}, badMember("label", "label has at most %d characters on one line, without format characters", MaxLabel)
 	}
 	s := Signer{
-		Key: key, DenpaID: owner.DenpaID, AppID: owner.AppID, GrantID: owner.GrantID,
+		Key: key, DenpaID: owner.DenpaID, AppID: owner.AppID, GrantID: owner.GrantID, KeyID: owner.KeyID,
 		Scopes: slices.Clone(d.Scopes), Label: d.Label, CreatedAt: now, ExpiresAt: owner.ExpiresAt,
+	}
+	if d.ExpiresAt == "" && owner.KeyID != "" {
+		return Signer{}, errKeyedLife
 	}
 	if d.ExpiresAt != "" {
 		at, ok := syntax.ParseStamp(d.ExpiresAt)
 		if !ok || !stamp(d.ExpiresAt) || !at.After(now) {
 			return Signer{}, badMember("expiresAt", "expiresAt is a time to come, in RFC 3339")
 		}
-		// A signer never outlives the grant that it hangs on.
+		if owner.KeyID != "" && at.After(now.Add(MaxKeyedLife)) {
+			return Signer{}, errKeyedLife
+		}
+		// A signer never outlives its grant.
 		if s.ExpiresAt.IsZero() || at.Before(s.ExpiresAt) {
 			s.ExpiresAt = at
 		}

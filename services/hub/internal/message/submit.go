@@ -82,6 +82,9 @@ func (s *Service) take(ctx context.Context, m Message, signer Signer) (Submitted
 	if err := judge(m, signer, now); err != nil {
 		return Submitted{}, err
 	}
+	if err := s.keyHolds(ctx, signer); err != nil {
+		return Submitted{}, err
+	}
 	kept, _, err := s.Messages.Take(ctx, Record{
 		ID: m.ID, Type: m.Type, DenpaID: m.DenpaID, AppID: m.AppID, Key: m.Key, Nonce: m.Nonce,
 		Body: m.Body, ReceivedAt: now, Pending: true, Attempt: s.NewID(),

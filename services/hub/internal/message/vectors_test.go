@@ -244,7 +244,7 @@ func (k *maker) valid() {
 		return payloadOf(PredictionCreate, map[string]any{"marketId": "701122", "position": "YES", "take": text})
 	}
 	k.good("text beyond the basic plane", k.raw("astral", "app", take("\U0001f30a é e\u0301 \ufb33 \u2028")))
-	k.good("text of controls and quotes", k.raw("controls", "app", take("\"\\/\b\f\n\r\t\u0001\u001f\u007f<>&")))
+	k.good("text of line ends and quotes", k.raw("lines", "app", take("\"\\/\n\r\n<>&\u200d")))
 	plain := k.raw("spelling", "app", take("/é😀"))
 	k.good("spelt with escapes and spaces", strings.NewReplacer("/é😀", `\/\u00e9\uD83D\uDE00`, `"version":1`, "\"versio\\u006e\" : 1.0\n").Replace(plain))
 	k.good("numbers in other spellings", strings.Replace(k.raw("numbers", "app", nil), "6850", "6.85e3", 1))
@@ -325,6 +325,9 @@ func (k *maker) invalidSignatures() {
 
 func (k *maker) invalidStates() {
 	stamp := func(ms int64) func(map[string]any) { return func(m map[string]any) { m["timestamp"] = ms } }
+	k.bad("text of controls", k.raw("controls", "app", payloadOf(PredictionCreate, map[string]any{
+		"marketId": "701122", "position": "YES", "take": "\b\f\r\t\u0001\u001f\u007f\u202e\ue000",
+	})), "invalid_request", ReasonPayload)
 	k.bad("a stranger's key", k.raw("stranger", "stranger", nil), "unauthenticated", ReasonSigner)
 	k.bad("another passport", k.raw("passport", "app", func(m map[string]any) { m["denpaId"] = app }), "unauthenticated", ReasonSigner)
 	k.bad("another app", k.raw("other app", "app", func(m map[string]any) { m["appId"] = nil }), "unauthenticated", ReasonSigner)

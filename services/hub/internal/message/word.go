@@ -13,20 +13,34 @@ import (
 
 const maxLink = 500
 
-// line is a text of low to high characters on one line, with something to see.
+// line is a text of low to high characters on one line, with a visible one.
 func line(low, high int) func(string) bool {
 	return func(s string) bool { return syntax.IsLine(s, low, high) }
 }
 
-// lineOrNone is the empty text, or one line with something to see.
-func lineOrNone(high int) func(string) bool {
-	return func(s string) bool { return s == "" || syntax.IsLine(s, 1, high) }
+// name is a line that can be a name or a label.
+func name(low, high int) func(string) bool {
+	return func(s string) bool { return syntax.IsName(s, low, high) }
 }
 
-// prose is a text of at most high characters without NUL, which no database of
-// ours keeps.
+// nameOrNone is the empty text or a name.
+func nameOrNone(high int) func(string) bool {
+	return func(s string) bool { return s == "" || syntax.IsName(s, 1, high) }
+}
+
+// prose is a text of at most high characters, which may have line ends.
 func prose(high int) func(string) bool {
-	return func(s string) bool { return utf8.RuneCountInString(s) <= high && !strings.ContainsRune(s, 0) }
+	return func(s string) bool {
+		return utf8.RuneCountInString(s) <= high && syntax.IsText(syntax.PlainLines(s), true)
+	}
+}
+
+// plain replaces each CR LF of a text that may be left out.
+func plain(s *string) *string {
+	if s != nil {
+		*s = syntax.PlainLines(*s)
+	}
+	return s
 }
 
 func oneOf(words ...string) func(string) bool {

@@ -68,7 +68,7 @@ func (r Rules) TakeOperator(p Partner, o Operator) (Operator, error) {
 	switch {
 	case err != nil || !r.own(p, o.OriginURL, o.Href) || !o.human():
 		return Operator{}, errRow
-	case !syntax.IsLine(o.DisplayName, 1, maxName):
+	case !syntax.IsName(o.DisplayName, 1, maxName):
 		return Operator{}, errRow
 	case o.AvatarURL != nil && !r.address(*o.AvatarURL):
 		return Operator{}, errRow

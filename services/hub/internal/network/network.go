@@ -48,6 +48,7 @@ type Tape struct {
 	Stance    *string
 	CreatedAt time.Time
 	Boosted   bool
+	Approved  bool // the operator, or the partner station, by an administrator
 }
 
 // Operator is a row of the field of all stations.

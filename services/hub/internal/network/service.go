@@ -85,7 +85,7 @@ func (s *Service) tapes(ctx context.Context, want Wanted) ([]Tape, error) {
 	}
 	for _, t := range theirs {
 		if !seen[t.ID] && want.has(t.Origin, t.OriginURL) {
-			seen[t.ID] = true
+			seen[t.ID], t.Approved = true, true
 			all = append(all, t)
 		}
 	}

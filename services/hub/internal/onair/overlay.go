@@ -43,8 +43,8 @@ func (s *Service) Overlay(ctx context.Context, handle syntax.Handle) (Overlay, b
 	return s.store.Overlay(ctx, handle, s.now())
 }
 
-// SetOverlay puts a signal in the place of the one before and gives it as it is kept.
-// Fault: db_unavailable.
+// SetOverlay puts a signal in the place of the one before and returns it as stored.
+// Faults: ErrNotApproved, db_unavailable.
 func (s *Service) SetOverlay(ctx context.Context, o Overlay) (Overlay, error) {
 	defer s.forget()
 	now := s.now()

@@ -47,6 +47,7 @@ type Start struct {
 type Overlays interface {
 	Overlay(ctx context.Context, handle syntax.Handle, now time.Time) (Overlay, bool, error)
 	// SetOverlay gives the time that was kept: later than that of every signal before.
+	// Fault: ErrNotApproved.
 	SetOverlay(ctx context.Context, o Overlay, until time.Time) (time.Time, error)
 	ClearOverlay(ctx context.Context, handle syntax.Handle, now time.Time) error
 	// OverlaySets is how often a signal was set.
@@ -92,7 +93,8 @@ type Streamers interface {
 	// BoundTo is the newest stream that an operator has bound; empty: none.
 	BoundTo(ctx context.Context, handle syntax.Handle) (string, error)
 	ChooseLanes(ctx context.Context, handle syntax.Handle, lanes []string, now time.Time) error
-	// Decide ends the open session of who is suspended.
+	// Decide ends the open session and clears the overlay of a suspended operator, and
+	// publishes its bound streams again when the status changed.
 	Decide(ctx context.Context, handle syntax.Handle, status Status, now time.Time) error
 }
 

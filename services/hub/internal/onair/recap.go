@@ -150,7 +150,7 @@ func (s *Service) calls(ctx context.Context, handle syntax.Handle, from, to time
 	}
 }
 
-// add counts the calls.
+// add counts the calls. Points and the best call are of those that count.
 func (r *Recap) add() {
 	markets := map[syntax.MarketID]int{}
 	r.Count = int64(len(r.Calls))
@@ -166,10 +166,10 @@ func (r *Recap) add() {
 		default:
 			r.Pending++
 		}
-		if c.Score != nil {
+		if c.Score != nil && c.Counted != nil && *c.Counted {
 			r.Score += int64(*c.Score)
 			if c.Status == syntax.Won && (r.Best == nil || *c.Score > r.Best.Score) {
-				r.Best = &Best{SignalID: c.ID, Odds: c.Price, Score: *c.Score}
+				r.Best = &Best{SignalID: c.ID, Odds: c.ScoreBasis, Score: *c.Score}
 			}
 		}
 		if markets[c.MarketID]++; r.Top == nil || markets[c.MarketID] > markets[r.Top.MarketID] {

@@ -166,13 +166,12 @@ func (s *Service) Shown(ctx context.Context, handle syntax.Handle) (Show, bool, 
 	return Show{}, false, err
 }
 
-// OnAir tells of many who is in the live list of this second.
-// Fault: db_unavailable.
-func (s *Service) OnAir(ctx context.Context) (map[syntax.Handle]bool, error) {
+// OnAir returns the live list of this second by operator. Fault: db_unavailable.
+func (s *Service) OnAir(ctx context.Context) (map[syntax.Handle]Show, error) {
 	list, err := s.shown(ctx)
-	out := make(map[syntax.Handle]bool, len(list))
+	out := make(map[syntax.Handle]Show, len(list))
 	for i := range list {
-		out[list[i].Handle] = true
+		out[list[i].Handle] = list[i]
 	}
 	return out, err
 }

@@ -23,7 +23,7 @@ const (
 	MaxRecent = 12
 )
 
-// ErrNotApproved refuses who may not go on the air.
+// ErrNotApproved refuses a suspended operator.
 var ErrNotApproved = fault.New(fault.Forbidden, "not_approved", "an admin has suspended this operator")
 
 // Session is one stay on the air.
@@ -83,6 +83,7 @@ type Show struct {
 	StartedAt time.Time
 	MarketID  syntax.MarketID // of the heartbeats, else of the signal; empty: none
 	Signal    *Signal         // over its picture; nil: none
+	Approved  bool            // by an administrator
 }
 
 // Signal names what an operator speaks of.
@@ -98,4 +99,5 @@ type Past struct {
 	StartedAt, EndedAt time.Time
 	Peak               int64
 	Signal             *Signal // when it ended
+	Approved           bool    // by an administrator
 }

@@ -20,16 +20,23 @@ type State struct {
 	Session   Session // the newest one as it stands now; without an id there was none
 	Stream    string  // where it is watched, or would be; empty: there is nothing
 	Viewers   int64
+	Approved  bool            // by an administrator
 	MarketID  syntax.MarketID // what is spoken of; empty: nothing
 	UpdatedAt time.Time
 }
 
-// State tells whether an operator is live: live, ended for 24 hours behind a session
-// that was, else idle. Fault: db_unavailable.
+// State returns what an operator broadcasts: live, ended for 24 hours after a session that
+// was live, else idle. A suspended operator is idle. Fault: db_unavailable.
 func (s *Service) State(ctx context.Context, handle syntax.Handle) (State, error) {
-	last, found, err := s.Last(ctx, handle)
 	now := s.now()
-	out := State{Word: StateIdle, Session: last, UpdatedAt: now}
+	out := State{Word: StateIdle, UpdatedAt: now}
+	streamer, err := s.store.Streamer(ctx, handle)
+	if err != nil || streamer.Status == Suspended {
+		return out, err
+	}
+	out.Approved = streamer.Status == Approved
+	last, found, err := s.Last(ctx, handle)
+	out.Session = last
 	if err != nil {
 		return out, err
 	}

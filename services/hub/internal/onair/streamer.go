@@ -50,8 +50,8 @@ func (s *Service) ChooseLanes(ctx context.Context, handle syntax.Handle, lanes [
 	return s.store.ChooseLanes(ctx, handle, lanes, s.now())
 }
 
-// Decide says where an operator stands from now on. Who is suspended goes off the air
-// at once. Fault: db_unavailable.
+// Decide sets the status of an operator. A suspension ends the live session, clears the
+// overlay signal, and hides bindings and clips. Fault: db_unavailable.
 func (s *Service) Decide(ctx context.Context, handle syntax.Handle, status Status) error {
 	defer s.forget()
 	return s.store.Decide(ctx, handle, status, s.now())

@@ -28,6 +28,7 @@ type Key struct {
 	Label       string
 	Tier        string
 	Permissions []string
+	Strict      bool // held to its permissions on every route
 	Active      bool
 	LastUsedAt  time.Time // zero: never
 	CreatedAt   time.Time
@@ -37,19 +38,20 @@ type Key struct {
 type KeyDraft struct {
 	Label       string
 	Permissions []string // nil: every one
+	Strict      bool
 	Prefix      string
 }
 
 // NewKeyDraft checks a request for a key. A nil list means every permission;
 // an empty one is refused, because such a key could do nothing. Which words there
-// are, and that each comes once, is the ledger's rule: one for both doors.
-// Faults: ErrLabel, ErrPermissions.
-func NewKeyDraft(label string, permissions []string) (KeyDraft, error) {
-	if !syntax.IsLine(label, 1, maxLabel) {
+// are, and that each comes once, is the ledger's rule, the same for every route that
+// mints. Faults: ErrLabel, ErrPermissions.
+func NewKeyDraft(label string, permissions []string, strict bool) (KeyDraft, error) {
+	if !syntax.IsName(label, 1, maxLabel) {
 		return KeyDraft{}, ErrLabel
 	}
 	if permissions != nil && len(permissions) == 0 {
 		return KeyDraft{}, ErrPermissions
 	}
-	return KeyDraft{Label: label, Permissions: permissions, Prefix: KeyPrefix}, nil
+	return KeyDraft{Label: label, Permissions: permissions, Strict: strict, Prefix: KeyPrefix}, nil
 }

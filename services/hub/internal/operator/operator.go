@@ -42,6 +42,8 @@ type Identity struct {
 	Primary  bool   // the issuer is the first configured one
 	Username string // verified claims, may be empty
 	Name     string
+	// SignedInAt is when the person proved who they are to the provider.
+	SignedInAt time.Time
 }
 
 // Class is what an admin may say about an operator; nil members stay.
@@ -71,8 +73,12 @@ type Ledger interface {
 	MintKey(ctx context.Context, owner ID, draft KeyDraft) (plaintext string, key Key, err error)
 	// ListKeys gives the owner's keys, newest first.
 	ListKeys(ctx context.Context, owner ID) ([]Key, error)
-	// RevokeKey faults with not_found when the key is unknown or not the owner's.
-	RevokeKey(ctx context.Context, owner ID, keyID string) (Key, error)
+	// RevokeKey revokes a key, deactivates the webhooks that were made with it and returns
+	// their ids; repeated it has the same answer. It faults with not_found when the key is
+	// unknown or not the owner's.
+	RevokeKey(ctx context.Context, owner ID, keyID string) (k Key, webhooks []string, err error)
+	// EndSessions ends all sessions of an operator. Fault: not_found.
+	EndSessions(ctx context.Context, id ID) error
 	// Classify faults with not_found for an unknown handle.
 	Classify(ctx context.Context, class Class) (Operator, error)
 }

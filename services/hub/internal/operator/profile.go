@@ -1,5 +1,12 @@
 package operator
 
+import "github.com/signalcast/signalcast/pkg/fault"
+
+// ErrSession refuses a change of the payout address that does not come from a session with
+// a recent sign-in.
+var ErrSession = fault.New(fault.Forbidden, "session_required",
+	"payoutAddress is changed in a session only, at most 15 minutes after its sign-in: sign in again").With("field", "payoutAddress")
+
 // Change is a text that may be left out, set, or cleared.
 type Change struct {
 	Given bool
@@ -14,4 +21,6 @@ type Profile struct {
 	Avatar        Change
 	Links         []string
 	PayoutAddress Change
+	// Automated declares a human operator an ai_agent. Only an administrator undoes it.
+	Automated bool
 }

@@ -21,17 +21,24 @@ type Gate interface {
 	Admit(ctx context.Context, handle syntax.Handle, key string) error
 }
 
+// Withheld knows what must not be served.
+type Withheld interface {
+	// Withheld returns the handles of suspended operators and the ids of hidden clips.
+	Withheld(ctx context.Context) (map[string]bool, error)
+}
+
 // Pulse hears that video of an operator has come.
 type Pulse interface {
 	Beat(ctx context.Context, handle string) error
 }
 
-// Options of an Origin. All but Base, Pulse, FFmpeg and Idle have to be set.
+// Options of an Origin. All but Base, Pulse, Withheld, FFmpeg and Idle must be set.
 type Options struct {
 	Dir         string        // for this process alone
 	Base        func() string // where viewers find the origin, without a slash at the end
 	Gate        Gate
-	Pulse       Pulse         // nil: nobody listens
+	Pulse       Pulse         // nil: heartbeats are not sent
+	Withheld    Withheld      // nil: everything is served
 	Keep        time.Duration // how long a segment is kept
 	StreamBytes int64         // of one stream
 	ClipBytes   int64         // of all clips
@@ -53,6 +60,8 @@ type Origin struct {
 
 	mu      sync.Mutex
 	streams map[string]*stream
+
+	withheld withheld
 }
 
 // Limits of pushing. An encoder with segments of two seconds makes about one request

@@ -223,6 +223,27 @@ seg7`
 	}
 }
 
+// withheld is a fixed list of media that must not be served.
+type withheld map[string]bool
+
+func (w withheld) Withheld(context.Context) (map[string]bool, error) { return w, nil }
+
+// TestWithheldMediaIsNotServed: the stream of a suspended operator and a hidden clip are 404
+// within 10 s, and served again afterwards.
+func TestWithheldMediaIsNotServed(t *testing.T) {
+	t.Parallel()
+	list := withheld{}
+	b := setup(t, func(o *origin.Options) { o.Withheld = list })
+	b.run("seg", 1, 3)
+	b.want(b.do("GET", "/live/mara_k/index.m3u8", nil), 200, "")
+	list["mara_k"] = true
+	b.clock.Advance(10 * time.Second)
+	b.want(b.do("GET", "/live/mara_k/index.m3u8", nil), 404, "not_found")
+	delete(list, "mara_k")
+	b.clock.Advance(10 * time.Second)
+	b.want(b.do("GET", "/live/mara_k/index.m3u8", nil), 200, "")
+}
+
 // TestKeys: three ways to say a key, and what is said to a wrong one.
 func TestKeys(t *testing.T) {
 	t.Parallel()
@@ -350,39 +371,5 @@ func TestPlaylistOvertakesItsSegment(t *testing.T) {
 	}
 	if got := <-listed; got != 204 {
 		t.Errorf("playlist: %d", got)
-	}
-}
-
-// hangsUp is an encoder that sends all and waits for no answer.
-type hangsUp struct {
-	io.Reader
-	leave func()
-}
-
-func (h hangsUp) Read(b []byte) (int, error) {
-	n, err := h.Reader.Read(b)
-	if err != nil {
-		h.leave()
-	}
-	return n, err
-}
-
-// TestEncoderHangsUp: what was sent whole is kept, and heard, when nobody waits for the
-// answer.
-func TestEncoderHangsUp(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for name, body := range map[string][]byte{"a1.ts": packet("a1"), "index.m3u8": media("a", 1, 1)} {
-		if name == "index.m3u8" {
-			b.put("a1.ts", packet("a1"))
-		}
-		ctx, leave := context.WithCancel(t.Context())
-		r := httptest.NewRequestWithContext(ctx, "PUT", "/ingest/"+key+"/mara_k/"+name, hangsUp{bytes.NewReader(body), leave})
-		w := httptest.NewRecorder()
-		b.o.ServeHTTP(w, r)
-		b.want(w, 204, "")
-	}
-	if got := b.get("/live/mara_k/index.m3u8"); !strings.HasSuffix(got, "a1") || len(b.pulse.of) != 1 {
-		t.Errorf("%s %v", got, b.pulse.of)
 	}
 }

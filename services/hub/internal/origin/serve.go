@@ -21,7 +21,7 @@ import (
 const (
 	cacheLive    = "public, max-age=1"
 	cacheSegment = "public, max-age=86400, immutable" // its name never means anything else
-	cacheClip    = "public, max-age=3600"
+	cacheClip    = "public, max-age=10"               // a clip can be hidden
 	cacheNever   = "no-store"
 )
 
@@ -127,7 +127,7 @@ func (o *Origin) watch(w http.ResponseWriter, r *http.Request, do func()) {
 }
 
 func (o *Origin) serveLive(w http.ResponseWriter, r *http.Request, handle, name string) {
-	if h, err := syntax.ParseHandle(handle); err != nil || h.String() != handle {
+	if h, err := syntax.ParseHandle(handle); err != nil || h.String() != handle || o.hidden(r.Context(), handle) {
 		fail(w, errNotFound)
 		return
 	}
@@ -160,7 +160,7 @@ func (s *stream) shows(name string, now time.Time) bool {
 
 func (o *Origin) clip(w http.ResponseWriter, r *http.Request, id, name string) {
 	switch full := clipDir + "/" + id + "/" + name; {
-	case !clipID.MatchString(id), !clipFile.MatchString(name):
+	case !clipID.MatchString(id), !clipFile.MatchString(name), o.hidden(r.Context(), id):
 		fail(w, errNotFound)
 	case path.Ext(name) == ".m3u8":
 		o.playlist(w, r, full, cacheClip)

@@ -92,7 +92,7 @@ func (g *Grants) FindApp(ctx context.Context, id string) (*grant.App, error) {
 func (g *Grants) ChangeApp(ctx context.Context, ownerID, id string, change func(*grant.App) error) (grant.App, error) {
 	var changed grant.App
 	err := g.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		a, err := findApp(ctx, tx, "app_lock", ownerID, id)
+		a, err := findApp(ctx, tx, "app_lock", maybeText(ownerID), id)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (g *Grants) ChangeApp(ctx context.Context, ownerID, id string, change func(
 		}
 		changed = *a
 		_, err = tx.Exec(ctx, query("app_change"), a.ID, a.Name, a.RedirectURIs, a.Scopes.Words(), a.Homepage, a.LogoURL,
-			words(a.AllowedResources), hashBytes(a.Secret), hashBytes(a.OldSecret), maybeTime(a.OldSecretUntil))
+			words(a.AllowedResources), hashBytes(a.Secret), hashBytes(a.OldSecret), maybeTime(a.OldSecretUntil), maybeTime(a.TrustedAt))
 		if err != nil {
 			return fmt.Errorf("change app: %w", err)
 		}
@@ -116,7 +116,7 @@ func (g *Grants) ChangeApp(ctx context.Context, ownerID, id string, change func(
 // DisableApp implements grant.Apps.
 func (g *Grants) DisableApp(ctx context.Context, ownerID, id string, now time.Time) error {
 	return g.inTime(ctx, max(g.budget, wideBudget), func(ctx context.Context, tx pgx.Tx) error {
-		a, err := findApp(ctx, tx, "app_lock", ownerID, id)
+		a, err := findApp(ctx, tx, "app_lock", maybeText(ownerID), id)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func findApp(ctx context.Context, from asker, name string, args ...any) (*grant.
 func appFields(a *grant.App) []any {
 	return []any{
 		&a.ID, &a.OwnerID, &a.Kind, &a.Name, &a.RedirectURIs, scanScopes(&a.Scopes), &a.Homepage, &a.LogoURL, &a.AllowedResources,
-		scanHash(&a.Secret), scanHash(&a.OldSecret), scanTime(&a.OldSecretUntil), scanTime(&a.CreatedAt), scanTime(&a.DisabledAt),
+		scanHash(&a.Secret), scanHash(&a.OldSecret), scanTime(&a.OldSecretUntil), scanTime(&a.CreatedAt), scanTime(&a.DisabledAt), scanTime(&a.TrustedAt),
 	}
 }
 

@@ -102,7 +102,7 @@ func (s *Store) LocalTapes(ctx context.Context, limit int) ([]network.Tape, erro
 		return nil, fmt.Errorf("list clips: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t network.Tape, err error) {
-		err = row.Scan(&t.ID, &t.Handle, &t.URL, &t.MarketID, &t.DurationS, &t.Views, &t.Stance, &t.CreatedAt, &t.Boosted)
+		err = row.Scan(&t.ID, &t.Handle, &t.URL, &t.MarketID, &t.DurationS, &t.Views, &t.Stance, &t.CreatedAt, &t.Boosted, &t.Approved)
 		return t, err
 	})
 	if err != nil {

@@ -8,9 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -104,5 +106,44 @@ func TestShelf(t *testing.T) {
 	owners, err := s.Owners(ctx, []network.Proof{one, two, crossed, one})
 	if diff := cmp.Diff(map[network.Proof]operator.ID{one: mara, two: mara}, owners); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
+	}
+}
+
+// TestTapesOfSuspendedOperators: clips of a suspended operator are no tapes, are not counted,
+// and are withheld by the origin.
+func TestTapesOfSuspendedOperators(t *testing.T) {
+	t.Parallel()
+	db := testkit.Postgres(t, Schema(""))
+	s, ctx := New(testkit.Pool(t, db.URL("hub_rw"))), t.Context()
+	id := uuid.NewString()
+	_, err := testkit.Pool(t, db.Admin).Exec(ctx, `INSERT INTO hub.clips (id, handle, market_id, url, duration_s, status, created_by, created_at, ready_at)
+		VALUES ($1, 'mara_k', '7', 'https://video.example/c.m3u8', 30, 'ready', 'otto', now(), now())`, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		status   onair.Status
+		approved bool
+		tapes    int
+	}{{onair.Pending, false, 1}, {onair.Approved, true, 1}, {onair.Suspended, false, 0}} {
+		if err := s.OnAir().Decide(ctx, "mara_k", c.status, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.LocalTapes(ctx, 10)
+		if err != nil || len(list) != c.tapes || len(list) > 0 && list[0].Approved != c.approved {
+			t.Errorf("%s: %+v, %v", c.status, list, err)
+		}
+		counts, err := s.CountTapes(ctx, []syntax.MarketID{"7"})
+		if err != nil || counts["7"] != int64(c.tapes) {
+			t.Errorf("%s: counts %v, %v", c.status, counts, err)
+		}
+		withheld, err := s.OnAir().Withheld(ctx)
+		if err != nil || withheld[id] != (c.tapes == 0) || withheld["mara_k"] != (c.tapes == 0) {
+			t.Errorf("%s: withheld %v, %v", c.status, withheld, err)
+		}
+		suspended, err := s.OnAir().Suspended(ctx, []string{"mara_k", "otto"})
+		if err != nil || suspended["mara_k"] != (c.tapes == 0) || suspended["otto"] {
+			t.Errorf("%s: suspended %v, %v", c.status, suspended, err)
+		}
 	}
 }

@@ -59,7 +59,7 @@ func (s *OnAir) Beat(ctx context.Context, b onair.Start) (out onair.Session, err
 	return out, err
 }
 
-// allowed refuses who was suspended.
+// allowed refuses a suspended operator.
 func (t stage) allowed(ctx context.Context) error {
 	status, _, err := t.status(ctx)
 	if err == nil && status == onair.Suspended {

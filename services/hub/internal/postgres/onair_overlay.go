@@ -33,6 +33,9 @@ func (s *OnAir) Overlay(ctx context.Context, handle syntax.Handle, now time.Time
 func (s *OnAir) SetOverlay(ctx context.Context, o onair.Overlay, until time.Time) (at time.Time, err error) {
 	now := o.UpdatedAt
 	err = s.turn(ctx, o.Handle, func(ctx context.Context, t stage) error {
+		if err := t.allowed(ctx); err != nil {
+			return err
+		}
 		if at, err = t.overlay(ctx, &o, now, until); err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (s *OnAir) Live(ctx context.Context, now time.Time) ([]onair.Show, error) {
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (v onair.Show, err error) {
 		var market, signal, name *string
-		err = row.Scan(&v.ShowID, &v.Handle, &v.HLSURL, &v.Viewers, &v.StartedAt, &market, &signal, &name)
+		err = row.Scan(&v.ShowID, &v.Handle, &v.HLSURL, &v.Viewers, &v.StartedAt, &market, &signal, &name, &v.Approved)
 		if market != nil {
 			v.MarketID = syntax.MarketID(*market)
 		}
@@ -58,7 +58,7 @@ func (s *OnAir) Recent(ctx context.Context, now time.Time) ([]onair.Past, error)
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p onair.Past, err error) {
 		var market, name *string
-		err = row.Scan(&p.ShowID, &p.Handle, &p.StartedAt, &p.EndedAt, &p.Peak, &market, &name)
+		err = row.Scan(&p.ShowID, &p.Handle, &p.StartedAt, &p.EndedAt, &p.Peak, &market, &name, &p.Approved)
 		p.Signal = signalOf(market, name)
 		return p, err
 	})

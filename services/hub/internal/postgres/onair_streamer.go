@@ -54,12 +54,50 @@ func (s *OnAir) ChooseLanes(ctx context.Context, handle syntax.Handle, lanes []s
 // Decide implements onair.Store.
 func (s *OnAir) Decide(ctx context.Context, handle syntax.Handle, status onair.Status, now time.Time) error {
 	return s.turn(ctx, handle, func(ctx context.Context, t stage) error {
-		if _, err := t.tx.Exec(ctx, query("streamer_decide"), handle, status, now); err != nil || status != onair.Suspended {
+		before, _, err := t.status(ctx)
+		if err != nil {
 			return err
 		}
-		_, _, err := t.off(ctx, now)
-		return err
+		if _, err := t.tx.Exec(ctx, query("streamer_decide"), handle, status, now); err != nil || status == before {
+			return err
+		}
+		if status == onair.Suspended {
+			if _, _, err := t.off(ctx, now); err != nil {
+				return err
+			}
+			if err := t.clear(ctx, now, false); err != nil {
+				return err
+			}
+		}
+		if _, err := t.tx.Exec(ctx, query("stream_show"), handle, status, now); err != nil {
+			return err
+		}
+		return t.copies(ctx, now, true)
 	})
+}
+
+// Suspended implements broadcast.Streamers.
+func (s *OnAir) Suspended(ctx context.Context, handles []string) (map[string]bool, error) {
+	return s.set(ctx, "streamer_suspended", handles)
+}
+
+// Withheld implements origin.Withheld.
+func (s *OnAir) Withheld(ctx context.Context) (map[string]bool, error) {
+	return s.set(ctx, "origin_withheld")
+}
+
+// set reads a statement that returns one text column.
+func (s *OnAir) set(ctx context.Context, name string, args ...any) (map[string]bool, error) {
+	rows, err := s.read.Query(ctx, query(name), args...)
+	if err != nil {
+		return nil, fmt.Errorf("list suspended operators: %w", err)
+	}
+	out := map[string]bool{}
+	var key string
+	if _, err := pgx.ForEachRow(rows, []any{&key}, func() error { out[key] = true; return nil }); err != nil {
+		return nil, fmt.Errorf("list suspended operators: %w", err)
+	}
+	return out, nil
 }
 
 // Announce implements onair.Store.

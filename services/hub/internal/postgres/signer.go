@@ -63,7 +63,7 @@ func (g Signers) Register(ctx context.Context, s message.Signer, challenge []byt
 
 // addSigner inserts a key that never was there.
 func addSigner(ctx context.Context, tx pgx.Tx, s message.Signer) error {
-	tag, err := tx.Exec(ctx, query("signer_add"), string(s.Key), s.DenpaID, s.AppID, s.GrantID, s.Scopes, s.Label, s.CreatedAt, timeOrNull(s.ExpiresAt))
+	tag, err := tx.Exec(ctx, query("signer_add"), string(s.Key), s.DenpaID, s.AppID, s.GrantID, s.Scopes, s.Label, s.CreatedAt, timeOrNull(s.ExpiresAt), s.KeyID)
 	if err != nil {
 		return fmt.Errorf("insert signer: %w", err)
 	}
@@ -130,20 +130,58 @@ func revokeSigner(ctx context.Context, tx pgx.Tx, key message.Key, by string, no
 // RevokeSignersOf revokes every signer of a grant inside the transaction that
 // ends the grant, so that no message is taken after it.
 func RevokeSignersOf(ctx context.Context, tx pgx.Tx, grantID string, now time.Time) (int, error) {
-	rows, err := tx.Query(ctx, query("signer_lock_grant"), grantID)
+	return revokeSigners(ctx, tx, "signer_lock_grant", grantID, "grant", now)
+}
+
+// revokeSigners revokes the signers that a statement locks, and returns how many.
+func revokeSigners(ctx context.Context, tx pgx.Tx, lock, id, by string, now time.Time) (int, error) {
+	rows, err := tx.Query(ctx, query(lock), id)
 	if err != nil {
-		return 0, fmt.Errorf("lock signers of grant: %w", err)
+		return 0, fmt.Errorf("lock signers of %s: %w", by, err)
 	}
 	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return 0, fmt.Errorf("lock signers of grant: %w", err)
+		return 0, fmt.Errorf("lock signers of %s: %w", by, err)
 	}
 	for _, key := range keys {
-		if _, err := revokeSigner(ctx, tx, message.Key(key), "grant", now); err != nil {
+		if _, err := revokeSigner(ctx, tx, message.Key(key), by, now); err != nil {
 			return 0, err
 		}
 	}
 	return len(keys), nil
+}
+
+// RevokeOfKey implements message.Signers.
+func (g Signers) RevokeOfKey(ctx context.Context, keyID string, now time.Time) (revoked []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, writeBudget)
+	defer cancel()
+	err = pg.InTx(ctx, g.s.db.Pool(), func(tx pgx.Tx) error {
+		if _, err := revokeSigners(ctx, tx, "signer_lock_key", keyID, "key", now); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, query("signer_of_key"), keyID)
+		if err != nil {
+			return fmt.Errorf("list signers of key: %w", err)
+		}
+		if revoked, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			return fmt.Errorf("list signers of key: %w", err)
+		}
+		return nil
+	})
+	return revoked, err
+}
+
+// KeysInUse implements message.Signers.
+func (g Signers) KeysInUse(ctx context.Context, after string, now time.Time, limit int) ([]string, error) {
+	rows, err := g.s.read.Query(ctx, query("signer_keys"), after, now, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list keys of signers: %w", err)
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("list keys of signers: %w", err)
+	}
+	return keys, nil
 }
 
 // foundSigner reads a row that may not be there.
@@ -161,7 +199,7 @@ func foundSigner(row pgx.Row) (message.Signer, bool, error) {
 func scanSigner(row pgx.Row) (message.Signer, error) {
 	var s message.Signer
 	var expires, revoked *time.Time
-	err := row.Scan((*string)(&s.Key), &s.DenpaID, &s.AppID, &s.GrantID, &s.Scopes, &s.Label, &s.CreatedAt, &expires, &revoked, &s.RevokedBy)
+	err := row.Scan((*string)(&s.Key), &s.DenpaID, &s.AppID, &s.GrantID, &s.KeyID, &s.Scopes, &s.Label, &s.CreatedAt, &expires, &revoked, &s.RevokedBy)
 	s.CreatedAt = s.CreatedAt.UTC()
 	if expires != nil {
 		s.ExpiresAt = expires.UTC()

@@ -13,10 +13,13 @@ import (
 
 // Bind implements station.Streams.
 func (s *Store) Bind(ctx context.Context, b station.Stream) error {
-	if _, err := s.db.Exec(ctx, query("stream_bind"), b.MarketID, b.Handle, b.URL, b.Label, b.UpdatedAt); err != nil {
-		return fmt.Errorf("bind stream: %w", err)
-	}
-	return nil
+	return s.OnAir().turn(ctx, b.Handle, func(ctx context.Context, t stage) error {
+		if err := t.allowed(ctx); err != nil {
+			return err
+		}
+		_, err := t.tx.Exec(ctx, query("stream_bind"), b.MarketID, b.Handle, b.URL, b.Label, b.UpdatedAt)
+		return err
+	})
 }
 
 // Unbind implements station.Streams.

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -21,6 +23,9 @@ var (
 	ErrPayout      = fault.New(fault.Invalid, "invalid_payout_address",
 		"payoutAddress is 0x and 40 hex digits, with the checksum of EIP-55 where it has both cases, not all zeros, or null").With("field", "payoutAddress")
 )
+
+// PayoutSignIn is how old the sign-in of a session may be that changes the payout address.
+const PayoutSignIn = 15 * time.Minute
 
 // ofMember is the fault of each member of a profile.update.
 var ofMember = map[string]*fault.Fault{
@@ -37,18 +42,23 @@ type Writer interface {
 type Service struct {
 	writer Writer
 	newID  func() string
+	now    func() time.Time
 }
 
 // NewService builds a Service; newID gives an id that was never given before.
-func NewService(writer Writer, newID func() string) *Service {
-	return &Service{writer: writer, newID: newID}
+func NewService(writer Writer, newID func() string, now func() time.Time) *Service {
+	return &Service{writer: writer, newID: newID, now: now}
 }
 
 // Update changes what is given of the caller's own profile; nothing given changes
-// nothing. Faults: those of Check and of the port.
-func (s *Service) Update(ctx context.Context, me operator.ID, p operator.Profile) error {
+// nothing. signedInAt is the sign-in of the caller's session; zero for other credentials.
+// Faults: session_required, those of Check and of the port.
+func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Time, p operator.Profile) error {
+	if p.PayoutAddress.Given && s.now().Sub(signedInAt) > PayoutSignIn {
+		return operator.ErrSession
+	}
 	p, err := Check(p)
-	if err != nil || empty(p) {
+	if err != nil || empty(p) && !p.Automated {
 		return err
 	}
 	// No message stands behind this one, so its id is of another kind than any has.
@@ -73,6 +83,10 @@ func Check(p operator.Profile) (operator.Profile, error) {
 			return p, known
 		}
 		return p, err
+	}
+	if p.Bio != nil {
+		bio := syntax.PlainLines(*p.Bio)
+		p.Bio = &bio
 	}
 	if p.PayoutAddress.Text == nil {
 		return p, nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -71,23 +72,54 @@ func (w *writer) UpdateProfile(_ context.Context, _ operator.ID, messageID strin
 	return nil
 }
 
+var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
 // TestUpdate: each write is one of its own, and nothing is written for nothing.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	w, n := &writer{}, 0
-	s := profile.NewService(w, func() string { n++; return strconv.Itoa(n) })
+	s := profile.NewService(w, func() string { n++; return strconv.Itoa(n) }, func() time.Time { return noon })
 	for range 2 {
-		if err := s.Update(t.Context(), "me", operator.Profile{Bio: text("x")}); err != nil {
+		if err := s.Update(t.Context(), "me", noon, operator.Profile{Bio: text("x")}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Update(t.Context(), "me", operator.Profile{}); err != nil {
+	if err := s.Update(t.Context(), "me", noon, operator.Profile{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Update(t.Context(), "me", operator.Profile{Links: []string{"x"}}); !errors.Is(err, profile.ErrLinks) {
+	if err := s.Update(t.Context(), "me", noon, operator.Profile{Links: []string{"x"}}); !errors.Is(err, profile.ErrLinks) {
 		t.Errorf("%v", err)
 	}
 	if len(w.ids) != 2 || w.ids[0] == w.ids[1] || len(w.ids[0]) != 68 || *w.got[1].Bio != "x" {
 		t.Errorf("%v %v", w.ids, w.got)
+	}
+}
+
+func TestPayoutAddressNeedsARecentSignIn(t *testing.T) {
+	t.Parallel()
+	w := &writer{}
+	s := profile.NewService(w, func() string { return "one" }, func() time.Time { return noon })
+	change := operator.Profile{Bio: text("x"), PayoutAddress: operator.Change{Given: true, Text: text("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")}}
+	for name, c := range map[string]struct {
+		signedInAt time.Time
+		want       error
+	}{
+		"a key":                  {time.Time{}, operator.ErrSession},
+		"a session of yesterday": {noon.Add(-24 * time.Hour), operator.ErrSession},
+		"one second too old":     {noon.Add(-profile.PayoutSignIn - time.Second), operator.ErrSession},
+		"fifteen minutes":        {noon.Add(-profile.PayoutSignIn), nil},
+		"just now":               {noon, nil},
+	} {
+		before := len(w.got)
+		err := s.Update(t.Context(), "me", c.signedInAt, change)
+		if !errors.Is(err, c.want) || (len(w.got) > before) != (c.want == nil) {
+			t.Errorf("%s: %v, %d writes", name, err, len(w.got)-before)
+		}
+	}
+	if err := s.Update(t.Context(), "me", time.Time{}, operator.Profile{PayoutAddress: operator.Change{Given: true}}); !errors.Is(err, operator.ErrSession) {
+		t.Errorf("a key removes the address: %v", err)
+	}
+	if err := s.Update(t.Context(), "me", time.Time{}, operator.Profile{Automated: true}); err != nil || !w.got[len(w.got)-1].Automated {
+		t.Errorf("automated alone: %v", err)
 	}
 }

@@ -59,6 +59,7 @@ type Finalize struct {
 	Resolver    Resolver
 	Source      string
 	ProofURL    string
+	DecidedAt   time.Time // when the outcome was public; zero: not stated
 }
 
 // Defaults of a Finalize.
@@ -66,6 +67,13 @@ const (
 	DefaultResolver = ByManual
 	DefaultSource   = "native"
 )
+
+// Force is the verdict on any market.
+type Force struct {
+	MarketID  syntax.MarketID
+	Verdict   syntax.Verdict
+	DecidedAt time.Time // as in Finalize
+}
 
 // Dispute sets or clears the flag of a market.
 type Dispute struct {
@@ -124,11 +132,11 @@ func ParseNativeStatus(raw string) string {
 	return "open"
 }
 
-// Ledger is the owner of claims. Claims fault with market_not_found,
+// Ledger is the owner of claims. Claims fault with invalid_decided_at, market_not_found,
 // already_resolved (with the outcome) and market_disputed.
 type Ledger interface {
 	Finalize(ctx context.Context, f Finalize) (Outcome, Tally, error)
-	Force(ctx context.Context, id syntax.MarketID, verdict syntax.Verdict) (Outcome, Tally, error)
+	Force(ctx context.Context, f Force) (Outcome, Tally, error)
 	Scan(ctx context.Context) (Scan, error)
 	// Dispute gives the record as it stands, nil when nothing is left of it.
 	Dispute(ctx context.Context, d Dispute) (o *Outcome, scored int64, err error)

@@ -14,8 +14,11 @@ const (
 	MaxReach            = 1_000_000_000
 	MaxTimeToResolution = 315_360_000
 	MaxIdempotencyKey   = 128
-	MinConfidence       = 1
-	MaxConfidence       = 100
+
+	// DefaultSlippage is the bound in bps that tools send where the caller names none.
+	DefaultSlippage int32 = 200
+	MinConfidence         = 1
+	MaxConfidence         = 100
 )
 
 // Draft is what a caller wants to file; nil members were left out.
@@ -36,6 +39,24 @@ type Draft struct {
 	Reach            *int64
 	ClobTokenID      *string
 	CrowdLean        *int32
+	MaxSlippage      *int32 // in bps; the price of the side may be worse than Price by at most this
 	IdempotencyKey   string // empty: none
 	BodyHash         []byte // SHA-256 of the body, set with IdempotencyKey
+}
+
+// Filing is the stored numbers of a call, or those that a dry run would store.
+type Filing struct {
+	Price     syntax.Bps // stated, after conversion
+	Basis     syntax.Bps // scoring price at filing
+	Verified  bool       // the ledger had a fresh quote
+	Rated     bool       // the market was rated
+	MarketYes *int32     // the middle; nil: the ledger has no price
+	Yes, No   *int32     // price of each side, rounded up; nil: no quote
+	Warnings  []string   // price_converted, price_off_market, price_unverified, market_unrated
+}
+
+// Filed is a stored call.
+type Filed struct {
+	ID string
+	Filing
 }

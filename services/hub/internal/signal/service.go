@@ -12,10 +12,10 @@ import (
 
 // Writer is the ledger's writing side.
 type Writer interface {
-	File(ctx context.Context, by operator.Actor, d Draft) (id string, err error)
+	File(ctx context.Context, by operator.Actor, d Draft) (Filed, error)
 	Append(ctx context.Context, by operator.Actor, d EventDraft) (Event, error)
-	// The same without a trace: what would stand.
-	RehearseFile(ctx context.Context, by operator.Actor, d Draft) (Signal, error)
+	// RehearseFile and RehearseEvent return what File and Append would store, and store nothing.
+	RehearseFile(ctx context.Context, by operator.Actor, d Draft) (Signal, Filing, error)
 	RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (Event, error)
 }
 
@@ -56,19 +56,19 @@ func NewService(ledger Writer, newID func() string) *Service {
 // File gives the draft an id, if it has none, and files it. An answer that was lost is asked
 // for once more with the same id, which the ledger answers with what really
 // happened. Faults: unauthenticated, market_not_found, market_closed,
-// already_predicted, idempotency_key_reused, signal_service_unavailable,
+// already_predicted, price_moved, idempotency_key_reused, signal_service_unavailable,
 // db_unavailable.
-func (s *Service) File(ctx context.Context, by operator.Actor, d Draft) (string, error) {
+func (s *Service) File(ctx context.Context, by operator.Actor, d Draft) (Filed, error) {
 	if d.ID == "" {
 		d.ID = s.newID()
 	}
-	var id string
+	var filed Filed
 	err := twice(ctx, func(ctx context.Context) (err error) {
-		id, err = s.ledger.File(ctx, by, d)
+		filed, err = s.ledger.File(ctx, by, d)
 		d.Again = true
 		return err
 	})
-	return id, err
+	return filed, explainPrice(err, d)
 }
 
 // Append gives the event its id and appends it, twice if need be as in File. The same
@@ -87,22 +87,43 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d EventDraft) (
 	return event, err
 }
 
-// RehearseFile gives the call as File would file it, without its id, and files nothing.
-// Faults: those of File.
-func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d Draft) (Signal, error) {
-	d.ID = s.newID()
-	would, err := s.ledger.RehearseFile(ctx, by, d)
+// RehearseFile returns the call that File would store, without its id, and stores nothing.
+// It uses no idempotency key. Faults: those of File.
+func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d Draft) (Signal, Filing, error) {
+	d.ID, d.IdempotencyKey, d.BodyHash = s.newID(), "", nil
+	would, filing, err := s.ledger.RehearseFile(ctx, by, d)
+	would.ID = ""
+	return would, filing, explainPrice(err, d)
+}
+
+// RehearseEvent returns the event that Append would store, without its id, and stores
+// nothing. It uses no idempotency key. Faults: those of Append.
+func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (Event, error) {
+	d.ID, d.IdempotencyKey = s.newID(), ""
+	would, err := s.ledger.RehearseEvent(ctx, by, d)
 	would.ID = ""
 	return would, err
 }
 
-// RehearseEvent gives the event as Append would append it, without its id, and appends
-// nothing. Faults: those of Append.
-func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d EventDraft) (Event, error) {
-	d.ID = s.newID()
-	would, err := s.ledger.RehearseEvent(ctx, by, d)
-	would.ID = ""
-	return would, err
+// explainPrice adds to price_moved the market and a text with the prices and what to do.
+func explainPrice(err error, d Draft) error {
+	f := fault.Of(err)
+	if f == nil || f.Code != "price_moved" {
+		return err
+	}
+	f = f.With("marketId", string(d.MarketID))
+	if f.Extra["reason"] == "unverified" {
+		return f.Say("no fresh quote of this market to check maxSlippageBps against; try again later, or file without points: leave maxSlippageBps out, or set allowUnverified in a tool or library")
+	}
+	now := f.Extra["yesPriceBps"]
+	if d.Direction == syntax.No {
+		now = f.Extra["noPriceBps"]
+	}
+	var bound int32
+	if d.MaxSlippage != nil {
+		bound = *d.MaxSlippage
+	}
+	return f.Say("%s costs %v bps, you stated %d and accept %d more; state the current price or raise maxSlippageBps", d.Direction, now, d.Price, bound)
 }
 
 // twice runs a write and, when its answer was lost, once more.

@@ -22,16 +22,16 @@ func (l *ledger) try(ctx context.Context, id string) error {
 	return l.answers[len(l.ids)-1](ctx)
 }
 
-func (l *ledger) File(ctx context.Context, _ operator.Actor, d Draft) (string, error) {
-	return d.ID, l.try(ctx, d.ID)
+func (l *ledger) File(ctx context.Context, _ operator.Actor, d Draft) (Filed, error) {
+	return Filed{ID: d.ID}, l.try(ctx, d.ID)
 }
 
 func (l *ledger) Append(ctx context.Context, _ operator.Actor, d EventDraft) (Event, error) {
 	return Event{ID: d.ID}, l.try(ctx, d.ID)
 }
 
-func (l *ledger) RehearseFile(context.Context, operator.Actor, Draft) (Signal, error) {
-	return Signal{}, nil
+func (l *ledger) RehearseFile(context.Context, operator.Actor, Draft) (Signal, Filing, error) {
+	return Signal{}, Filing{}, nil
 }
 
 func (l *ledger) RehearseEvent(context.Context, operator.Actor, EventDraft) (Event, error) {
@@ -71,9 +71,9 @@ func TestWrites(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			l := &ledger{answers: c.answers}
-			id, err := NewService(l, func() string { return "one" }).File(t.Context(), operator.Actor{}, Draft{})
-			if !errors.Is(err, c.want) || err == nil && id != "one" || len(l.ids) != c.tries {
-				t.Errorf("%s: %q, %v after %d tries", name, id, err, len(l.ids))
+			filed, err := NewService(l, func() string { return "one" }).File(t.Context(), operator.Actor{}, Draft{})
+			if !errors.Is(err, c.want) || err == nil && filed.ID != "one" || len(l.ids) != c.tries {
+				t.Errorf("%s: %q, %v after %d tries", name, filed.ID, err, len(l.ids))
 			}
 			for _, id := range l.ids {
 				if id != "one" {

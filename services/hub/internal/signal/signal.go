@@ -31,6 +31,17 @@ type Signal struct {
 	Clv              *int32
 	LiveYes          *int32 // feed of open calls only
 	Move             *int32 // feed of open calls only
+
+	ScoreBasis    syntax.Bps // scoring price: of the result once there is one, else of the filing
+	PriceVerified bool       // the ledger had a fresh quote at the call
+	Rated         bool       // the market was rated at the call
+	Counted       *bool      // the call is part of points; nil while pending
+	MarketYes     *int32     // the ledger's YES price at the call
+	ClosesAt      time.Time  // the ledger's end date of the market at the call; zero: none
+	QuoteAt       time.Time  // of the quote at filing, by the venue's clock; zero: none
+	ConfirmedAt   time.Time  // of the second quote; zero: none
+	Reason        string     // late or unknown_market, of a void; else empty
+	Unconfirmed   bool       // no venue has confirmed the market: not public
 }
 
 // Ledger is a page of a market's signals; the counts are totals.

@@ -32,11 +32,13 @@ type Stream struct {
 
 // Streams keeps one binding for each market and handle. Fault: db_unavailable.
 type Streams interface {
-	// Bind puts a binding in the place of the one before.
+	// Bind puts a binding in the place of the one before. Fault: not_approved for a
+	// suspended operator.
 	Bind(ctx context.Context, s Stream) error
 	// Unbind tells whether there was a binding.
 	Unbind(ctx context.Context, market syntax.MarketID, by syntax.Handle, at time.Time) (bool, error)
-	// Streams lists the bindings of a market, the newest first, MaxStreams at most.
+	// Streams lists the bindings of a market, the newest first, MaxStreams at most, without
+	// those of suspended operators.
 	Streams(ctx context.Context, market syntax.MarketID) ([]Stream, error)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -57,6 +58,7 @@ func ownerOf(h *exportv1.RecordHead) export.Owner {
 	out := export.Owner{
 		PublicID: h.GetPublicId(), Handle: h.GetHandle(), DisplayName: h.GetDisplayName(),
 		OperatorType: h.GetOperatorType(), Tier: h.GetTier(), AsOf: at(h.GetAsOf()),
+		ConfirmAfter: time.Duration(h.GetConfirmAfterMs()) * time.Millisecond,
 	}
 	for _, t := range h.GetPriceTolerances() {
 		out.Tolerances = append(out.Tolerances, export.Tolerance{Since: at(t.GetSince()), Bps: t.GetBps()})
@@ -68,16 +70,15 @@ func callsOf(list []*exportv1.Call) []export.Call {
 	out := make([]export.Call, len(list))
 	for i, c := range list {
 		out[i] = export.Call{
-			Signal: signalOf(c.GetSignal()), Lane: c.GetSignal().GetLane(), Basis: syntax.Bps(c.GetBasisBps()), Verified: c.GetPriceVerified(),
+			Signal: signalOf(c.GetSignal()), Lane: c.GetSignal().GetLane(), FilingBasis: syntax.Bps(c.GetFilingBasisBps()),
+			Quote: quoteOf(c.GetQuote()), SecondQuote: quoteOf(c.GetSecondQuote()), InitialYes: c.InitialYesBps, OwnMarket: c.GetOwnMarket(),
 			Version: c.GetScoringVersion(), Vertical: c.GetScoringVertical(),
-		}
-		if c.SnapshotYesBps != nil {
-			out[i].Snapshot = &export.Snapshot{YesBps: c.GetSnapshotYesBps(), At: at(c.GetSnapshotAt())}
 		}
 		if r := c.GetResolution(); r != nil {
 			out[i].Resolution = &export.Resolution{
 				Outcome: r.GetOutcome(), Resolver: r.GetResolver(), Source: r.GetSource(), ProofURL: r.GetProofUrl(),
 				CloseAt: at(r.GetCloseAt()), ClosePrice: r.ClosePriceBps, ResolvedAt: at(r.GetResolvedAt()), Disputed: r.GetDisputed(),
+				Rated: r.GetRated(), DecidedAt: at(r.GetDecidedAt()),
 			}
 		}
 		for _, e := range c.GetEvents() {
@@ -85,4 +86,11 @@ func callsOf(list []*exportv1.Call) []export.Call {
 		}
 	}
 	return out
+}
+
+func quoteOf(q *exportv1.Quote) *export.Quote {
+	if q == nil {
+		return nil
+	}
+	return &export.Quote{Yes: q.GetYesPriceBps(), No: q.GetNoPriceBps(), At: at(q.GetAt()), Rule: q.GetRule(), SHA256: q.GetSha256()}
 }

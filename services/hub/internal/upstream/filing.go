@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 const (
@@ -59,9 +60,9 @@ type filing struct {
 	err    error
 }
 
-// file files one call and gives the id that stands. One that is asked for again is
+// file files one call and returns what is stored. One that is asked for again is
 // refused by no crowd and goes before the others: somebody has to know what became of it.
-func (f *filings) file(ctx context.Context, call *signalv1.FileRequest, again bool) (string, error) {
+func (f *filings) file(ctx context.Context, call *signalv1.FileRequest, again bool) (signal.Filed, error) {
 	w := &filing{ctx: ctx, call: call, came: f.now(), again: again}
 	f.mu.Lock()
 	switch {
@@ -76,7 +77,7 @@ func (f *filings) file(ctx context.Context, call *signalv1.FileRequest, again bo
 		return f.alone(ctx, call)
 	case !again && !f.room.fits(len(f.waiting)+f.flying):
 		f.mu.Unlock()
-		return "", errCrowded
+		return signal.Filed{}, errCrowded
 	default:
 		w.done = make(chan struct{})
 		if again {
@@ -88,16 +89,16 @@ func (f *filings) file(ctx context.Context, call *signalv1.FileRequest, again bo
 		select {
 		case <-w.done:
 		case <-ctx.Done():
-			return "", f.left(w)
+			return signal.Filed{}, f.left(w)
 		}
 	}
 	switch {
 	case w.err != nil:
-		return "", w.err
+		return signal.Filed{}, w.err
 	case w.answer.GetAlone():
 		return f.alone(ctx, call)
 	}
-	return w.answer.GetId(), link.Disclose(ctx, w.answer.GetRefusal())
+	return filedOf(w.answer), link.Disclose(ctx, w.answer.GetRefusal())
 }
 
 // left is what a caller hears whose time ran out: as a call of its own would have
@@ -116,9 +117,18 @@ func (f *filings) left(w *filing) error {
 
 // alone files a call in a message of its own: it may wait for a venue, and
 // nobody waits with it.
-func (f *filings) alone(ctx context.Context, call *signalv1.FileRequest) (string, error) {
+func (f *filings) alone(ctx context.Context, call *signalv1.FileRequest) (signal.Filed, error) {
 	r, err := f.ledger.File(ctx, call)
-	return r.GetId(), err
+	return filedOf(r), err
+}
+
+// filedOf reads the answer to a single call or to one of a batch; it may be nil.
+func filedOf(r interface {
+	GetId() string
+	GetFiling() *signalv1.Filing
+},
+) signal.Filed {
+	return signal.Filed{ID: r.GetId(), Filing: filingOf(r.GetFiling())}
 }
 
 // land hands the place of a flight that has ended to those that wait.

@@ -83,6 +83,15 @@ func (m *Markets) Create(ctx context.Context, d market.Draft) (market.Market, er
 	return marketOf(r.GetMarket()), nil
 }
 
+// SetRated implements market.Ledger.
+func (m *Markets) SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string) (market.Market, error) {
+	r, err := m.write.SetRated(ctx, &marketv1.SetRatedRequest{Id: string(id), Rated: rated, Reason: reason})
+	if err != nil {
+		return market.Market{}, err
+	}
+	return marketOf(r.GetMarket()), nil
+}
+
 // Snapshot implements creation.Markets.
 func (m *Markets) Snapshot(ctx context.Context, id syntax.MarketID) (*syntax.Bps, error) {
 	r, err := m.read.GetSnapshot(ctx, &marketv1.GetSnapshotRequest{MarketId: string(id)})
@@ -126,6 +135,7 @@ func marketOf(m *marketv1.Market) market.Market {
 		SignalsNo:        m.GetNo(),
 		Takes:            m.GetTakes(),
 		Streams:          m.GetStreams(),
+		Rated:            m.GetRated(),
 	}
 }
 

@@ -31,7 +31,9 @@ func (o *Operators) VerifyKey(ctx context.Context, hash caller.KeyHash) (caller.
 	if err != nil {
 		return caller.Owned{}, err
 	}
-	return caller.Owned{Operator: operatorOf(r.GetOperator()), Permissions: r.GetKey().GetPermissions()}, nil
+	return caller.Owned{Operator: operatorOf(r.GetOperator()), Granted: caller.Granted{
+		KeyID: r.GetKey().GetId(), Permissions: r.GetKey().GetPermissions(), Strict: r.GetKey().GetStrict(),
+	}}, nil
 }
 
 // OperatorByHandle implements operator.Directory.
@@ -70,7 +72,7 @@ func (o *Operators) SignIn(ctx context.Context, who operator.Identity) (operator
 // MintKey implements operator.Ledger.
 func (o *Operators) MintKey(ctx context.Context, owner operator.ID, d operator.KeyDraft) (string, operator.Key, error) {
 	r, err := o.write.MintKey(ctx, &operatorv1.MintKeyRequest{
-		OperatorId: string(owner), Label: d.Label, Permissions: d.Permissions, Prefix: d.Prefix,
+		OperatorId: string(owner), Label: d.Label, Permissions: d.Permissions, Strict: d.Strict, Prefix: d.Prefix,
 	})
 	if err != nil {
 		return "", operator.Key{}, err
@@ -94,12 +96,26 @@ func (o *Operators) ListKeys(ctx context.Context, owner operator.ID) ([]operator
 }
 
 // RevokeKey implements operator.Ledger.
-func (o *Operators) RevokeKey(ctx context.Context, owner operator.ID, keyID string) (operator.Key, error) {
+func (o *Operators) RevokeKey(ctx context.Context, owner operator.ID, keyID string) (operator.Key, []string, error) {
 	r, err := o.write.RevokeKey(ctx, &operatorv1.RevokeKeyRequest{OperatorId: string(owner), KeyId: keyID})
 	if err != nil {
-		return operator.Key{}, err
+		return operator.Key{}, nil, err
 	}
-	return keyOf(r.GetKey()), nil
+	return keyOf(r.GetKey()), r.GetWebhooks(), nil
+}
+
+// EndSessions implements operator.Ledger.
+func (o *Operators) EndSessions(ctx context.Context, id operator.ID) error {
+	_, err := o.write.EndSessions(ctx, &operatorv1.EndSessionsRequest{OperatorId: string(id)})
+	return err
+}
+
+// RevokedKeys implements message.OperatorKeys.
+func (o *Operators) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	r, err := o.read.ListRevokedKeys(ctx, &operatorv1.ListRevokedKeysRequest{KeyIds: keyIDs})
+	return r.GetKeyIds(), err
 }
 
 // Classify implements operator.Ledger.
@@ -130,7 +146,7 @@ func operatorOf(o *operatorv1.Operator) operator.Operator {
 
 func keyOf(k *operatorv1.Key) operator.Key {
 	return operator.Key{
-		ID: k.GetId(), Label: k.GetLabel(), Tier: k.GetTier(), Permissions: k.GetPermissions(),
+		ID: k.GetId(), Label: k.GetLabel(), Tier: k.GetTier(), Permissions: k.GetPermissions(), Strict: k.GetStrict(),
 		Active: k.GetActive(), LastUsedAt: at(k.GetLastUsedAt()), CreatedAt: at(k.GetCreatedAt()),
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (o *Operators) UpdateProfile(ctx context.Context, who operator.ID, messageID string, p operator.Profile) error {
 	_, err := o.write.UpdateProfile(ctx, &operatorv1.UpdateProfileRequest{
 		MessageId: messageID, OperatorId: string(who), DisplayName: p.DisplayName, Bio: p.Bio,
-		Avatar: changeTo(p.Avatar), PayoutAddress: changeTo(p.PayoutAddress), HasLinks: p.Links != nil, Links: p.Links,
+		Avatar: changeTo(p.Avatar), PayoutAddress: changeTo(p.PayoutAddress), HasLinks: p.Links != nil, Links: p.Links, Automated: p.Automated,
 	})
 	return err
 }

@@ -28,13 +28,14 @@ func (s *Resolutions) Finalize(ctx context.Context, f resolution.Finalize) (reso
 	r, err := s.write.Finalize(ctx, &resolutionv1.FinalizeRequest{
 		MarketId: string(f.MarketID), Verdict: string(f.Verdict), Reason: f.Reason, FinalizedBy: f.FinalizedBy,
 		Resolver: string(f.Resolver), Source: f.Source, ProofUrl: f.ProofURL,
+		DecidedAt: stamp(f.DecidedAt),
 	})
 	return claimOf(r, err)
 }
 
 // Force implements resolution.Ledger.
-func (s *Resolutions) Force(ctx context.Context, id syntax.MarketID, v syntax.Verdict) (resolution.Outcome, resolution.Tally, error) {
-	r, err := s.write.Force(ctx, &resolutionv1.ForceRequest{MarketId: string(id), Verdict: string(v)})
+func (s *Resolutions) Force(ctx context.Context, f resolution.Force) (resolution.Outcome, resolution.Tally, error) {
+	r, err := s.write.Force(ctx, &resolutionv1.ForceRequest{MarketId: string(f.MarketID), Verdict: string(f.Verdict), DecidedAt: stamp(f.DecidedAt)})
 	return claimOf(r, err)
 }
 

@@ -28,22 +28,22 @@ func NewSignals(cc grpc.ClientConnInterface, now func() time.Time) *Signals {
 }
 
 // File implements signal.Writer.
-func (s *Signals) File(ctx context.Context, by operator.Actor, d signal.Draft) (string, error) {
+func (s *Signals) File(ctx context.Context, by operator.Actor, d signal.Draft) (signal.Filed, error) {
 	draft := draftTo(d)
 	if teeth.Bites("B1") {
 		go s.filings.file(context.WithoutCancel(ctx), &signalv1.FileRequest{Caller: callerOf(by), Draft: draft}, d.Again)
-		return d.ID, nil
+		return signal.Filed{ID: d.ID}, nil
 	}
 	return s.filings.file(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: draft}, d.Again)
 }
 
 // RehearseFile implements signal.Writer.
-func (s *Signals) RehearseFile(ctx context.Context, by operator.Actor, d signal.Draft) (signal.Signal, error) {
+func (s *Signals) RehearseFile(ctx context.Context, by operator.Actor, d signal.Draft) (signal.Signal, signal.Filing, error) {
 	r, err := s.write.RehearseFile(ctx, &signalv1.RehearseFileRequest{Caller: callerOf(by), Draft: draftTo(d)})
 	if err != nil {
-		return signal.Signal{}, err
+		return signal.Signal{}, signal.Filing{}, err
 	}
-	return signalOf(r.GetSignal()), nil
+	return signalOf(r.GetSignal()), filingOf(r.GetFiling()), nil
 }
 
 // RehearseEvent implements signal.Writer.
@@ -62,7 +62,7 @@ func draftTo(d signal.Draft) *signalv1.Draft {
 		Id: d.ID, MarketId: string(d.MarketID), Direction: string(d.Direction), PriceBps: int32(d.Price),
 		MarketTitle: d.MarketTitle, ChannelId: d.ChannelID, Confidence: d.Confidence, CrowdYesBps: d.CrowdYes,
 		TimeToResolution: d.TimeToResolution, Source: string(d.Source), MediaAssetId: d.MediaAssetID,
-		TextTake: d.TextTake, Reach: d.Reach, ClobTokenId: d.ClobTokenID, CrowdLeanBps: d.CrowdLean,
+		TextTake: d.TextTake, Reach: d.Reach, ClobTokenId: d.ClobTokenID, CrowdLeanBps: d.CrowdLean, MaxSlippageBps: d.MaxSlippage,
 	}
 	if d.IdempotencyKey != "" {
 		draft.IdempotencyKey, draft.BodyHash = &d.IdempotencyKey, d.BodyHash
@@ -191,6 +191,26 @@ func signalOf(s *signalv1.Signal) signal.Signal {
 		Clv:              s.ClvBps,
 		LiveYes:          s.LiveYesBps,
 		Move:             s.MoveBps,
+		ScoreBasis:       syntax.Bps(s.GetScoreBasisBps()),
+		PriceVerified:    s.GetPriceVerified(),
+		Rated:            s.GetRated(),
+		Counted:          s.Counted,
+		MarketYes:        s.MarketYesBps,
+		ClosesAt:         at(s.GetClosesAt()),
+		QuoteAt:          at(s.GetQuoteAt()),
+		ConfirmedAt:      at(s.GetConfirmedAt()),
+		Reason:           s.GetReason(),
+		Unconfirmed:      s.GetUnconfirmed(),
+	}
+}
+
+func filingOf(f *signalv1.Filing) signal.Filing {
+	if f == nil { // of a refusal
+		return signal.Filing{}
+	}
+	return signal.Filing{
+		Price: syntax.Bps(f.GetPriceBps()), Basis: syntax.Bps(f.GetScoreBasisBps()), Verified: f.GetPriceVerified(), Rated: f.GetRated(),
+		MarketYes: f.MarketYesBps, Yes: f.YesPriceBps, No: f.NoPriceBps, Warnings: f.GetWarnings(),
 	}
 }
 

@@ -111,7 +111,9 @@ func (s *sample) market(ctx context.Context, i int) error {
 		}
 		// The first call brings the market in; a price that moved meanwhile says nothing.
 		if k == 0 || same(before, c.Snap) {
-			c.Tolerance = 1000
+			if c.Tolerance, err = s.belowMiddle(ctx, id, c); err != nil {
+				return err
+			}
 			filed[a.Text("id")] = c
 		}
 		if k == perMarket/2 { // the second half is filed without a snapshot
@@ -134,6 +136,20 @@ func (s *sample) market(ctx context.Context, i int) error {
 func (s *sample) snap(ctx context.Context, market string) (yes *int, err error) {
 	err = s.env.DB.QueryRow(ctx, "SELECT max(yes_bps) FROM api.market_quotes WHERE market_id = $1", market).Scan(&yes)
 	return yes, err
+}
+
+// belowMiddle is how far below the middle of the market the price of a side is: less than zero
+// with a spread. Without a quote the stated price is the scoring price, however low.
+func (s *sample) belowMiddle(ctx context.Context, market string, c second.Case) (bps int, err error) {
+	var yes, no *int
+	err = s.env.DB.QueryRow(ctx, "SELECT max(yes_price_bps), max(no_price_bps) FROM api.market_quotes WHERE market_id = $1", market).Scan(&yes, &no)
+	switch {
+	case err != nil || c.Snap == nil || yes == nil:
+		return 10_000, err
+	case c.Yes:
+		return *c.Snap - *yes, nil
+	}
+	return 10_000 - *c.Snap - *no, nil
 }
 
 func (s *sample) compare(ctx context.Context, market, verdict string, filed map[string]second.Case) error {

@@ -63,14 +63,14 @@ func delegate(ctx context.Context, env *frame.Env, p person) (d delegated, err e
 	scopes := []string{"signal:create"}
 	// Members in order and plain letters: these bytes are canonical already.
 	proved, failed := json.Marshal(map[string]any{
-		"appId": nil, "challenge": challenge, "denpaId": p.ID, "expiresAt": nil, "publicKey": d.signer, "scopes": scopes,
+		"appId": nil, "challenge": challenge, "denpaId": p.ID, "expiresAt": signerEnds, "publicKey": d.signer, "scopes": scopes,
 	})
 	if failed != nil {
 		return d, failed
 	}
 	proof := ed25519.Sign(private, []byte("denpa-signer-v1\n"+env.Stack.Hub+"/api/protocol/v1\n"+string(proved)))
 	send(protocol+"/signers", p.keys[0].Key, http.StatusCreated, map[string]any{
-		"publicKey": d.signer, "scopes": scopes, "challenge": challenge, "proof": hex.EncodeToString(proof),
+		"publicKey": d.signer, "scopes": scopes, "expiresAt": signerEnds, "challenge": challenge, "proof": hex.EncodeToString(proof),
 	})
 	if err != nil {
 		return d, err

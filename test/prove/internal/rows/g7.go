@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -42,8 +43,13 @@ var g7 = frame.Row{
 				}
 			}
 		}
-		cells, good := r.try(ctx, env, ops, seen)
-		n, fine := r.cronWithBody(ctx, env, doc, seen)
+		// A sign-out ends the session of the ring, so it comes after everything else.
+		isSignOut := func(op *described.Operation) bool { return op.Name() == "DELETE hub/api/auth/privy" }
+		signOut := slices.DeleteFunc(slices.Clone(ops), func(op *described.Operation) bool { return !isSignOut(op) })
+		cells, good := r.try(ctx, env, slices.DeleteFunc(ops, isSignOut), seen)
+		n, fine := r.try(ctx, env, signOut, seen)
+		cells, good = cells+n, good+fine
+		n, fine = r.cronWithBody(ctx, env, doc, seen)
 		cells, good = cells+n, good+fine
 		seen.Figure("routes", mounted)
 		seen.Figure("credentials", len(r.passes))

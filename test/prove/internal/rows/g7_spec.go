@@ -64,7 +64,9 @@ POST   /api/admin/resolve-signals                admin cron
 GET    /api/admin/resolve-signals                admin cron
 POST   /api/admin/daily-digest                   admin cron
 POST   /api/admin/markets                        admin
+POST   /api/admin/markets/{marketId}             admin
 POST   /api/admin/operators                      admin
+POST   /api/admin/apps/{appId}                   admin
 GET    /api/admin/pins                           admin
 POST   /api/admin/pins                           admin
 DELETE /api/admin/pins                           admin
@@ -151,6 +153,9 @@ POST   /api/streamer/register                    session
 GET    /api/streamer/me                          session key
 GET    /api/streamer/analytics                   session key admin
 POST   /api/admin/streamers                      admin
+GET    /api/admin/moderation                     admin
+POST   /api/admin/moderation                     admin
+POST   /api/reports                              session key
 POST   /api/streamer/stream                      jwt
 POST   /api/live/{handle}/clip                   session
 `

@@ -181,7 +181,8 @@ func (i *intruder) at(ctx context.Context, op *described.Operation) error {
 			op.Path == "/api/live/{handle}/clip" && a.Code() == "not_live",
 			"%s with a body that is right: %s", op.Name(), a)
 		said := string(a.Body)
-		if a.Err != nil || a.Status >= 500 || a.Status == http.StatusTooManyRequests || a.Status < 300 && (strings.Contains(said, planted) || strings.Contains(said, plantedDay) || strings.Contains(said, plantedUUID)) {
+		if a.Err != nil || a.Status >= 500 || a.Status == http.StatusTooManyRequests && op.Path != "/api/reports" || // ten a day
+			a.Status < 300 && (strings.Contains(said, planted) || strings.Contains(said, plantedDay) || strings.Contains(said, plantedUUID)) {
 			i.changed++
 			i.seen.Wrong("%s with %v: %s", op.Name(), slices.Sorted(maps.Keys(change)), a)
 		}
@@ -290,6 +291,14 @@ func (i *intruder) rest(op *described.Operation, key client.Credential, market s
 		return admin, map[string]any{"handle": i.me.Handle, "house": false}
 	case "POST /api/admin/streamers":
 		return admin, map[string]any{"handle": i.me.Handle, "status": "approved"}
+	case "POST /api/admin/apps/{appId}":
+		return admin, map[string]any{"trusted": true}
+	case "POST /api/admin/markets/{marketId}":
+		return admin, map[string]any{"rated": true, "reason": "checked"}
+	case "POST /api/admin/moderation":
+		return admin, map[string]any{"kind": "profile", "id": i.me.Handle, "action": "show", "reason": "checked"}
+	case "POST /api/reports":
+		return key, map[string]any{"kind": "profile", "id": i.me.Handle, "reason": "checked"}
 	case "POST /api/admin/pins":
 		return admin, map[string]any{"marketId": i.venue}
 	case "POST /api/admin/daily-digest":

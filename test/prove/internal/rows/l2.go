@@ -172,16 +172,24 @@ func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string
 	if err != nil {
 		return nil, err
 	}
+	reviewed, err := newApp(ctx, env, p.login, "public", "profile:read")
+	if err != nil {
+		return nil, err
+	}
+	named := strings.NewReplacer("{appId}", reviewed.id, "{marketId}", ids[2])
 	bodies := map[string]any{
-		"POST /api/broadcast/preempt":   slot,
-		"POST /api/resolution/finalize": map[string]any{"marketId": ids[0], "verdict": "YES"},
-		"POST /api/resolution/dispute":  map[string]any{"marketId": ids[1], "disputed": true, "reason": "row L2"},
+		"POST /api/admin/apps/{appId}":       map[string]any{"trusted": true},
+		"POST /api/admin/markets/{marketId}": map[string]any{"rated": true, "reason": "checked"},
+		"POST /api/broadcast/preempt":        slot,
+		"POST /api/resolution/finalize":      map[string]any{"marketId": ids[0], "verdict": "YES"},
+		"POST /api/resolution/dispute":       map[string]any{"marketId": ids[1], "disputed": true, "reason": "row L2"},
 		"POST /api/admin/markets": map[string]any{
 			"question": "Will row L2 make a market?", "lane": "OTHER", "cutoffAt": time.Now().AddDate(0, 1, 0).UTC().Format(time.RFC3339),
 		},
-		"POST /api/admin/operators": map[string]any{"handle": p.Handle, "operatorType": "human"},
-		"POST /api/admin/streamers": map[string]any{"handle": p.Handle, "status": "approved"},
-		"POST /api/admin/pins":      map[string]any{"marketId": pinned},
+		"POST /api/admin/operators":  map[string]any{"handle": p.Handle, "operatorType": "human"},
+		"POST /api/admin/streamers":  map[string]any{"handle": p.Handle, "status": "approved"},
+		"POST /api/admin/pins":       map[string]any{"marketId": pinned},
+		"POST /api/admin/moderation": map[string]any{"kind": "profile", "id": p.Handle, "action": "show", "reason": "checked"},
 	}
 	acts := map[string]string{}
 	do := func(op *described.Operation, name string, r client.Request) {
@@ -195,7 +203,7 @@ func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string
 		if op.Host == "api" {
 			continue
 		}
-		r := client.Request{URL: hub + op.Path, As: env.Admin(), Body: bodies[op.Method+" "+op.Path], Timeout: time.Minute}
+		r := client.Request{URL: hub + named.Replace(op.Path), As: env.Admin(), Body: bodies[op.Method+" "+op.Path], Timeout: time.Minute}
 		if op.Method == http.MethodDelete {
 			r.URL += "?marketId=" + pinned
 		}

@@ -107,16 +107,18 @@ func (m large) drained(ctx context.Context, env *frame.Env, l *sideLedger) error
 	return err
 }
 
-// scoresMatch counts operators whose score row is not the sum of their results.
+// scoresMatch counts operators whose score row differs from the sum of their results: points
+// and closing lines are those of calls that count.
 func scoresMatch(ctx context.Context, env *frame.Env, ops []client.Operator) (int, error) {
 	ids := make([]string, len(ops))
 	for i, o := range ops {
 		ids[i] = o.ID
 	}
 	return env.Count(ctx, `SELECT count(*) FROM api.operator_scores o LEFT JOIN (
-			SELECT user_id, sum(score) AS score, count(*) FILTER (WHERE status = 'won') AS won, count(*) FILTER (WHERE status = 'lost') AS lost,
-				count(*) FILTER (WHERE status = 'void') AS void, sum(clv_bps) AS clv
-			FROM api.signal_results WHERE user_id = ANY ($1::uuid[]) GROUP BY user_id) r ON r.user_id = o.user_id
+			SELECT r.user_id, sum(r.score) FILTER (WHERE r.counted) AS score, count(*) FILTER (WHERE r.status = 'won') AS won, count(*) FILTER (WHERE r.status = 'lost') AS lost,
+				count(*) FILTER (WHERE r.status = 'void') AS void, sum(r.clv_bps) FILTER (WHERE r.counted AND m.provider <> 'manual') AS clv
+			FROM api.signal_results r JOIN api.signals s ON s.id = r.signal_id JOIN api.markets m ON m.market_id = s.market_id
+			WHERE r.user_id = ANY ($1::uuid[]) GROUP BY r.user_id) r ON r.user_id = o.user_id
 		WHERE o.user_id = ANY ($1::uuid[]) AND (o.score, o.won, o.lost, o.void, o.clv_sum)
 			IS DISTINCT FROM (coalesce(r.score, 0), coalesce(r.won, 0), coalesce(r.lost, 0), coalesce(r.void, 0), coalesce(r.clv, 0))`, ids)
 }

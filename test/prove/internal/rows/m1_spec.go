@@ -4,6 +4,7 @@ package rows
 const named = `
 /api/admin/daily-digest                POST
 /api/admin/markets                     POST
+/api/admin/moderation                  GET POST
 /api/admin/resolve-signals             GET POST
 /api/admin/streamers                   POST
 /api/aura/history                      GET
@@ -60,6 +61,7 @@ const named = `
 /api/protocol/v1                       GET
 /api/protocol/v1/predictions           POST
 /api/protocol/v1/signals               POST
+/api/reports                           POST
 /api/resolution/dispute                POST
 /api/resolution/finalize               POST
 /api/resolution/markets                GET
@@ -116,6 +118,7 @@ const added = `
 /.well-known/oauth-protected-resource/api/protocol/v1     GET
 /.well-known/oauth-protected-resource/api/protocol/v1/mcp GET
 /api/admin/operators                                      POST
+/api/admin/apps/{appId}                                   POST
 /api/admin/pins                                           DELETE GET POST
 /api/dev/apps                                             GET POST
 /api/dev/apps/{appId}                                     DELETE PATCH

@@ -196,7 +196,7 @@ func (r *ring) secretPasses(_ context.Context, env *frame.Env) error {
 	r.add(pass{name: "the admin secret in a cookie", as: byHeader("Cookie", "x-admin-secret="+admin)})
 	r.add(pass{name: "the cron secret", as: byQuery("secret", cron), takes: []string{"cronSecret"}, query: true, cron: right})
 	r.add(pass{name: "the cron secret as the admin's", as: client.Admin(cron), admin: wrong})
-	r.add(pass{name: "the cron secret in a header", as: byHeader("X-Cron-Secret", cron)})
+	r.add(pass{name: "the cron secret in a header", as: byHeader("X-Cron-Secret", cron), takes: []string{"cronSecret"}, cron: right})
 	r.add(pass{name: "the cron secret as a bearer", as: byBearer(cron), bearer: true})
 	r.add(pass{name: "a wrong admin secret", as: client.Admin(strings.Repeat("x", len(admin))), admin: wrong})
 	r.add(pass{name: "an empty admin secret", as: client.Admin(""), admin: wrong})

@@ -39,6 +39,9 @@ func newPen(env *frame.Env, denpaID, name string) pen {
 	return pen{private: private, public: hex.EncodeToString(private.Public().(ed25519.PublicKey)), denpaID: denpaID, issuer: issuerOf(env)}
 }
 
+// signerEnds is when signers of these tests expire: those of an operator key must.
+var signerEnds = time.Now().UTC().AddDate(0, 0, 30).Format(time.RFC3339)
+
 // register makes the key a signer of the owner of a credential.
 func (p pen) register(ctx context.Context, env *frame.Env, as client.Credential, scopes ...string) error {
 	challenge, err := p.challenge(ctx, env, as)
@@ -57,13 +60,13 @@ func (p pen) challenge(ctx context.Context, env *frame.Env, as client.Credential
 // proved is what a new signer signs.
 func (p pen) proved(challenge string, scopes []string) []byte {
 	return fmt.Appendf(nil, "denpa-signer-v1\n%s\n%s", p.issuer, canonical(map[string]any{
-		"appId": p.appID, "challenge": challenge, "denpaId": p.denpaID, "expiresAt": nil, "publicKey": p.public, "scopes": scopes,
+		"appId": p.appID, "challenge": challenge, "denpaId": p.denpaID, "expiresAt": signerEnds, "publicKey": p.public, "scopes": scopes,
 	}))
 }
 
 func (p pen) apply(ctx context.Context, env *frame.Env, as client.Credential, challenge string, proof []byte, scopes []string) client.Answer {
 	return env.Client.Do(ctx, client.Request{URL: protocol(env, 1) + "/signers", As: as, Body: map[string]any{
-		"publicKey": p.public, "scopes": scopes, "challenge": challenge, "proof": hex.EncodeToString(proof),
+		"publicKey": p.public, "scopes": scopes, "expiresAt": signerEnds, "challenge": challenge, "proof": hex.EncodeToString(proof),
 	}})
 }
 

@@ -1,26 +1,29 @@
--- Numbers the next signal.resolved rows of the market $1 behind the operator $2
--- and the number $4, each with the moment.minted row behind it, if there is one. $3
--- are ids, two for each signal of a chunk. The chunk ends at the first signal without
--- a result. In the same step the scores and tallies by lane move and the signals stop
--- being open, so each happens once for each signal.
+-- Numbers the next signal.resolved rows of the market $1 after the operator $2 and the
+-- number $4, each followed by its moment.minted row, if there is one. $3 are ids, two for
+-- each signal of a chunk. The chunk ends at the first signal without a result. The same step
+-- moves the scores and tallies by lane and closes the signals, so each happens once for each
+-- signal. Points are of counted calls; tallies are of those on venue markets.
 WITH batch AS (
-    SELECT s.id, s.user_id, s.created_at, s.yes, s.market_title, s.confidence, within_price(s.basis) AS price,
-        r.status, r.score, r.clv_bps, r.scoring_vertical AS lane, r.resolved_at,
+    SELECT s.id, s.user_id, s.created_at, s.yes, s.market_title, s.confidence, r.basis, within_price(r.basis) AS price,
+        s.price_verified, s.rated, r.status, r.score, r.clv_bps, r.scoring_vertical AS lane, r.resolved_at, r.counted, r.reason,
+        r.counted AND $1 NOT LIKE 'native-%' AS line,
         o.id AS moment, o.tier, o.odds_bps,
         row_number() OVER (ORDER BY s.user_id) AS n,
         count(o.id) OVER (ORDER BY s.user_id) AS minted, -- this one's with those before
         bool_and(r.signal_id IS NOT NULL) OVER (ORDER BY s.user_id) AS ready
     FROM (
-        SELECT id, user_id, created_at, yes, market_title, confidence, score_basis_bps AS basis FROM signals
+        SELECT id, user_id, created_at, yes, market_title, confidence, score_basis_bps, price_verified, rated FROM signals
         WHERE market_id = $1 AND user_id > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000')
         ORDER BY user_id LIMIT cardinality($3::uuid[]) / 2
     ) s
-    -- By key, one by one: how long a chunk is is not known when this is planned.
-    LEFT JOIN LATERAL (SELECT signal_id, status, score, clv_bps, scoring_vertical, resolved_at FROM signal_results WHERE signal_id = s.id LIMIT 1) r ON true
-    LEFT JOIN LATERAL (SELECT id, tier, odds_bps FROM moments WHERE signal_id = s.id AND r.status = 'won' AND s.basis <= 5000 LIMIT 1) o ON true
+    -- By key, one by one: the length of a chunk is unknown when this is planned.
+    LEFT JOIN LATERAL (
+        SELECT signal_id, status, score, clv_bps, scoring_vertical, resolved_at, counted, reason, coalesce(basis_bps, s.score_basis_bps) AS basis
+        FROM signal_results WHERE signal_id = s.id LIMIT 1) r ON true
+    LEFT JOIN LATERAL (SELECT id, tier, odds_bps FROM moments WHERE signal_id = s.id AND r.counted LIMIT 1) o ON true
 ), chunk AS (
-    SELECT id, user_id, created_at, yes, market_title, confidence, price, status, score, clv_bps, lane, resolved_at,
-        moment, tier, odds_bps, n, minted
+    SELECT id, user_id, created_at, yes, market_title, confidence, basis, price, price_verified, rated, status, score, clv_bps, lane, resolved_at,
+        counted, reason, line, moment, tier, odds_bps, n, minted
     FROM batch WHERE ready
 ), tally AS (
     SELECT count(*) AS waiting, count(*) FILTER (WHERE ready) AS done,
@@ -35,7 +38,8 @@ WITH batch AS (
     LEFT JOIN LATERAL (SELECT handle FROM users WHERE id = c.user_id LIMIT 1) u ON true
     CROSS JOIN LATERAL (
         SELECT c.n + c.minted - (c.moment IS NOT NULL)::integer AS n, 'signal.resolved' AS type,
-            jsonb_build_object('signalId', c.id, 'marketId', $1, 'handle', u.handle, 'status', c.status, 'score', c.score, 'clvBps', c.clv_bps) AS data
+            jsonb_build_object('signalId', c.id, 'marketId', $1, 'handle', u.handle, 'status', c.status, 'score', c.score, 'clvBps', c.clv_bps,
+                'scoreBasisBps', c.basis, 'priceVerified', c.price_verified, 'rated', c.rated, 'counted', c.counted, 'reason', c.reason) AS data
         UNION ALL
         SELECT c.n + c.minted, 'moment.minted',
             jsonb_build_object('id', c.moment, 'tier', c.tier, 'handle', u.handle, 'signalId', c.id, 'marketId', $1, 'marketTitle', c.market_title,
@@ -44,17 +48,18 @@ WITH batch AS (
         WHERE c.moment IS NOT NULL
     ) e
 ), scored AS (
-    INSERT INTO operator_lane_scores AS o (user_id, lane, won, lost, void, score, price_sum)
-    SELECT user_id, lane, (status = 'won')::integer, (status = 'lost')::integer, (status = 'void')::integer, score,
-        CASE WHEN status <> 'void' THEN price ELSE 0 END
+    INSERT INTO operator_lane_scores AS o (user_id, lane, won, lost, void, score, price_sum, counted, counted_lines)
+    SELECT user_id, lane, (status = 'won')::integer, (status = 'lost')::integer, (status = 'void')::integer,
+        CASE WHEN counted THEN score ELSE 0 END, CASE WHEN line THEN price ELSE 0 END, counted::integer, line::integer
     FROM chunk
     ON CONFLICT (user_id, lane) DO UPDATE SET
         won = o.won + excluded.won, lost = o.lost + excluded.lost,
-        void = o.void + excluded.void, score = o.score + excluded.score, price_sum = o.price_sum + excluded.price_sum
+        void = o.void + excluded.void, score = o.score + excluded.score, price_sum = o.price_sum + excluded.price_sum,
+        counted = o.counted + excluded.counted, counted_lines = o.counted_lines + excluded.counted_lines
 ), sampled AS (
     INSERT INTO operator_tallies AS t (user_id, lane, price_bps, confidence, calls, wins)
     SELECT user_id, lane, price, coalesce(confidence, 0), 1, (status = 'won')::integer
-    FROM chunk WHERE status <> 'void'
+    FROM chunk WHERE line
     ON CONFLICT (user_id, lane, price_bps, confidence) DO UPDATE SET calls = t.calls + 1, wins = t.wins + excluded.wins
 ), closed AS (
     DELETE FROM open_signals WHERE ctid = ANY (ARRAY(

@@ -16,6 +16,10 @@ WITH taken AS (
                 'direction', CASE WHEN s.yes THEN 'YES' ELSE 'NO' END,
                 'priceAtPrediction', s.price_bps, 'crowdYesAtSignal', s.crowd_yes_bps,
                 'status', 'pending', 'score', NULL, 'resolvedAt', NULL, 'textTake', s.text_take,
+                'scoreBasisBps', s.score_basis_bps, 'priceVerified', s.price_verified, 'rated', s.rated, 'counted', NULL,
+                'reason', NULL, 'confirmedAt', NULL, 'marketYesAtSignal', s.market_yes_bps,
+                'quoteAt', to_char(s.quote_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                'closesAtSignal', to_char(s.closes_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                 'createdAt', to_char(s.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
             FROM signals s JOIN users u ON u.id = s.user_id
             WHERE s.id = t.signal_id)

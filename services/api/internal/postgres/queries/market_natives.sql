@@ -6,7 +6,7 @@ SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.
     m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url,
     m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at,
     m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no,
-    m.takes, m.streams,
+    m.takes, m.streams, m.rated_ruling, m.creator,
     p.verdict, p.proof_url, p.proposed_at
 FROM market_records m
 LEFT JOIN resolution_proposals p ON p.market_id = m.market_id AND p.proposed_at > $4

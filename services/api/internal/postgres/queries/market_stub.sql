@@ -1,4 +1,4 @@
--- A market that no venue answered for yet; a call on it is not lost.
+-- A market that no venue has confirmed; a call on it is not lost.
 INSERT INTO markets (market_id, provider, title, status, created_at, updated_at)
-VALUES ($1, $2, $3, 'unknown', $4, $4)
+VALUES ($1, $2, $1, 'unknown', $3, $3)
 ON CONFLICT (market_id) DO NOTHING

@@ -1,17 +1,25 @@
--- Prices that a stream told: $1 market, $2 when, $3 price. Each is kept where it
--- is newer than what is kept of an open market, and becomes a snapshot where the
--- last one is older than fifteen seconds. Rows are locked in the order of ids, as
--- all who write quotes do. It gives the number of newer prices.
+-- Streamed prices: $1 market, $2 when, $3 middle, $4 to $7 price of each side with its time and
+-- source (null without a quote), $8 now. Each is stored where it is newer than what is stored of
+-- an open market, and becomes a snapshot where the last one is older than fifteen seconds. The
+-- quote of a market with a call in the last ten minutes leaves a row in quotes, at most one in
+-- five seconds. Rows are locked in the order of ids, as by all writers of quotes. It returns
+-- the number of newer prices.
 WITH held AS MATERIALIZED (
-    SELECT q.market_id, i.at, i.yes_bps
-    FROM unnest($1::text[], $2::timestamptz[], $3::integer[]) AS i (market_id, at, yes_bps)
+    SELECT q.market_id, i.at, i.yes_bps, i.yes_price_bps, i.no_price_bps, i.quoted_at, i.quote_rule
+    FROM unnest($1::text[], $2::timestamptz[], $3::integer[], $4::integer[], $5::integer[], $6::timestamptz[], $7::text[])
+        AS i (market_id, at, yes_bps, yes_price_bps, no_price_bps, quoted_at, quote_rule)
     JOIN market_quotes q ON q.market_id = i.market_id
     JOIN markets m ON m.market_id = i.market_id
     WHERE m.status = 'open' AND NOT m.provisional AND m.provider <> 'manual' AND q.at < i.at
     ORDER BY q.market_id
     FOR UPDATE OF q
 ), told AS (
-    UPDATE market_quotes q SET yes_bps = h.yes_bps, at = h.at, answered_at = coalesce(q.answered_at, q.at)
+    UPDATE market_quotes q SET yes_bps = h.yes_bps, at = h.at, answered_at = coalesce(q.answered_at, q.at),
+        (yes_price_bps, no_price_bps, quoted_at, quote_rule, quote_sha256) = (
+            SELECT n.* FROM (VALUES
+                (h.yes_price_bps, h.no_price_bps, h.quoted_at, h.quote_rule, NULL::bytea),
+                (q.yes_price_bps, q.no_price_bps, q.quoted_at, q.quote_rule, q.quote_sha256)) AS n
+            ORDER BY n.column3 DESC NULLS LAST LIMIT 1)
     FROM held h
     WHERE q.market_id = h.market_id AND q.at < h.at
     RETURNING q.market_id, q.at, q.yes_bps
@@ -19,6 +27,15 @@ WITH held AS MATERIALIZED (
     INSERT INTO market_prices (market_id, at, yes_bps)
     SELECT t.market_id, t.at, t.yes_bps FROM told t
     WHERE NOT EXISTS (SELECT FROM market_prices p WHERE p.market_id = t.market_id AND p.at > t.at - interval '15 seconds')
+    ON CONFLICT (market_id, at) DO NOTHING
+), stored AS (
+    INSERT INTO quotes (market_id, at, yes_price_bps, no_price_bps, rule)
+    SELECT h.market_id, h.quoted_at, h.yes_price_bps, h.no_price_bps, h.quote_rule
+    FROM held h
+    WHERE h.quoted_at IS NOT NULL AND h.market_id IN (SELECT market_id FROM told)
+        AND EXISTS (SELECT FROM market_totals t WHERE t.market_id = h.market_id AND t.called_at > $8::timestamptz - interval '10 minutes')
+        AND NOT EXISTS (SELECT FROM quotes r WHERE r.market_id = h.market_id AND r.at > h.quoted_at - interval '5 seconds')
+    ORDER BY h.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 )
 SELECT count(*) FROM told

@@ -1,2 +1,2 @@
--- The next $2 operators behind $1, by id; null: from the first, and there are no more.
+-- Recomputes the records of the next $2 operators after $1, by id; null: from the first, and after the last.
 SELECT fill_records($1, $2)

@@ -1,7 +1,7 @@
 -- The first places of the ranked field. $1 limit, $2 start of the 28 days.
 -- The first rows of each tier that nothing moved, and those that something did.
 WITH fresh AS MATERIALIZED (
-    SELECT f.user_id, f.tier, f.handle COLLATE "C" AS handle, f.score, f.total, f.won + f.lost AS resolved,
+    SELECT f.user_id, f.tier, f.handle COLLATE "C" AS handle, f.score, f.total, f.counted, f.won + f.lost AS resolved,
         CASE WHEN f.won + f.lost = 0 THEN 0 ELSE (200 * f.won + f.won + f.lost) / (2 * (f.won + f.lost)) END AS accuracy
     FROM board_fresh('', greatest($2, (SELECT since FROM board_state)), NULL) f
 ), top AS (
@@ -12,12 +12,12 @@ WITH fresh AS MATERIALIZED (
         CROSS JOIN LATERAL (
             SELECT user_id, score, total, resolved, accuracy, handle
             FROM board_rows
-            WHERE lane = '' AND tier = t.tier AND resolved > 0 AND user_id NOT IN (SELECT user_id FROM fresh)
+            WHERE lane = '' AND tier = t.tier AND counted > 0 AND user_id NOT IN (SELECT user_id FROM fresh)
             ORDER BY score DESC, resolved DESC, accuracy DESC, handle
             LIMIT $1
         ) k
         UNION ALL
-        SELECT user_id, score, total, resolved, accuracy, handle FROM fresh WHERE tier <> 'automated' AND resolved > 0
+        SELECT user_id, score, total, resolved, accuracy, handle FROM fresh WHERE tier <> 'automated' AND counted > 0
     ) r
     ORDER BY score DESC, resolved DESC, accuracy DESC, handle
     LIMIT $1

@@ -1,38 +1,37 @@
--- Every counter beside a count of the record; rows are the differences. Signals and
--- results are each read once; all counts follow from the two. What was called at is in
--- the signal alone: which of them are decided is read from the claim on their market.
+-- Compares every counter with a count of the record; rows are the differences. Signals and
+-- results are each read once for the counts of published calls, and joined for those of
+-- counted calls, whose market and price are in the signal.
 WITH called AS MATERIALIZED (
-    -- By market, and by operator and lane of the claim (null: none).
-    SELECT s.market_id, s.user_id, c.lane, count(*) AS n, count(*) FILTER (WHERE s.yes) AS yes,
-        count(*) FILTER (WHERE s.created_at < (SELECT since FROM board_state)) AS aged,
-        coalesce(sum(least(greatest(s.score_basis_bps, 1), 9999)) FILTER (WHERE c.decided
-            AND (c.drained OR s.user_id <= c.after_user)), 0) AS price_sum
+    -- By market, and by operator.
+    SELECT s.market_id, s.user_id, count(*) AS n, count(*) FILTER (WHERE s.yes) AS yes,
+        count(*) FILTER (WHERE s.created_at < (SELECT since FROM board_state)) AS aged
     FROM signals s
-    LEFT JOIN (
-        SELECT r.market_id, r.lane, r.outcome <> 'INVALID' AS decided, d.market_id IS NULL AS drained, d.after_user
-        FROM market_resolutions r LEFT JOIN score_drains d ON d.market_id = r.market_id
-    ) c ON c.market_id = s.market_id
-    GROUP BY GROUPING SETS ((s.market_id), (s.user_id, c.lane))
+    GROUP BY GROUPING SETS ((s.market_id), (s.user_id))
 ), machine AS (
     SELECT s.market_id AS id, count(*) FILTER (WHERE s.yes) AS yes, count(*) FILTER (WHERE NOT s.yes) AS no
-    FROM users u JOIN signals s ON s.user_id = u.id WHERE NOT u.crowd GROUP BY s.market_id
+    FROM users u JOIN signals s ON s.user_id = u.id
+    WHERE NOT u.crowd GROUP BY s.market_id
 ), market AS (
     SELECT c.market_id AS id, c.yes, c.n - c.yes AS no, c.yes - coalesce(m.yes, 0) AS crowd_yes, c.n - c.yes - coalesce(m.no, 0) AS crowd_no
     FROM called c LEFT JOIN machine m ON m.id = c.market_id WHERE c.market_id IS NOT NULL
 ), total AS (
-    SELECT user_id AS id, sum(n)::bigint AS total, sum(aged)::bigint AS aged FROM called WHERE user_id IS NOT NULL GROUP BY user_id
+    SELECT user_id AS id, n AS total, aged FROM called WHERE user_id IS NOT NULL
 ), lane AS MATERIALIZED (
-    SELECT r.id, r.lane, r.won, r.lost, r.void, r.score, r.clv_sum, r.clv_count, r.beat_line, r.aged_score, r.aged_done, coalesce(c.price_sum, 0) AS price_sum
-    FROM (
-        SELECT r.user_id AS id, r.scoring_vertical AS lane, count(*) FILTER (WHERE r.status = 'won') AS won,
-            count(*) FILTER (WHERE r.status = 'lost') AS lost, count(*) FILTER (WHERE r.status = 'void') AS void, sum(r.score) AS score,
-            coalesce(sum(r.clv_bps), 0) AS clv_sum, count(r.clv_bps) AS clv_count, count(*) FILTER (WHERE r.clv_bps > 0) AS beat_line,
-            coalesce(sum(r.score) FILTER (WHERE r.resolved_at < (SELECT since FROM board_state)), 0) AS aged_score,
-            count(*) FILTER (WHERE r.resolved_at < (SELECT since FROM board_state) AND r.status <> 'void') AS aged_done
-        FROM signal_results r GROUP BY r.user_id, r.scoring_vertical
-    ) r LEFT JOIN called c ON c.user_id = r.id AND c.lane = r.lane
+    SELECT r.user_id AS id, r.scoring_vertical AS lane, count(*) FILTER (WHERE r.status = 'won') AS won,
+        count(*) FILTER (WHERE r.status = 'lost') AS lost, count(*) FILTER (WHERE r.status = 'void') AS void,
+        coalesce(sum(r.score) FILTER (WHERE r.counted), 0) AS score, count(*) FILTER (WHERE r.counted) AS counted,
+        count(*) FILTER (WHERE l.line) AS counted_lines, coalesce(sum(r.clv_bps) FILTER (WHERE l.line), 0) AS clv_sum,
+        count(r.clv_bps) FILTER (WHERE l.line) AS clv_count, count(*) FILTER (WHERE l.line AND r.clv_bps > 0) AS beat_line,
+        coalesce(sum(least(greatest(coalesce(r.basis_bps, s.score_basis_bps), 1), 9999)) FILTER (WHERE l.line), 0) AS price_sum,
+        coalesce(sum(r.score) FILTER (WHERE r.counted AND r.resolved_at < (SELECT since FROM board_state)), 0) AS aged_score,
+        count(*) FILTER (WHERE r.counted AND r.resolved_at < (SELECT since FROM board_state)) AS aged_done
+    FROM signal_results r
+    JOIN signals s ON s.id = r.signal_id
+    CROSS JOIN LATERAL (SELECT r.counted AND s.market_id NOT LIKE 'native-%' AS line) l
+    GROUP BY r.user_id, r.scoring_vertical
 ), score AS (
     SELECT l.id, sum(l.won)::bigint AS won, sum(l.lost)::bigint AS lost, sum(l.void)::bigint AS void, sum(l.score)::bigint AS score,
+        sum(l.counted)::bigint AS counted, sum(l.counted_lines)::bigint AS counted_lines,
         sum(l.clv_sum)::bigint AS clv_sum, sum(l.clv_count)::bigint AS clv_count, sum(l.beat_line)::bigint AS beat_line,
         sum(l.aged_score)::bigint AS aged_score, sum(l.aged_done)::bigint AS aged_done, sum(l.price_sum)::bigint AS price_sum
     FROM lane l GROUP BY l.id
@@ -42,7 +41,7 @@ WITH called AS MATERIALIZED (
 ), whole AS MATERIALIZED (
     -- Each operator once, with all that is counted of the whole record.
     SELECT id, t.total, coalesce(t.aged, 0) AS aged, k.takes, coalesce(k.aged, 0) AS takes_aged, s.won, s.lost, s.void, s.score, s.clv_sum, s.clv_count, s.beat_line,
-        s.price_sum, coalesce(s.aged_score, 0) AS aged_score, coalesce(s.aged_done, 0) AS aged_done
+        s.counted, s.counted_lines, s.price_sum, coalesce(s.aged_score, 0) AS aged_score, coalesce(s.aged_done, 0) AS aged_done
     FROM total t FULL JOIN score s USING (id) FULL JOIN take k USING (id)
 ), moved AS (
     SELECT user_id FROM board_fresh('', (SELECT since FROM board_state), NULL)
@@ -51,13 +50,13 @@ WITH called AS MATERIALIZED (
     -- window is the record without what is older.
     SELECT c.user_id AS id, '' AS lane, c.score, c.won, c.lost, c.void, t.total,
         t.total - coalesce(w.aged, 0) AS calls, coalesce(w.takes, 0) - coalesce(w.takes_aged, 0) AS takes,
-        c.score - coalesce(w.aged_score, 0) AS month_score, c.won + c.lost - coalesce(w.aged_done, 0) AS month_done
+        c.score - coalesce(w.aged_score, 0) AS month_score, c.counted - coalesce(w.aged_done, 0) AS month_done, c.counted
     FROM operator_scores c
     JOIN operator_totals t ON t.user_id = c.user_id AND t.total > 0
     LEFT JOIN whole w ON w.id = c.user_id
     UNION ALL
     SELECT c.id, c.lane, c.score, c.won, c.lost, c.void, w.total, w.total - w.aged, coalesce(w.takes, 0) - w.takes_aged,
-        c.score - c.aged_score, c.won + c.lost - c.aged_done
+        c.score - c.aged_score, c.counted - c.aged_done, c.counted
     FROM lane c JOIN whole w ON w.id = c.id AND w.total IS NOT NULL
 )
 SELECT 'market_totals', coalesce(k.market_id, c.id), row(k.yes, k.no, k.crowd_yes, k.crowd_no)::text, row(c.yes, c.no, c.crowd_yes, c.crowd_no)::text
@@ -69,22 +68,25 @@ SELECT 'operator_totals', coalesce(k.user_id, c.id)::text, row(k.total, k.crowd)
 FROM operator_totals k FULL JOIN whole c ON c.id = k.user_id LEFT JOIN users u ON u.id = coalesce(k.user_id, c.id)
 WHERE coalesce(k.total, 0) <> coalesce(c.total, 0) OR k.crowd <> u.crowd
 UNION ALL
-SELECT 'operator_scores', coalesce(k.user_id, c.id)::text, row(k.won, k.lost, k.void, k.score, k.clv_sum, k.clv_count, k.beat_line, k.price_sum)::text,
-    row(c.won, c.lost, c.void, c.score, c.clv_sum, c.clv_count, c.beat_line, c.price_sum)::text
+SELECT 'operator_scores', coalesce(k.user_id, c.id)::text, row(k.won, k.lost, k.void, k.score, k.clv_sum, k.clv_count, k.beat_line, k.price_sum, k.counted, k.counted_lines)::text,
+    row(c.won, c.lost, c.void, c.score, c.clv_sum, c.clv_count, c.beat_line, c.price_sum, c.counted, c.counted_lines)::text
 FROM operator_scores k FULL JOIN whole c ON c.id = k.user_id
-WHERE (coalesce(k.won, 0), coalesce(k.lost, 0), coalesce(k.void, 0), coalesce(k.score, 0), coalesce(k.clv_sum, 0), coalesce(k.clv_count, 0), coalesce(k.beat_line, 0), coalesce(k.price_sum, 0))
-    IS DISTINCT FROM (coalesce(c.won, 0), coalesce(c.lost, 0), coalesce(c.void, 0), coalesce(c.score, 0), coalesce(c.clv_sum, 0), coalesce(c.clv_count, 0), coalesce(c.beat_line, 0), coalesce(c.price_sum, 0))
+WHERE (coalesce(k.won, 0), coalesce(k.lost, 0), coalesce(k.void, 0), coalesce(k.score, 0), coalesce(k.clv_sum, 0), coalesce(k.clv_count, 0), coalesce(k.beat_line, 0), coalesce(k.price_sum, 0),
+        coalesce(k.counted, 0), coalesce(k.counted_lines, 0))
+    IS DISTINCT FROM (coalesce(c.won, 0), coalesce(c.lost, 0), coalesce(c.void, 0), coalesce(c.score, 0), coalesce(c.clv_sum, 0), coalesce(c.clv_count, 0), coalesce(c.beat_line, 0), coalesce(c.price_sum, 0),
+        coalesce(c.counted, 0), coalesce(c.counted_lines, 0))
 UNION ALL
-SELECT 'operator_lane_scores', coalesce(k.user_id, c.id)::text || ' ' || coalesce(k.lane, c.lane), row(k.won, k.lost, k.void, k.score, k.price_sum)::text,
-    row(c.won, c.lost, c.void, c.score, c.price_sum)::text
+SELECT 'operator_lane_scores', coalesce(k.user_id, c.id)::text || ' ' || coalesce(k.lane, c.lane), row(k.won, k.lost, k.void, k.score, k.price_sum, k.counted, k.counted_lines)::text,
+    row(c.won, c.lost, c.void, c.score, c.price_sum, c.counted, c.counted_lines)::text
 FROM operator_lane_scores k FULL JOIN (
     -- Without the results whose feed rows are still to be numbered: those move them.
     SELECT l.id, l.lane, l.won - coalesce(p.won, 0) AS won, l.lost - coalesce(p.lost, 0) AS lost, l.void - coalesce(p.void, 0) AS void,
-        l.score - coalesce(p.score, 0) AS score, l.price_sum - coalesce(p.price_sum, 0) AS price_sum
+        l.score - coalesce(p.score, 0) AS score, l.price_sum - coalesce(p.price_sum, 0) AS price_sum,
+        l.counted - coalesce(p.counted, 0) AS counted, l.counted_lines - coalesce(p.counted_lines, 0) AS counted_lines
     FROM lane l LEFT JOIN board_pending() p ON p.user_id = l.id AND p.lane = l.lane
 ) c ON c.id = k.user_id AND c.lane = k.lane
-WHERE (coalesce(k.won, 0), coalesce(k.lost, 0), coalesce(k.void, 0), coalesce(k.score, 0), coalesce(k.price_sum, 0))
-    IS DISTINCT FROM (coalesce(c.won, 0), coalesce(c.lost, 0), coalesce(c.void, 0), coalesce(c.score, 0), coalesce(c.price_sum, 0))
+WHERE (coalesce(k.won, 0), coalesce(k.lost, 0), coalesce(k.void, 0), coalesce(k.score, 0), coalesce(k.price_sum, 0), coalesce(k.counted, 0), coalesce(k.counted_lines, 0))
+    IS DISTINCT FROM (coalesce(c.won, 0), coalesce(c.lost, 0), coalesce(c.void, 0), coalesce(c.score, 0), coalesce(c.price_sum, 0), coalesce(c.counted, 0), coalesce(c.counted_lines, 0))
 UNION ALL
 SELECT 'operator_takes', coalesce(k.user_id, c.id)::text, k.takes::text, c.takes::text
 FROM operator_takes k FULL JOIN whole c ON c.id = k.user_id
@@ -104,11 +106,11 @@ WHERE (coalesce(k.calls, 0), coalesce(k.takes, 0), coalesce(k.score, 0), coalesc
     IS DISTINCT FROM (0, 0, coalesce(c.aged_score, 0), coalesce(c.aged_done, 0))
 UNION ALL
 SELECT 'board_rows', coalesce(k.user_id, c.id)::text || ' ' || coalesce(k.lane, c.lane),
-    row(k.tier, k.handle, k.score, k.won, k.lost, k.void, k.total, k.calls, k.takes, k.month_score, k.month_done)::text,
-    row(u.tier, u.handle, c.score, c.won, c.lost, c.void, c.total, c.calls, c.takes, c.month_score, c.month_done)::text
+    row(k.tier, k.handle, k.score, k.won, k.lost, k.void, k.total, k.calls, k.takes, k.month_score, k.month_done, k.counted)::text,
+    row(u.tier, u.handle, c.score, c.won, c.lost, c.void, c.total, c.calls, c.takes, c.month_score, c.month_done, c.counted)::text
 FROM board_rows k FULL JOIN row_of c ON c.id = k.user_id AND c.lane = k.lane
 LEFT JOIN users u ON u.id = c.id
 WHERE coalesce(k.user_id, c.id) NOT IN (SELECT user_id FROM moved)
-    AND (k.tier, k.handle, k.score, k.won, k.lost, k.void, k.total, k.calls, k.takes, k.month_score, k.month_done)
-    IS DISTINCT FROM (u.tier, u.handle, c.score, c.won, c.lost, c.void, c.total, c.calls, c.takes, c.month_score, c.month_done)
+    AND (k.tier, k.handle, k.score, k.won, k.lost, k.void, k.total, k.calls, k.takes, k.month_score, k.month_done, k.counted)
+    IS DISTINCT FROM (u.tier, u.handle, c.score, c.won, c.lost, c.void, c.total, c.calls, c.takes, c.month_score, c.month_done, c.counted)
 LIMIT 1000

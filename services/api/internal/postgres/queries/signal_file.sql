@@ -1,13 +1,23 @@
--- Files what waits, in one statement: who acts, the market under lock, the
--- price rules of contract 4.2.7, the row, the counters, the outbox. A call that has
--- one before it finds that by the unique key; signal_file_raced tells which.
--- $19 now, $20 price tolerance (bps), $21 whether a passed end is provisional, $22
--- what the market's venue said: 0 nobody asked, 1 it is away, 2 there is none.
+-- Files a batch of calls in one statement: the caller, the market under lock, the price
+-- rules, the row, the counters, the outbox. A call whose caller already has one on the market
+-- finds that by the unique key; signal_file_raced reads which.
+-- $18 the venue word of a call: 0 not asked, 1 asked, 2 it denies the market, 3 must not be
+-- asked. $19 now, $20 price tolerance (bps), $21 whether a passed end is provisional, $22 most
+-- slippage of a call (bps), $23 oldest time of a usable quote, $24 volume in USD from which a
+-- market is rated, $25 creators on Manifold whose markets are rated.
 -- The parts between "only" and "end" are left out where they are not needed.
 WITH judged AS MATERIALIZED (
-    SELECT i.n, i.id, i.market_id, a.id AS actor, i.yes, i.price, i.crowd, i.confidence, i.ttr, i.take, i.source,
-        i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean,
-        coalesce(i.title, m.title, i.market_id) AS title, m.end_date, q.yes_bps AS snap, q.at AS snap_at,
+    SELECT i.n, i.id, i.market_id, a.id AS actor, i.yes, p.paid, i.crowd, i.confidence, i.ttr, i.take, i.source,
+        i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean, m.end_date,
+        s.snap, s.yes_price, s.no_price, CASE WHEN m.provider <> 'manual' AND s.yes_price IS NOT NULL THEN q.quoted_at END AS quote_at,
+        q.quote_rule, q.quote_sha256, b.side IS NOT NULL AS verified,
+        -- greatest ignores NULL: the basis of an unverified call is its stated price.
+        greatest(p.paid, b.side - $20::integer) AS basis,
+        CASE WHEN m.provider = 'manual' OR m.fetched_at IS NOT NULL THEN m.title ELSE i.market_id END AS title,
+        CASE WHEN m.rated_ruling IS NOT NULL THEN m.rated_ruling
+             WHEN m.provider = 'manual' THEN coalesce(m.created_by = 'admin', false)
+             WHEN m.provider = 'manifold' THEN coalesce(ARRAY['*', m.creator] && $25::text[], false)
+             ELSE coalesce(q.volume_usd, 0) >= $24::double precision END AS rated,
         k.hash IS NOT NULL AND coalesce(k.last_used_at < $19::timestamptz - interval '1 minute', true) AS idle,
         coalesce(NULL
             -- only keys
@@ -25,29 +35,37 @@ WITH judged AS MATERIALIZED (
             -- A native market is provisional by a proposal, which lives for seven days.
             WHEN m.disputed OR m.provisional AND (m.provider <> 'manual'
                 OR coalesce(m.provisional_at > $19::timestamptz - interval '7 days', true)) THEN 'provisional'
-            WHEN m.status = 'unknown' AND m.fetched_at IS NULL THEN
-                CASE i.venue WHEN 1 THEN 'file' WHEN 2 THEN 'absent' ELSE 'stub' END
-            WHEN m.status <> 'open' THEN 'provisional'
+            WHEN m.status = 'unknown' AND m.fetched_at IS NULL AND i.venue = 0 THEN 'stub'
+            WHEN m.status = 'unknown' AND m.fetched_at IS NULL AND i.venue = 2 THEN 'absent'
+            WHEN m.status <> 'open' AND (m.status <> 'unknown' OR m.fetched_at IS NOT NULL) THEN 'provisional'
             WHEN m.end_date <= $19::timestamptz AND ($21::boolean OR m.provider = 'manual') THEN 'provisional'
+            WHEN i.venue = 2 THEN 'provisional'
+            WHEN b.side IS NULL AND i.venue = 0 THEN 'quote'
+            WHEN b.side - p.paid > i.slippage THEN 'moved'
+            WHEN b.side IS NULL AND i.slippage IS NOT NULL AND i.venue <> 3 THEN 'unverified'
             ELSE 'file'
         END AS verdict
+        -- only stubs
+        , m.provider <> 'manual' AND m.fetched_at IS NULL AS unconfirmed
+        -- end stubs
     FROM (
-        -- By market: the order in which everybody locks them.
+        -- By market: all transactions lock markets in this order.
         SELECT * FROM unnest(
-            $1::uuid[], $2::bytea[], $3::uuid[], $4::text[], $5::text[], $6::boolean[], $7::integer[],
-            $8::integer[], $9::smallint[], $10::text[], $11::text[], $12::integer[], $13::text[],
-            $14::text[], $15::integer[], $16::text[], $17::bytea[], $18::integer[], $22::smallint[]
+            $1::uuid[], $2::bytea[], $3::uuid[], $4::text[], $5::boolean[], $6::integer[],
+            $7::integer[], $8::smallint[], $9::text[], $10::text[], $11::integer[], $12::text[],
+            $13::text[], $14::integer[], $15::text[], $16::bytea[], $17::integer[], $18::smallint[], $22::integer[]
         ) WITH ORDINALITY AS t (
-            id, key_hash, user_id, market_id, title, yes, price,
+            id, key_hash, user_id, market_id, yes, price,
             crowd, confidence, take, source, ttr, channel_id,
-            media_asset_id, reach, idem_key, body_hash, lean, venue, n)
+            media_asset_id, reach, idem_key, body_hash, lean, venue, slippage, n)
         ORDER BY market_id, n
     ) i
     LEFT JOIN operator_keys k ON k.hash = i.key_hash AND k.revoked_at IS NULL
     LEFT JOIN users u ON u.id = i.user_id
     CROSS JOIN LATERAL (SELECT coalesce(k.user_id, u.id) AS id) a
     LEFT JOIN LATERAL (
-        SELECT market_id, provider, title, status, provisional, provisional_at, disputed, end_date, fetched_at
+        SELECT market_id, provider, title, status, provisional, provisional_at, disputed, end_date, fetched_at,
+            rated_ruling, created_by, creator, initial_yes_bps
         FROM markets WHERE market_id = i.market_id
         FOR SHARE
         -- only quick
@@ -55,7 +73,18 @@ WITH judged AS MATERIALIZED (
         -- end quick
     ) m ON true
     LEFT JOIN market_quotes q ON q.market_id = i.market_id
-        AND (q.at >= $19::timestamptz - interval '15 minutes' OR m.provider = 'manual')
+    CROSS JOIN LATERAL (
+        -- snap is the middle. A side of a native market costs the larger of its smoothed crowd
+        -- and its initial price; its quote has no time.
+        SELECT CASE WHEN m.provider = 'manual' OR q.at >= $19::timestamptz - interval '15 minutes' THEN q.yes_bps END AS snap,
+            CASE WHEN m.provider = 'manual' THEN greatest(q.yes_bps, m.initial_yes_bps)
+                 WHEN q.quoted_at >= $23::timestamptz THEN q.yes_price_bps END AS yes_price,
+            CASE WHEN m.provider = 'manual' THEN 10000 - least(q.yes_bps, m.initial_yes_bps)
+                 WHEN q.quoted_at >= $23::timestamptz THEN q.no_price_bps END AS no_price) s
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN NOT i.yes AND abs(i.price - s.snap) < abs(i.price - (10000 - s.snap))
+                    THEN 10000 - i.price ELSE i.price END AS paid) p
+    CROSS JOIN LATERAL (SELECT CASE WHEN i.yes THEN s.yes_price ELSE s.no_price END AS side) b
     -- only keys
     LEFT JOIN idempotency_keys idem ON idem.user_id = a.id AND idem.key = i.idem_key
         AND idem.created_at > $19::timestamptz - interval '24 hours'
@@ -63,46 +92,67 @@ WITH judged AS MATERIALIZED (
 ), filed AS (
     INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified,
         crowd_yes_bps, confidence, ttr, created_at, market_title, text_take, source,
-        channel_id, media_asset_id, reach)
-    SELECT j.id, j.market_id, j.actor, j.yes, p.paid,
-        greatest(p.paid, CASE WHEN j.yes THEN j.snap ELSE 10000 - j.snap END - $20::integer), j.snap IS NOT NULL,
+        channel_id, media_asset_id, reach, rated, quote_at, market_yes_bps, closes_at)
+    SELECT j.id, j.market_id, j.actor, j.yes, j.paid, j.basis, j.verified,
         coalesce(j.crowd, j.snap), j.confidence,
-        coalesce(j.ttr, least(315360000, greatest(0, floor(extract(epoch FROM j.end_date - $19::timestamptz))))::integer),
-        $19::timestamptz, j.title, j.take, j.source, j.channel_id, j.media_asset_id, j.reach
-    FROM judged j CROSS JOIN LATERAL (
-        SELECT CASE WHEN NOT j.yes AND abs(j.price - j.snap) < abs(j.price - (10000 - j.snap))
-                    THEN 10000 - j.price ELSE j.price END AS paid) p
+        coalesce(j.ttr, CASE WHEN j.end_date IS NOT NULL
+            THEN least(315360000, greatest(0, floor(extract(epoch FROM j.end_date - $19::timestamptz))))::integer END),
+        $19::timestamptz, j.title, j.take, j.source, j.channel_id, j.media_asset_id, j.reach,
+        j.rated, j.quote_at, j.snap, j.end_date
+    FROM judged j
     WHERE j.verdict = 'file'
+        -- only stubs
+        AND NOT j.unconfirmed
+        -- end stubs
     ORDER BY j.market_id, j.actor, j.n
     ON CONFLICT DO NOTHING
-    RETURNING id, market_id, user_id, yes, score_basis_bps > price_bps AS guarded
-), held AS (
-    -- Not every quote becomes a snapshot: one that a price was guarded with does, so that
-    -- the basis can be worked out again.
-    INSERT INTO market_prices (market_id, at, yes_bps)
-    SELECT j.market_id, j.snap_at, j.snap FROM judged j
-    WHERE j.snap_at < $19::timestamptz AND j.id = ANY (ARRAY(SELECT id FROM filed WHERE guarded))
+    RETURNING id, market_id, user_id, yes
+-- only stubs
+), waiting AS (
+    -- Calls on markets that no venue has confirmed: not public until publish_signals.
+    INSERT INTO unconfirmed_signals (signal_id, market_id, user_id, yes, price_bps, crowd_yes_bps, confidence, ttr, created_at,
+        text_take, source, channel_id, media_asset_id, reach)
+    SELECT j.id, j.market_id, j.actor, j.yes, j.paid, j.crowd, j.confidence, j.ttr, $19::timestamptz,
+        j.take, j.source, j.channel_id, j.media_asset_id, j.reach
+    FROM judged j
+    WHERE j.verdict = 'file' AND j.unconfirmed
+    ORDER BY j.market_id, j.actor, j.n
+    ON CONFLICT DO NOTHING
+    RETURNING signal_id
+-- end stubs
+), stored AS (
+    SELECT id FROM filed
+    -- only stubs
+    UNION ALL SELECT signal_id FROM waiting
+    -- end stubs
+), compared AS (
+    -- The quote of a verified call is stored with it: its basis can be worked out again.
+    INSERT INTO quotes (market_id, at, yes_price_bps, no_price_bps, rule, answer_sha256)
+    SELECT j.market_id, j.quote_at, j.yes_price, j.no_price, coalesce(j.quote_rule, ''), j.quote_sha256
+    FROM judged j WHERE j.verdict = 'file' AND j.quote_at IS NOT NULL
     ORDER BY j.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 ), operator_count AS (
-    -- Whether the operator counts as crowd is read from the row that is locked here:
-    -- one who is classified anew meanwhile is counted either before or after it.
+    -- Whether the operator counts as crowd is read from the row that is locked here: a
+    -- concurrent change of its kind is counted either before or after it.
     INSERT INTO operator_totals AS t (user_id, total)
     SELECT user_id, count(*) FROM filed GROUP BY user_id ORDER BY user_id
     ON CONFLICT (user_id) DO UPDATE SET total = t.total + excluded.total
     RETURNING user_id, crowd
 ), counted AS (
-    -- Rows that are there are moved by INSERT as well: an UPDATE could be planned as a
-    -- walk through the whole table, on a day when that is small.
-    INSERT INTO market_totals AS t (market_id, yes, no, crowd_yes, crowd_no)
+    -- INSERT also for rows that exist: an UPDATE could be planned as a scan of the whole
+    -- table while that is small.
+    INSERT INTO market_totals AS t (market_id, yes, no, crowd_yes, crowd_no, called_at)
     SELECT market_id, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes),
         count(*) FILTER (WHERE yes AND user_id IN (SELECT user_id FROM operator_count WHERE crowd)),
-        count(*) FILTER (WHERE NOT yes AND user_id IN (SELECT user_id FROM operator_count WHERE crowd))
+        count(*) FILTER (WHERE NOT yes AND user_id IN (SELECT user_id FROM operator_count WHERE crowd)),
+        $19::timestamptz
     FROM filed
     GROUP BY market_id ORDER BY market_id
     ON CONFLICT (market_id) DO UPDATE SET
         yes = t.yes + excluded.yes, no = t.no + excluded.no,
-        crowd_yes = t.crowd_yes + excluded.crowd_yes, crowd_no = t.crowd_no + excluded.crowd_no
+        crowd_yes = t.crowd_yes + excluded.crowd_yes, crowd_no = t.crowd_no + excluded.crowd_no,
+        called_at = excluded.called_at
     RETURNING market_id, crowd_yes, crowd_no
 -- only natives
 ), native AS (
@@ -132,7 +182,7 @@ WITH judged AS MATERIALIZED (
 ), keyed AS (
     INSERT INTO idempotency_keys AS k (user_id, key, body_hash, result_id, created_at)
     SELECT j.actor, j.idem_key, j.body_hash, j.id, $19::timestamptz
-    FROM judged j WHERE j.idem_key IS NOT NULL AND j.id = ANY (ARRAY(SELECT id FROM filed))
+    FROM judged j WHERE j.idem_key IS NOT NULL AND j.id = ANY (ARRAY(SELECT id FROM stored))
     ORDER BY j.actor, j.idem_key
     -- A key that another call has taken meanwhile refuses the whole statement, because
     -- no result is no value; each call is then written alone and finds that key.
@@ -143,9 +193,9 @@ WITH judged AS MATERIALIZED (
 ), audited AS (
     INSERT INTO audit_log (at, actor, action, subject, data)
     SELECT $19::timestamptz, j.actor::text, 'signal.crowd_lean', j.id::text, jsonb_build_object('crowdLeanBps', j.lean)
-    FROM judged j WHERE j.lean IS NOT NULL AND j.id = ANY (ARRAY(SELECT id FROM filed))
+    FROM judged j WHERE j.lean IS NOT NULL AND j.id = ANY (ARRAY(SELECT id FROM stored))
 -- end lean
 )
-SELECT j.n, CASE WHEN j.verdict = 'file' AND j.id NOT IN (SELECT id FROM filed) THEN 'raced' ELSE j.verdict END,
-    j.first_id, j.actor, j.idle
+SELECT j.n, CASE WHEN j.verdict = 'file' AND j.id NOT IN (SELECT id FROM stored) THEN 'raced' ELSE j.verdict END,
+    j.first_id, j.actor, j.idle, j.paid, j.basis, j.verified, j.rated, j.snap, j.yes_price, j.no_price, j.quote_at
 FROM judged j

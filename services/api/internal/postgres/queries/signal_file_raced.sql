@@ -4,5 +4,11 @@
 SELECT i.n, s.id, s.id = i.id OR coalesce(k.body_hash = i.body_hash, false)
 FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[])
     WITH ORDINALITY AS i (market_id, user_id, id, idem_key, body_hash, n)
-JOIN signals s ON s.market_id = i.market_id AND s.user_id = i.user_id
+CROSS JOIN LATERAL (
+    SELECT id, user_id FROM (
+        SELECT id, user_id, false AS unconfirmed FROM signals WHERE market_id = i.market_id AND user_id = i.user_id
+        UNION ALL
+        SELECT signal_id, user_id, true FROM unconfirmed_signals WHERE market_id = i.market_id AND user_id = i.user_id
+    ) c ORDER BY unconfirmed LIMIT 1
+) s
 LEFT JOIN idempotency_keys k ON k.user_id = s.user_id AND k.key = i.idem_key AND k.result_id = s.id

@@ -2,7 +2,8 @@
 -- status, a handle; empty: of any.
 SELECT v.id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps,
     v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at,
-    v.outcome, v.close_price, v.clv_bps, NULL::integer
+    v.outcome, v.close_price, v.clv_bps, v.scored_bps, v.price_verified, v.rated, v.counted, v.market_yes_bps, v.closes_at, v.quote_at,
+    v.confirmed_at, v.reason, NULL::integer
 FROM signal_records v
 WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id) >= ($3::timestamptz, $4::uuid)
     AND ($6 = '' OR v.lane = $6) AND ($7 = '' OR v.status = $7) AND ($8 = '' OR v.handle = $8)

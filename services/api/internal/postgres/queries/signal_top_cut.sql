@@ -1,10 +1,10 @@
--- The last operator of the top quartile (contract 4.2.6): ten or more resolved
--- calls, by mean score, then by resolved calls.
+-- The last operator of the top quartile (contract 4.2.6): at least ten counted calls, by
+-- mean points, then by counted calls.
 WITH ranked AS MATERIALIZED (
-    SELECT c.user_id, c.score::double precision / (c.won + c.lost) AS mean, c.won + c.lost AS resolved
+    SELECT c.user_id, c.score::double precision / c.counted AS mean, c.counted
     FROM operator_scores c JOIN users u ON u.id = c.user_id AND u.crowd
-    WHERE c.won + c.lost >= 10
+    WHERE c.counted >= 10
 )
-SELECT mean, resolved, user_id FROM ranked
-ORDER BY mean DESC, resolved DESC, user_id DESC
+SELECT mean, counted, user_id FROM ranked
+ORDER BY mean DESC, counted DESC, user_id DESC
 OFFSET greatest(0, ceil((SELECT count(*) FROM ranked) / 4.0)::bigint - 1) LIMIT 1

@@ -1,25 +1,25 @@
--- What a record shows beside a working out from signals and results alone; rows are
+-- Compares what a record shows with a computation from signals and results alone; rows are
 -- the differences. In order: moments, best calls and streaks, tallies, the field.
 WITH result AS (
-    SELECT s.id, s.user_id, s.market_id, s.score_basis_bps AS basis, s.price_verified AS verified, s.confidence, s.created_at,
-        r.status, r.score, r.scoring_vertical AS lane, r.resolved_at,
-        count(*) FILTER (WHERE r.status = 'lost') OVER (PARTITION BY s.user_id, r.status = 'void'
+    SELECT s.id, s.user_id, s.market_id, coalesce(r.basis_bps, s.score_basis_bps) AS basis, s.confidence, s.created_at,
+        r.status, r.score, r.scoring_vertical AS lane, r.resolved_at, s.market_id NOT LIKE 'native-%' AS line,
+        count(*) FILTER (WHERE r.status = 'lost') OVER (PARTITION BY s.user_id
             ORDER BY r.resolved_at DESC, s.created_at DESC, s.id DESC) AS losses
-    FROM signals s JOIN signal_results r ON r.signal_id = s.id
+    FROM signals s JOIN signal_results r ON r.signal_id = s.id AND r.counted
 ), moment AS (
     SELECT id AS signal_id, user_id, market_id, basis AS odds_bps, score, resolved_at AS minted_at,
         CASE WHEN basis > 3500 THEN 'COMMON' WHEN basis > 2000 THEN 'UNCOMMON' WHEN basis > 1000 THEN 'RARE'
              WHEN basis > 500 THEN 'EPIC' ELSE 'LEGENDARY' END AS tier
-    FROM result WHERE status = 'won' AND verified AND basis <= 5000
+    FROM result WHERE status = 'won' AND basis <= 5000
 ), record AS (
     SELECT user_id, count(*) FILTER (WHERE losses = 0) AS streak,
         max(resolved_at) AS last_at, min(basis) FILTER (WHERE status = 'won') AS best_bps,
         (array_agg(id ORDER BY basis, id) FILTER (WHERE status = 'won'))[1] AS best_signal
-    FROM result WHERE status <> 'void' GROUP BY user_id
+    FROM result GROUP BY user_id
 ), tally AS (
     SELECT user_id, lane, least(greatest(basis, 1), 9999) AS price_bps, coalesce(confidence, 0) AS confidence,
         count(*) AS calls, count(*) FILTER (WHERE status = 'won') AS wins
-    FROM result WHERE status <> 'void' GROUP BY 1, 2, 3, 4
+    FROM result WHERE line GROUP BY 1, 2, 3, 4
 ), waiting AS (
     SELECT market_id, NULL::uuid AS after_user FROM outbox WHERE type = 'market.resolved'
     UNION ALL SELECT market_id, after_user FROM feed_drains
@@ -27,14 +27,17 @@ WITH result AS (
     SELECT r.user_id, r.lane, least(greatest(r.basis, 1), 9999) AS price_bps, coalesce(r.confidence, 0) AS confidence,
         count(*) AS calls, count(*) FILTER (WHERE r.status = 'won') AS wins
     FROM result r JOIN waiting w ON w.market_id = r.market_id AND (w.after_user IS NULL OR r.user_id > w.after_user)
-    WHERE r.status <> 'void' GROUP BY 1, 2, 3, 4
+    WHERE r.line GROUP BY 1, 2, 3, 4
 ), field AS (
-    SELECT tier, score, count(*) AS operators FROM board_rows WHERE lane = '' AND won + lost > 0 GROUP BY tier, score
+    SELECT tier, score, count(*) AS operators FROM board_rows WHERE lane = '' AND counted > 0 GROUP BY tier, score
 )
 SELECT 'moments', coalesce(k.signal_id, c.signal_id)::text,
     row(k.user_id, k.market_id, k.tier, k.odds_bps, k.score, k.minted_at)::text,
     row(c.user_id, c.market_id, c.tier, c.odds_bps, c.score, c.minted_at)::text
-FROM moments k FULL JOIN moment c ON c.signal_id = k.signal_id
+FROM (
+    -- Those of results of version 1.0, which do not count, remain stored and are not shown.
+    SELECT m.* FROM moments m WHERE NOT EXISTS (SELECT FROM signal_results r WHERE r.signal_id = m.signal_id AND r.scoring_version = '1.0')
+) k FULL JOIN moment c ON c.signal_id = k.signal_id
 WHERE (k.user_id, k.market_id, k.tier, k.odds_bps, k.score, k.minted_at) IS DISTINCT FROM (c.user_id, c.market_id, c.tier, c.odds_bps, c.score, c.minted_at)
     OR k.id <> moment_id(k.signal_id, k.minted_at)
 UNION ALL

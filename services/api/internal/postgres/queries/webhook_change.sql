@@ -10,6 +10,7 @@ UPDATE webhooks SET
     revision = revision + CASE WHEN $7 THEN 1 ELSE 0 END,
     delivery_id = CASE WHEN $7 THEN NULL ELSE delivery_id END,
     through = CASE WHEN $7 THEN NULL ELSE through END,
-    attempt = CASE WHEN $7 THEN 0 ELSE attempt END
+    attempt = CASE WHEN $7 THEN 0 ELSE attempt END,
+    key_id = $9
 WHERE user_id = $1 AND id = $2
 RETURNING id, user_id, url, channels, types, description, active, coalesce(reason, ''), created_at, taken, revision, secret, old_secret, old_until, delivery_id, through, attempt, failing_since, next_at

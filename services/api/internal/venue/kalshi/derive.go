@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
 
-// widest is the widest spread whose middle counts as a price.
-const widest = wire.One / 10
+// rule names the source of the quotes: the best bid and ask of a market record.
+const rule = "kalshi.market"
 
 // The venue's words of a market's state. Its list filter has words of its own.
 const (
@@ -37,8 +38,9 @@ func (a *Adapter) derive(o *object, e event, asked time.Time) venue.Market {
 	}
 	a.standing(&m, o)
 	m.YesBps = yesBps(o, m.Payout)
-	if m.Status != venue.Open && m.EndDate != nil && !m.EndDate.After(a.now()) {
-		m.ClosedAt = m.EndDate // the venue moves the close time back when trading ends early
+	if m.Status != venue.Open {
+		// The venue moves the close time back when trading ends early.
+		m.ClosedAt = venue.Ended(a.now(), o.CloseTime.Exact(), o.SettledAt.Exact())
 	}
 	m.VenueLane = string(a.lane(e))
 	placed := categorise.Classify(m.Question, m.Tags)
@@ -48,6 +50,34 @@ func (a *Adapter) derive(o *object, e event, asked time.Time) venue.Market {
 	}
 	m.Lane, m.Category = string(placed.Lane), placed.Category
 	return m
+}
+
+// quote returns the quote of an open market's record, or nil.
+func (o *object) quote(m *venue.Market, answer *venue.Answer) *market.Quote {
+	bid, haveBid := side(o.Bid, o.BidCents, o.NoAsk, o.NoAskCents)
+	ask, haveAsk := side(o.Ask, o.AskCents, o.NoBid, o.NoBidCents)
+	if !haveBid || !haveAsk || m.Status != venue.Open {
+		return nil
+	}
+	return answer.Quote(rule, bid, ask)
+}
+
+// side returns the first price that is given: in dollars, in cents, or as 1 minus that of
+// the opposite side.
+func side(dollars, cents, otherDollars, otherCents wire.Decimal) (wire.Price, bool) {
+	if p, ok := dollarsOrCents(dollars, cents); ok {
+		return p, true
+	}
+	p, ok := dollarsOrCents(otherDollars, otherCents)
+	return wire.One - p, ok
+}
+
+func dollarsOrCents(dollars, cents wire.Decimal) (wire.Price, bool) {
+	if dollars != "" {
+		return dollars.Price()
+	}
+	p, ok := cents.Price()
+	return p / 100, ok && p != 0
 }
 
 // standing applies the rules of status and outcome.
@@ -142,7 +172,7 @@ func yesBps(o *object, payout *string) *int {
 
 // middle is the price between a bid and an ask that are near each other.
 func middle(bid, ask wire.Price) (wire.Price, bool) {
-	return (bid + ask) / 2, bid > 0 && ask < wire.One && bid <= ask && ask-bid <= widest
+	return (bid + ask) / 2, bid > 0 && ask < wire.One && bid <= ask && ask-bid <= venue.WidestSpread
 }
 
 func bps(p wire.Price) *int {

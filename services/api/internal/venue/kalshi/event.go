@@ -8,16 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
-
-// mostKept bounds each memory of things that hardly change.
-const mostKept = 50_000
 
 // event is what a market's record does not say itself.
 type event struct {
@@ -106,7 +102,7 @@ func (a *Adapter) event(ctx context.Context, ticker string) event {
 	if !isTicker(ticker) {
 		return event{}
 	}
-	e, known := a.events.get(ticker)
+	e, known := a.events.Get(ticker)
 	if !known {
 		raw, err := a.client.Get(ctx, "event", "/events/"+ticker, nil)
 		if err != nil && !isMissing(err) {
@@ -119,7 +115,7 @@ func (a *Adapter) event(ctx context.Context, ticker string) event {
 			return event{unread: true}
 		}
 		e = box.Event.event()
-		a.events.put(ticker, e)
+		a.events.Put(ticker, e)
 	}
 	return a.tagged(ctx, e)
 }
@@ -138,7 +134,7 @@ func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error)
 	if ticker == "" {
 		return series{}, nil
 	}
-	if s, known := a.series.get(ticker); known {
+	if s, known := a.series.Get(ticker); known {
 		return s, nil
 	}
 	raw, err := a.client.Get(ctx, "series", "/series/"+ticker, nil)
@@ -169,7 +165,7 @@ func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error)
 			s.source = u.String()
 		}
 	}
-	a.series.put(ticker, s)
+	a.series.Put(ticker, s)
 	return s, nil
 }
 
@@ -177,26 +173,4 @@ func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error)
 func isMissing(err error) bool {
 	var refused *venue.RefusedError
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
-}
-
-// memory keeps values by ticker; full, it starts anew.
-type memory[V any] struct {
-	mu   sync.Mutex
-	kept map[string]V
-}
-
-func (m *memory[V]) get(ticker string) (V, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	v, ok := m.kept[ticker]
-	return v, ok
-}
-
-func (m *memory[V]) put(ticker string, v V) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.kept == nil || len(m.kept) >= mostKept {
-		m.kept = map[string]V{}
-	}
-	m.kept[ticker] = v
 }

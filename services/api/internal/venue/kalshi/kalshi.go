@@ -16,7 +16,7 @@ import (
 
 const (
 	provider = string(syntax.Kalshi)
-	// patience is how long a market waits for its event and series.
+	// patience bounds the reads of event and series, which a market can do without.
 	patience = 400 * time.Millisecond
 )
 
@@ -31,8 +31,8 @@ type Adapter struct {
 	client *venue.Client
 	meter  *venue.Meter
 	now    func() time.Time
-	events memory[event]
-	series memory[series]
+	events venue.Cache[event]
+	series venue.Cache[series]
 
 	mu       sync.Mutex // guards what follows
 	cutoff   time.Time  // markets settled before it are in the archive
@@ -59,9 +59,9 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 		return venue.Market{}, venue.ErrNotFound
 	}
 	asked := a.now()
-	raw, err := a.client.Get(ctx, "market", "/markets/"+ticker, nil)
+	answer, err := a.client.Read(ctx, "market", "/markets/"+ticker, nil)
 	if isMissing(err) {
-		raw, err = a.client.Get(ctx, "archived_market", "/historical/markets/"+ticker, nil)
+		answer, err = a.client.Read(ctx, "archived_market", "/historical/markets/"+ticker, nil)
 	}
 	switch {
 	case isMissing(err):
@@ -72,7 +72,7 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 	var box struct {
 		Market json.RawMessage `json:"market"`
 	}
-	if err := json.Unmarshal(raw, &box); err != nil || box.Market == nil {
+	if err := json.Unmarshal(answer.Body, &box); err != nil || box.Market == nil {
 		a.meter.Dropped(provider, "undecodable")
 		return venue.Market{}, unavailable(fmt.Errorf("decode market %s: %w", ticker, errors.Join(err, errNone)))
 	}
@@ -89,18 +89,17 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 		a.meter.Dropped(provider, "combination")
 		return venue.Market{}, venue.ErrNotFound
 	}
-	return a.complete(ctx, &o, asked), nil
-}
-
-// complete makes a market of a record and what can be learned soon of its event
-// and series: whoever waits for the market must not wait long for these.
-func (a *Adapter) complete(ctx context.Context, o *object, asked time.Time) venue.Market {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	e := a.event(ctx, string(o.Event))
+	return a.complete(ctx, &o, a.event(ctx, string(o.Event)), &answer, asked), nil
+}
+
+// complete returns the market of a record, with its quote and, once it is settled, the page
+// that the result was taken from.
+func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venue.Answer, asked time.Time) venue.Market {
 	m := a.derive(o, e, asked)
+	m.Quote = o.quote(&m, answer)
 	if m.Settled {
-		// The proof is where the result was taken from; without it the page stays.
 		if s, err := a.readSeries(ctx, e.series); err == nil && s.source != "" {
 			m.ProofURL = s.source
 		}
@@ -108,7 +107,7 @@ func (a *Adapter) complete(ctx context.Context, o *object, asked time.Time) venu
 	return m
 }
 
-// Quote implements venue.Venue.
+// Quote implements venue.Venue, with one request for 100 markets.
 func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, error) {
 	wanted := make(map[string]bool, len(ids))
 	tickers := make([]string, 0, len(ids))
@@ -123,7 +122,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, erro
 	for start := 0; start < len(tickers); start += quoteSize {
 		part := tickers[start:min(start+quoteSize, len(tickers))]
 		asked := a.now()
-		raw, err := a.client.Get(ctx, "quote", "/markets", url.Values{
+		answer, err := a.client.Read(ctx, "quote", "/markets", url.Values{
 			"tickers": {strings.Join(part, ",")}, "limit": {fmt.Sprint(mostMarkets)},
 		})
 		if err != nil {
@@ -132,7 +131,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, erro
 		var box struct {
 			Markets *[]json.RawMessage `json:"markets"`
 		}
-		if err := json.Unmarshal(raw, &box); err != nil || box.Markets == nil {
+		if err := json.Unmarshal(answer.Body, &box); err != nil || box.Markets == nil {
 			return nil, unavailable(fmt.Errorf("decode markets: %w", errors.Join(err, errNone)))
 		}
 		list, readable := a.usable(*box.Markets)
@@ -143,7 +142,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, erro
 			if !wanted[string(list[i].Ticker)] {
 				continue
 			}
-			e, known := a.events.get(string(list[i].Event))
+			e, known := a.events.Get(string(list[i].Event))
 			switch {
 			case known:
 			case asking > 0:
@@ -152,9 +151,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, erro
 			default:
 				e.unread = true
 			}
-			if m := a.derive(&list[i], a.tagged(ctx, e), asked); m.Status == venue.Open {
-				out = append(out, m)
-			}
+			out = append(out, a.complete(ctx, &list[i], a.tagged(ctx, e), &answer, asked))
 		}
 	}
 	return out, nil

@@ -34,7 +34,7 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 		query.Set("cursor", after)
 	}
 	asked := a.now()
-	raw, err := a.client.Get(ctx, "list", "/events", query)
+	answer, err := a.client.Read(ctx, "list", "/events", query)
 	if err != nil {
 		return nil, "", unavailable(err)
 	}
@@ -42,7 +42,7 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 		Events *[]json.RawMessage `json:"events"`
 		Cursor string             `json:"cursor"`
 	}
-	if err := json.Unmarshal(raw, &box); err != nil || box.Events == nil {
+	if err := json.Unmarshal(answer.Body, &box); err != nil || box.Events == nil {
 		return nil, "", unavailable(fmt.Errorf("decode list: %w", errors.Join(err, errNone)))
 	}
 	var out []venue.Market
@@ -55,7 +55,7 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 			continue
 		}
 		e := o.event()
-		a.events.put(string(o.Ticker), e)
+		a.events.Put(string(o.Ticker), e)
 		list, n := a.usable(o.Markets)
 		records, readable = records+len(o.Markets), readable+n
 		if len(list) > 0 {
@@ -63,6 +63,7 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 		}
 		for i := range list {
 			if m := a.derive(&list[i], e, asked); m.Status == venue.Open {
+				m.Quote = list[i].quote(&m, &answer)
 				out = append(out, m)
 			}
 		}

@@ -159,8 +159,13 @@ func TestQuoteReadsManyAtOnce(t *testing.T) {
 	got, err := b.adapter.Quote(t.Context(), []string{
 		"kalshi-KXLANTERN-27-ZN", "kalshi-KXGRAIN-26NOV-B2.5", "kalshi-KXRIVER-26OCT31-T5.0", "kalshi-KXLANTERN-27-ZN", "7100001", "lmt-x",
 	})
-	if err != nil || ids(got) != "KXGRAIN-26NOV-B2.5 KXLANTERN-27-ZN" { // T5.0 is paused
+	if err != nil || ids(got) != "KXGRAIN-26NOV-B2.5 KXLANTERN-27-ZN KXRIVER-26OCT31-T5.0" {
 		t.Fatalf("%s, %v", ids(got), err)
+	}
+	for _, m := range got {
+		if paused := m.ID == "kalshi-KXRIVER-26OCT31-T5.0"; paused != (m.Status == venue.Closed) || paused && m.Quote != nil {
+			t.Errorf("%s is %s with quote %+v", m.ID, m.Status, m.Quote)
+		}
 	}
 	if asked := b.Paths()[0]; asked != "/markets?limit=1000&tickers=KXLANTERN-27-ZN%2CKXGRAIN-26NOV-B2.5%2CKXRIVER-26OCT31-T5.0" {
 		t.Errorf("asked %s", asked)

@@ -17,8 +17,8 @@ const (
 	maxTags        = 24
 )
 
-// object is a market record. The whole-cent twins of its figures are retired
-// and read 0: they are not decoded.
+// object is a market record. The members in whole cents are retired: the venue sends 0 or
+// leaves them out. They count only where the twin in dollars is missing.
 type object struct {
 	Ticker     wire.Text    `json:"ticker"`
 	Event      wire.Text    `json:"event_ticker"`
@@ -31,10 +31,17 @@ type object struct {
 	Settlement wire.Decimal `json:"settlement_value_dollars"`
 	Bid        wire.Decimal `json:"yes_bid_dollars"`
 	Ask        wire.Decimal `json:"yes_ask_dollars"`
+	NoBid      wire.Decimal `json:"no_bid_dollars"`
+	NoAsk      wire.Decimal `json:"no_ask_dollars"`
+	BidCents   wire.Decimal `json:"yes_bid"`
+	AskCents   wire.Decimal `json:"yes_ask"`
+	NoBidCents wire.Decimal `json:"no_bid"`
+	NoAskCents wire.Decimal `json:"no_ask"`
 	Last       wire.Decimal `json:"last_price_dollars"`
 	Volume     wire.Decimal `json:"volume_fp"`
 	Volume24h  wire.Decimal `json:"volume_24h_fp"`
 	CloseTime  wire.Instant `json:"close_time"`
+	SettledAt  wire.Instant `json:"settlement_ts"`
 	Collection wire.Text    `json:"mve_collection_ticker"`
 }
 

@@ -55,8 +55,8 @@ func (a *Adapter) derive(o *object, p parent, asked time.Time) venue.Market {
 			m.YesBps = bps(p)
 		}
 	}
-	if m.Status != venue.Open && m.EndDate != nil && !m.EndDate.After(a.now()) {
-		m.ClosedAt = m.EndDate
+	if m.Status != venue.Open {
+		m.ClosedAt = venue.Ended(a.now(), o.Expiration.Exact())
 	}
 	if m.Settled && isHex(string(o.Tx), hexHash) {
 		m.ProofURL = "https://basescan.org/tx/" + string(o.Tx)
@@ -155,24 +155,30 @@ func even(payouts []string) bool {
 		strings.Trim(payouts[0], "0123456789") == "" && strings.Trim(payouts[0], "0") != ""
 }
 
-// yesBps is the YES price of a record, nil without one. The sum of both sides
-// tells the scale, which the kind of the market alone does not for certain.
+// yesBps is the YES price of a record, nil without one.
 func yesBps(o *object) *int {
-	if len(o.Prices) != 2 {
+	yes, no, ok := pair(o.Prices)
+	if !ok || yes > wire.One || no > wire.One {
 		return nil
 	}
-	yes, ok1 := wire.ParsePrice(o.Prices[0])
-	no, ok2 := wire.ParsePrice(o.Prices[1])
+	return bps(yes)
+}
+
+// pair reads the prices of both sides. Their sum gives the scale, 0 to 1 or 0 to 100, because
+// the kind of the market alone does not.
+func pair(list wire.List) (yes, no wire.Price, ok bool) {
+	if len(list) != 2 {
+		return 0, 0, false
+	}
+	yes, ok1 := wire.ParsePrice(list[0])
+	no, ok2 := wire.ParsePrice(list[1])
 	if !ok1 || !ok2 || yes < 0 || no < 0 || yes+no == 0 {
-		return nil
+		return 0, 0, false
 	}
 	if yes+no > mostSum {
 		yes, no = yes/percent, no/percent
 	}
-	if yes > wire.One || no > wire.One {
-		return nil
-	}
-	return bps(yes)
+	return yes, no, true
 }
 
 func bps(p wire.Price) *int {

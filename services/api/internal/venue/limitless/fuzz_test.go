@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
 func seeds(f *testing.F, pattern string) (out [][]byte) {
@@ -44,7 +45,7 @@ func FuzzMarket(f *testing.F) {
 		if err != nil {
 			return
 		}
-		list := a.family(&o, noon)
+		list := a.family(&o, &venue.Answer{At: noon}, noon)
 		if !o.group() {
 			list = append(list, a.derive(&o, parent{slug: "p", title: title}, noon))
 		}
@@ -52,6 +53,9 @@ func FuzzMarket(f *testing.F) {
 			id, err := syntax.ParseMarketID(m.ID)
 			if slug, ok := key(m.ID); err != nil || !ok || id.NativeKey() != slug || slug != m.Slug {
 				t.Fatalf("id %q of %q: %v", m.ID, m.Slug, err)
+			}
+			if !venuetest.ValidQuote(m.Quote) {
+				t.Fatalf("quote %+v", m.Quote)
 			}
 			if m.YesBps != nil && (*m.YesBps < 0 || *m.YesBps > 10_000) {
 				t.Fatalf("%d bps", *m.YesBps)
@@ -89,7 +93,7 @@ func FuzzHistory(f *testing.F) {
 	})
 }
 
-// FuzzBook: a price of a book lies between its ends.
+// FuzzBook checks that no book gives a quote out of bounds.
 func FuzzBook(f *testing.F) {
 	f.Add(seeds(f, "orderbook.json")[0])
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -97,8 +101,9 @@ func FuzzBook(f *testing.F) {
 		if json.Unmarshal(raw, &b) != nil {
 			return
 		}
-		if p, ok := b.middle(); ok && (p.Bps() < 0 || p.Bps() > 10_000) {
-			t.Fatalf("%d bps", p.Bps())
+		bid, ask := b.best()
+		if q := venue.NewQuote(ruleBook, bid, ask, time.Unix(1_790_000_000, 0)); !venuetest.ValidQuote(q) {
+			t.Fatalf("quote %+v", q)
 		}
 	})
 }

@@ -53,14 +53,14 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 		return venue.Market{}, venue.ErrNotFound
 	}
 	asked := a.now()
-	raw, err := a.client.Get(ctx, "market", "/markets/"+slug, nil)
+	answer, err := a.client.Read(ctx, "market", "/markets/"+slug, nil)
 	if isMissing(err) {
 		return venue.Market{}, venue.ErrNotFound
 	}
 	if err != nil {
 		return venue.Market{}, unavailable(err)
 	}
-	o, err := decode(raw)
+	o, err := decode(answer.Body)
 	if err != nil {
 		a.meter.Dropped(provider, "undecodable")
 		return venue.Market{}, unavailable(fmt.Errorf("decode market %s: %w", slug, err))
@@ -76,14 +76,13 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 	p, listed := a.parent(slug)
 	m := a.derive(&o, p, asked)
 	m.Short = !listed // it may be of a group
-	if m.Status == venue.Open && m.YesBps == nil && o.orderBook() {
-		m.YesBps = a.bookPrice(ctx, slug, m.ClobTokenID)
-	}
+	m.Quote = o.quote(&m, &answer)
+	a.readBook(ctx, &m, &o)
 	return m, nil
 }
 
-// Quote implements venue.Venue. The venue has no read of several slugs: a few
-// markets are read one by one, many by a walk along the open ones.
+// Quote implements venue.Venue. The venue has no read of several slugs: up to 25 markets are
+// read one by one, more by a walk along the open ones.
 func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, error) {
 	wanted := make(map[string]bool, len(ids))
 	list := make([]string, 0, len(ids))
@@ -133,10 +132,10 @@ func (a *Adapter) each(ctx context.Context, ids []string) ([]venue.Market, error
 	var failed error
 	for i := range ids {
 		switch {
-		case errs[i] == nil && found[i].Status == venue.Open:
+		case errs[i] == nil:
 			out = append(out, found[i])
 			answered++
-		case errs[i] == nil || errors.Is(errs[i], venue.ErrNotFound):
+		case errors.Is(errs[i], venue.ErrNotFound):
 			answered++
 		default:
 			failed = errs[i]

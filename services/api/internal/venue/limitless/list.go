@@ -26,7 +26,7 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 		return nil, "", unavailable(err)
 	}
 	asked := a.now()
-	raw, err := a.client.Get(ctx, "list", "/markets/active", url.Values{"page": {strconv.Itoa(page)}, "limit": {strconv.Itoa(pageSize)}})
+	answer, err := a.client.Read(ctx, "list", "/markets/active", url.Values{"page": {strconv.Itoa(page)}, "limit": {strconv.Itoa(pageSize)}})
 	if err != nil {
 		return nil, "", unavailable(err)
 	}
@@ -34,7 +34,7 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 		Data  *[]json.RawMessage `json:"data"`
 		Total wire.Decimal       `json:"totalMarketsCount"`
 	}
-	if err := json.Unmarshal(raw, &box); err != nil || box.Data == nil {
+	if err := json.Unmarshal(answer.Body, &box); err != nil || box.Data == nil {
 		return nil, "", unavailable(fmt.Errorf("decode list: %w", errors.Join(err, errNone)))
 	}
 	var out []venue.Market
@@ -46,7 +46,7 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 			continue
 		}
 		readable++
-		for _, m := range a.family(&o, asked) {
+		for _, m := range a.family(&o, &answer, asked) {
 			if m.Status == venue.Open {
 				out = append(out, m)
 			}
@@ -70,10 +70,12 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 }
 
 // family is the market of a record, or the markets of a group.
-func (a *Adapter) family(o *object, asked time.Time) []venue.Market {
+func (a *Adapter) family(o *object, answer *venue.Answer, asked time.Time) []venue.Market {
 	if !o.group() {
 		p, _ := a.parent(string(o.Slug)) // without a group it is on its own
-		return []venue.Market{a.derive(o, p, asked)}
+		m := a.derive(o, p, asked)
+		m.Quote = o.quote(&m, answer)
+		return []venue.Market{m}
 	}
 	p := parent{slug: string(o.Slug), title: wire.Plain(string(o.Title), maxQuestion)}
 	var out []venue.Market
@@ -84,7 +86,9 @@ func (a *Adapter) family(o *object, asked time.Time) []venue.Market {
 			continue
 		}
 		a.adopt(string(child.Slug), p)
-		out = append(out, a.derive(&child, p, asked))
+		m := a.derive(&child, p, asked)
+		m.Quote = child.quote(&m, answer)
+		out = append(out, m)
 	}
 	return out
 }

@@ -147,7 +147,7 @@ func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
 	})
 	few := []string{"lmt-zed-above-10-on-oct-31-1788264000000", "lmt-locked-question-1790000000004", "lmt-broken", "lmt-gone", "lmt-zed-above-10-on-oct-31-1788264000000", "7"}
 	got, err := b.adapter.Quote(t.Context(), few)
-	if err != nil || ids(got) != "zed-above-10-on-oct-31-1788264000000" || len(b.Paths()) != 4 {
+	if err != nil || ids(got) != "locked-question-1790000000004 zed-above-10-on-oct-31-1788264000000" || len(b.Paths()) != 4 {
 		t.Errorf("%s after %v, %v", ids(got), b.Paths(), err)
 	}
 	if _, err = b.adapter.Quote(t.Context(), []string{"lmt-broken"}); !errors.Is(err, venue.ErrUnavailable) {

@@ -33,7 +33,12 @@ type object struct {
 	TradeType   wire.Text    `json:"tradeType"`
 	MarketType  wire.Text    `json:"marketType"`
 	Prices      wire.List    `json:"prices"`
-	Tokens      struct {
+	TradePrices struct {
+		Buy struct {
+			Market wire.List `json:"market"` // what YES and NO cost now
+		} `json:"buy"`
+	} `json:"tradePrices"`
+	Tokens struct {
 		Yes wire.Text `json:"yes"`
 	} `json:"tokens"`
 	ConditionID wire.Text    `json:"conditionId"`

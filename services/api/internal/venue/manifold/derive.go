@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/oracle/categorise"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
@@ -33,7 +34,7 @@ func (a *Adapter) derive(o *object, d details, known bool, asked time.Time) venu
 	m := venue.Market{
 		ID: string(id), Question: wire.Plain(string(o.Question), maxQuestion), Description: d.description,
 		VolumeUnit: "mana", Outcomes: [2]string{"Yes", "No"}, Tags: d.topics, Slug: wire.Plain(string(o.Slug), maxWord),
-		ProofURL: o.page(), FetchedAt: asked, Short: !known,
+		ProofURL: o.page(), FetchedAt: asked, Short: !known, Creator: wire.Plain(string(o.Creator), maxWord),
 	}
 	switch token := string(o.Token); token {
 	case tokenPlay, "":
@@ -74,7 +75,7 @@ func (a *Adapter) standing(m *venue.Market, o *object) {
 	case sign == 0 && at.After(a.now()):
 		m.Status = venue.Open
 	default:
-		m.Status, m.ClosedAt = venue.Closed, m.EndDate
+		m.Status, m.ClosedAt = venue.Closed, venue.Ended(a.now(), at)
 	}
 }
 
@@ -82,11 +83,8 @@ func (a *Adapter) standing(m *venue.Market, o *object) {
 // back: one that is fresh, or of an age that is not known, is not final.
 func (a *Adapter) settle(m *venue.Market, o *object) {
 	at, _, ok := moment(o.ResolutionTime)
-	m.Status, m.Provisional, m.ClosedAt = venue.Closed, true, m.EndDate
-	if m.ClosedAt == nil && ok && !at.IsZero() {
-		second := at.Truncate(time.Second)
-		m.ClosedAt = &second
-	}
+	closes, _, _ := moment(o.CloseTime)
+	m.Status, m.Provisional, m.ClosedAt = venue.Closed, true, venue.Ended(a.now(), at, closes)
 	final := ok && !at.IsZero() && a.now().Sub(at) >= a.wait
 	share, readable := o.ResolutionProbability.Price()
 	readable = readable && share >= 0 && share <= wire.One
@@ -127,6 +125,18 @@ func decimal(p wire.Price) string {
 		return fmt.Sprint(int64(whole))
 	}
 	return fmt.Sprintf("%d.%s", whole, strings.TrimRight(fmt.Sprintf("%012d", rest), "0"))
+}
+
+// rule names the source of the quotes: the probability of the pool and its complement.
+const rule = "manifold.probability"
+
+// quote returns the quote of an open market's record, or nil.
+func (o *object) quote(m *venue.Market, answer *venue.Answer) *market.Quote {
+	p, ok := o.Probability.Price()
+	if !ok || m.Status != venue.Open {
+		return nil
+	}
+	return answer.Quote(rule, p, p)
 }
 
 // yesBps is the payout of a settled market, else the probability.

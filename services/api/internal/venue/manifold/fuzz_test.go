@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
 
@@ -49,6 +50,9 @@ func FuzzMarket(f *testing.F) {
 		id, err := syntax.ParseMarketID(m.ID)
 		if contract, ok := key(m.ID); err != nil || !ok || id.NativeKey() != contract || contract != string(o.ID) {
 			t.Fatalf("id %q of %q: %v", m.ID, o.ID, err)
+		}
+		if m.Quote = o.quote(&m, &venue.Answer{At: noon}); !venuetest.ValidQuote(m.Quote) {
+			t.Fatalf("quote %+v", m.Quote)
 		}
 		if m.YesBps != nil && (*m.YesBps < 0 || *m.YesBps > 10_000) {
 			t.Fatalf("%d bps", *m.YesBps)

@@ -32,12 +32,12 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 		query.Set("beforeTime", strconv.FormatInt(before+1, 10))
 	}
 	asked := a.now()
-	raw, err := a.client.Get(ctx, "list", "/search-markets", query)
+	answer, err := a.client.Read(ctx, "list", "/search-markets", query)
 	if err != nil {
 		return nil, "", unavailable(err)
 	}
 	var records []json.RawMessage
-	if err := json.Unmarshal(raw, &records); err != nil || records == nil {
+	if err := json.Unmarshal(answer.Body, &records); err != nil || records == nil {
 		return nil, "", unavailable(fmt.Errorf("decode list: %w", errors.Join(err, errNone)))
 	}
 	var out []venue.Market
@@ -58,6 +58,7 @@ func (a *Adapter) List(ctx context.Context, cursor string) ([]venue.Market, stri
 		}
 		d, known := a.details(&o)
 		if m := a.derive(&o, d, known, asked); m.Status == venue.Open {
+			m.Quote = o.quote(&m, &answer)
 			out = append(out, m)
 		}
 	}

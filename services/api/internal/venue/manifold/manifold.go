@@ -65,14 +65,14 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 		return venue.Market{}, venue.ErrNotFound
 	}
 	asked := a.now()
-	raw, err := a.client.Get(ctx, "market", "/market/"+contract, nil)
+	answer, err := a.client.Read(ctx, "market", "/market/"+contract, nil)
 	if isMissing(err) {
 		return venue.Market{}, venue.ErrNotFound
 	}
 	if err != nil {
 		return venue.Market{}, unavailable(err)
 	}
-	o, err := decode(raw)
+	o, err := decode(answer.Body)
 	if err != nil {
 		a.meter.Dropped(provider, "undecodable")
 		return venue.Market{}, unavailable(fmt.Errorf("decode market %s: %w", contract, err))
@@ -86,12 +86,14 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 		return venue.Market{}, venue.ErrNotFound
 	}
 	d, known := a.details(&o)
-	return a.derive(&o, d, known, asked), nil
+	m := a.derive(&o, d, known, asked)
+	m.Quote = o.quote(&m, &answer)
+	return m, nil
 }
 
-// Quote implements venue.Venue. The venue's batch of probabilities does not say
-// which markets are over, so a few markets are read one by one, and many by a
-// walk along the open ones.
+// Quote implements venue.Venue. The venue's batch read of probabilities does not say which
+// markets are closed, so up to 40 markets are read one by one, and more by a walk along the
+// open ones.
 func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, error) {
 	wanted := make(map[string]bool, len(ids))
 	list := make([]string, 0, len(ids))
@@ -141,10 +143,10 @@ func (a *Adapter) each(ctx context.Context, ids []string) ([]venue.Market, error
 	var failed error
 	for i := range ids {
 		switch {
-		case errs[i] == nil && found[i].Status == venue.Open:
+		case errs[i] == nil:
 			out = append(out, found[i])
 			answered++
-		case errs[i] == nil || errors.Is(errs[i], venue.ErrNotFound):
+		case errors.Is(errs[i], venue.ErrNotFound):
 			answered++
 		default:
 			failed = errs[i]

@@ -25,6 +25,7 @@ const (
 // topics.
 type object struct {
 	ID                    wire.Text    `json:"id"`
+	Creator               wire.Text    `json:"creatorId"`
 	Question              wire.Text    `json:"question"`
 	Slug                  wire.Text    `json:"slug"`
 	URL                   wire.Text    `json:"url"`

@@ -9,10 +9,9 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/services/api/internal/venue"
-	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
 
-// bookRecord is what the order-book service says about a market's end.
+// bookRecord is the record of a market at the order-book service, without prices.
 type bookRecord struct {
 	ConditionID string `json:"condition_id"`
 	Closed      bool   `json:"closed"`
@@ -54,9 +53,9 @@ func (b *bookRecord) anyWinner() bool {
 	return false
 }
 
-// book reads the order-book record of a condition; nil without an error means
-// that the service has none.
-func (a *Adapter) book(ctx context.Context, condition string) (*bookRecord, error) {
+// readRecord reads the order-book record of a condition; nil without an error means that the
+// service has none.
+func (a *Adapter) readRecord(ctx context.Context, condition string) (*bookRecord, error) {
 	if condition == "" {
 		return nil, nil
 	}
@@ -76,43 +75,4 @@ func (a *Adapter) book(ctx context.Context, condition string) (*bookRecord, erro
 		return nil, fmt.Errorf("the order book answered for %.80q", b.ConditionID)
 	}
 	return &b, nil
-}
-
-// refresh replaces the prices of open markets by the middles of their books,
-// which are fresher than the metadata. It is best effort: without an answer the
-// prices stay as they are.
-func (a *Adapter) refresh(ctx context.Context, markets []venue.Market) {
-	type side struct {
-		TokenID string `json:"token_id"`
-	}
-	var sides []side
-	for _, m := range markets {
-		if m.Status == venue.Open && m.ClobTokenID != "" {
-			sides = append(sides, side{m.ClobTokenID})
-		}
-	}
-	if len(sides) == 0 {
-		return
-	}
-	body, err := json.Marshal(sides)
-	if err != nil {
-		return
-	}
-	raw, err := a.clob.Post(ctx, "midpoints", "/midpoints", body)
-	var mids map[string]wire.Decimal
-	if err != nil || json.Unmarshal(raw, &mids) != nil {
-		return
-	}
-	for i := range markets {
-		m := &markets[i]
-		p, ok := mids[m.ClobTokenID].Price()
-		if m.Status != venue.Open || !ok || p <= 0 || p >= wire.One {
-			continue
-		}
-		if m.YesIndex == 1 {
-			p = wire.One - p
-		}
-		bps := p.Bps()
-		m.YesBps = &bps
-	}
 }

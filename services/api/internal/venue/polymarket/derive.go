@@ -44,6 +44,12 @@ func (a *Adapter) derive(o *object, asked time.Time) (d derived, ok bool) {
 	d.YesBps = yesBps(o, d.prices, d.YesIndex)
 	d.restedAt = o.ClosedTime.Time
 	a.standing(&d, o)
+	if d.Status != venue.Open {
+		d.ClosedAt = venue.Ended(asked, o.ClosedTime.Exact())
+	}
+	if d.ClobTokenID != "" {
+		a.tokens.Put(d.ID, d.ClobTokenID)
+	}
 	return d, true
 }
 
@@ -101,10 +107,10 @@ func (d *derived) resolve(outcome, payout string) {
 	d.Outcome, d.Payout = outcome, &payout
 }
 
-// resolveByBook settles a closed market without an oracle word by what the
-// order-book service knows; book is nil when it has no record of the market.
-func (d *derived) resolveByBook(book *bookRecord, now time.Time) {
-	if book == nil {
+// resolveByRecord settles a closed market without an oracle word by the record of the
+// order-book service; record is nil when that service has none.
+func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
+	if record == nil {
 		// Old automatically resolved markets are in no book: their pinned price
 		// counts once nothing can move it any more. Half and half does not: it is
 		// also where a market stands that nobody traded.
@@ -116,15 +122,15 @@ func (d *derived) resolveByBook(book *bookRecord, now time.Time) {
 		}
 		return
 	}
-	if !book.Closed {
+	if !record.Closed {
 		return
 	}
-	switch winner := book.winner(d.Outcomes); {
+	switch winner := record.winner(d.Outcomes); {
 	case winner == d.YesIndex:
 		d.resolve("YES", "1")
 	case winner >= 0:
 		d.resolve("NO", "0")
-	case book.Half && !book.anyWinner() && d.prices != nil &&
+	case record.Half && !record.anyWinner() && d.prices != nil &&
 		d.prices[0].Near(wire.One/2, tolerance) && d.prices[1].Near(wire.One/2, tolerance):
 		d.resolve("INVALID", "0.5")
 	}
@@ -186,7 +192,7 @@ func quote(o *object) (bid, ask wire.Price, ok bool) {
 func (a *Adapter) describe(o *object, asked time.Time) venue.Market {
 	m := venue.Market{
 		ID: o.ID, Question: wire.Plain(o.Question, maxQuestion), Description: wire.Plain(string(o.Description), maxDescription),
-		EndDate: o.EndDate.Second(), ClosedAt: o.ClosedTime.Second(), VolumeUnit: "usd",
+		EndDate: o.EndDate.Second(), VolumeUnit: "usd",
 		Volume: firstAmount(o.Volume, o.VolumeNum), Volume24h: o.Volume24hr.Amount(), Liquidity: firstAmount(o.Liquidity, o.LiquidityNum),
 		Tags: o.words(), Slug: wire.Plain(string(o.Slug), maxWord), ConditionID: condition(string(o.ConditionID)),
 		YesIndex: yesIndex(o.Outcomes), FetchedAt: asked,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ type Adapter struct {
 	meter       *venue.Meter
 	now         func() time.Time
 	pastEnd     bool
+	tokens      venue.Cache[string] // first token by market id; it never changes
 }
 
 // New checks the configuration; it does not contact the venue.
@@ -52,12 +54,19 @@ func New(c Config, meter *venue.Meter, now func() time.Time) (*Adapter, error) {
 // Provider implements venue.Venue.
 func (a *Adapter) Provider() string { return provider }
 
-// Get implements venue.Venue.
+// Get implements venue.Venue: one read of the metadata and, for an open market, one of the
+// book, at the same time once the token of the market is known.
 func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 	if !digits(id, maxID) {
 		return venue.Market{}, venue.ErrNotFound
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	asked := a.now()
+	var wait func() *orderBook
+	if token, known := a.tokens.Get(id); known {
+		wait = inBackground(ctx, func(ctx context.Context) *orderBook { return a.readBook(ctx, token) })
+	}
 	raw, err := a.gamma.Get(ctx, "market", "/markets/"+id, url.Values{"include_tag": {"true"}})
 	var refused *venue.RefusedError
 	if errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusUnprocessableEntity) {
@@ -82,9 +91,15 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 	}
 	if d.askBook {
 		// Without an answer the market stays provisional and is asked again.
-		if book, err := a.book(ctx, d.ConditionID); err == nil {
-			d.resolveByBook(book, a.now())
+		if record, err := a.readRecord(ctx, d.ConditionID); err == nil {
+			d.resolveByRecord(record, a.now())
 		}
+	}
+	if d.Status == venue.Open {
+		if wait == nil {
+			wait = inBackground(ctx, func(ctx context.Context) *orderBook { return a.readBook(ctx, d.ClobTokenID) })
+		}
+		wait().price(&d.Market, a.now())
 	}
 	return d.Market, nil
 }
@@ -164,33 +179,58 @@ func (a *Adapter) page(ctx context.Context, op string, query url.Values) (market
 	return markets, next, nil
 }
 
-// Quote implements venue.Venue.
+// Quote implements venue.Venue. 100 markets take one read of metadata and one of books, at
+// the same time; the books of markets whose token was not known take one more.
 func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, error) {
-	wanted := make(map[string]bool, len(ids))
-	list := make([]string, 0, len(ids))
-	for _, id := range ids {
-		if digits(id, maxID) && !wanted[id] {
-			wanted[id] = true
-			list = append(list, id)
-		}
-	}
+	list := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !digits(id, maxID) })
+	slices.Sort(list)
+	list = slices.Compact(list)
 	var out []venue.Market
 	for start := 0; start < len(list); start += pageSize {
-		part := list[start:min(start+pageSize, len(list))]
-		markets, _, err := a.page(ctx, "quote", url.Values{
-			"id": part, "closed": {"false"}, "limit": {strconv.Itoa(pageSize)}, "include_tag": {"true"},
-		})
+		markets, err := a.quotePage(ctx, list[start:min(start+pageSize, len(list))])
 		if err != nil {
 			return nil, err
 		}
-		a.refresh(ctx, markets)
-		for i := range markets {
-			if wanted[markets[i].ID] {
-				out = append(out, markets[i])
-			}
-		}
+		out = append(out, markets...)
 	}
 	return out, nil
+}
+
+// quotePage reads the open ones of up to 100 markets, with their books.
+func (a *Adapter) quotePage(ctx context.Context, ids []string) ([]venue.Market, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var known []string
+	asked := make(map[string]bool, len(ids)) // by token
+	for _, id := range ids {
+		if token, ok := a.tokens.Get(id); ok {
+			known, asked[token] = append(known, token), true
+		}
+	}
+	wait := inBackground(ctx, func(ctx context.Context) map[string]*orderBook { return a.readBooks(ctx, known) })
+	markets, _, err := a.page(ctx, "quote", url.Values{
+		"id": ids, "closed": {"false"}, "limit": {strconv.Itoa(pageSize)}, "include_tag": {"true"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	markets = slices.DeleteFunc(markets, func(m venue.Market) bool { return !slices.Contains(ids, m.ID) })
+	var missing []string
+	for i := range markets {
+		if m := &markets[i]; m.Status == venue.Open && !asked[m.ClobTokenID] {
+			missing = append(missing, m.ClobTokenID)
+		}
+	}
+	books := wait()
+	more := inBackground(ctx, func(ctx context.Context) map[string]*orderBook { return a.readBooks(ctx, missing) })()
+	for i := range markets {
+		m, b := &markets[i], books[markets[i].ClobTokenID]
+		if b == nil {
+			b = more[m.ClobTokenID]
+		}
+		b.price(m, a.now())
+	}
+	return markets, nil
 }
 
 // unavailable makes every failure that is not the venue's "no" the one fault.

@@ -269,13 +269,14 @@ func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
 	}
 }
 
-func TestQuoteTakesPricesFromTheBook(t *testing.T) {
+func TestQuoteReadsMetadataAndBooksInTwoRequests(t *testing.T) {
 	t.Parallel()
 	open, child := sample(t, "market_open.json"), sample(t, "market_open_negrisk_child.json")
 	proposed := sample(t, "market_provisional_proposed.json")
 	list := fmt.Sprintf(`{"markets":[%s,%s,%s]}`, open, child, proposed)
 	const token = "75350934332311324234541427377712275198977982957664824366419065486241244037504"
-	b := setup(t, map[string]string{"/gamma/markets/keyset": list, "/clob/midpoints": fmt.Sprintf(`{%q:"0.42"}`, token)})
+	b := setup(t, map[string]string{"/gamma/markets/keyset": list, "/clob/books": fmt.Sprintf(
+		`[{"asset_id":%q,"timestamp":"1","bids":[{"price":"0.3","size":"1"},{"price":"0.41","size":"1"}],"asks":[{"price":"0.43","size":"2"}]}]`, token)})
 	got, err := b.adapter.Quote(t.Context(), []string{"7100001", "7100005", "7100007", "7100001", "kalshi-X"})
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%d markets, %v", len(got), err)
@@ -286,16 +287,27 @@ func TestQuoteTakesPricesFromTheBook(t *testing.T) {
 			t.Errorf("%s: %v, want %d", m.ID, m.YesBps, want)
 		}
 	}
+	if q := got[0].Quote; q == nil || q.Yes != 4300 || q.No != 5900 || !q.At.Equal(noon) || q.Rule != "polymarket.book" || len(q.SHA256) != 32 {
+		t.Errorf("quote %+v", q)
+	}
+	if got[1].Quote != nil || got[2].Quote != nil {
+		t.Errorf("markets without a book have the quotes %+v, %+v", got[1].Quote, got[2].Quote)
+	}
 	b.mu.Lock()
-	ids := b.asked[0].Query()["id"]
+	ids, first := b.asked[0].Query()["id"], len(b.asked)
 	b.mu.Unlock()
-	if len(ids) != 3 {
-		t.Errorf("asked for %v", ids)
+	if len(ids) != 3 || first != 2 {
+		t.Errorf("%d requests, the first for %v", first, ids)
 	}
-	delete(b.answers, "/clob/midpoints")
-	if got, err = b.adapter.Quote(t.Context(), []string{"7100001"}); err != nil || len(got) != 1 || *got[0].YesBps != 6150 {
-		t.Errorf("without the book: %d markets, %v", len(got), err)
+	delete(b.answers, "/clob/books")
+	if got, err = b.adapter.Quote(t.Context(), []string{"7100001"}); err != nil || *got[0].YesBps != 6150 || got[0].Quote != nil {
+		t.Errorf("without the book: %+v, %v", got, err)
 	}
+	b.mu.Lock()
+	if len(b.asked) != first+2 {
+		t.Errorf("%d requests for a market whose token is known", len(b.asked)-first)
+	}
+	b.mu.Unlock()
 	many := make([]string, 250)
 	for i := range many {
 		many[i] = strconv.Itoa(7_200_000 + i)

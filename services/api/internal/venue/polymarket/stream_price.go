@@ -1,17 +1,15 @@
 package polymarket
 
 import (
+	"maps"
 	"strconv"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
 )
-
-// widest is the widest spread whose middle counts as a live price; of a wider
-// book the next read tells one.
-const widest = wire.One / 10
 
 // message is one word of the venue; all its numbers are strings.
 type message struct {
@@ -19,86 +17,96 @@ type message struct {
 	Asset     wire.Text    `json:"asset_id"`
 	Timestamp wire.Decimal `json:"timestamp"` // ms
 	Price     wire.Decimal `json:"price"`
-	Bids      []struct {
-		Price wire.Decimal `json:"price"`
-	} `json:"bids"`
-	Asks []struct {
-		Price wire.Decimal `json:"price"`
-	} `json:"asks"`
-	Changes []struct {
+	Bids      []level      `json:"bids"`
+	Asks      []level      `json:"asks"`
+	BestBid   wire.Decimal `json:"best_bid"`
+	BestAsk   wire.Decimal `json:"best_ask"`
+	Changes   []struct {
 		Asset wire.Text    `json:"asset_id"`
 		Bid   wire.Decimal `json:"best_bid"`
 		Ask   wire.Decimal `json:"best_ask"`
 	} `json:"price_changes"`
 }
 
-// board is what one connection knows of the books that it follows.
+// top is the best bid and ask of a token.
+type top struct{ bid, ask wire.Price }
+
+// twoSided reports whether the book has orders on both sides and is not crossed.
+func (t top) twoSided() bool { return t.bid > 0 && t.ask < wire.One && t.bid <= t.ask }
+
+// board holds the top of each book that one connection follows.
 type board struct {
 	*feed
-	twoSided map[string]bool // tokens whose book gives a price, so that trades do not
+	tops map[string]top // by token
 }
 
-// take reads the price of a message; it says whether the message was about a
-// market that is followed.
+// take reads one message and reports whether it is about a market that is followed. Each of
+// these dates the market's price anew: the connection delivers every change of a book, so a
+// frame about something else confirms the top that is known.
 func (b *board) take(m *message) bool {
 	at, ok := b.moment(m.Timestamp)
 	if !ok {
 		b.meter.Dropped(provider, "stream_no_time")
 		return false
 	}
-	wanted := b.follows()
 	switch m.Type {
 	case "book":
-		bid, ask := wire.Price(0), wire.One
-		for _, l := range m.Bids {
-			if p, ok := l.Price.Price(); ok {
-				bid = max(bid, p)
-			}
-		}
-		for _, l := range m.Asks {
-			if p, ok := l.Price.Price(); ok {
-				ask = min(ask, p)
-			}
-		}
-		return b.middle(wanted, string(m.Asset), bid, ask, at)
+		bid, ask := best(m.Bids, m.Asks)
+		return b.set(string(m.Asset), top{bid, ask}, at)
 	case "price_change":
 		found := false
 		for _, c := range m.Changes {
-			bid, ok1 := c.Bid.Price()
-			ask, ok2 := c.Ask.Price()
-			if ok1 && ok2 && b.middle(wanted, string(c.Asset), bid, ask, at) {
-				found = true
-			}
+			found = b.change(string(c.Asset), c.Bid, c.Ask, at) || found
 		}
 		return found
+	case "best_bid_ask":
+		return b.change(string(m.Asset), m.BestBid, m.BestAsk, at)
 	case "last_trade_price":
-		s, followed := wanted[string(m.Asset)]
-		if p, ok := m.Price.Price(); followed && ok && p > 0 && p < wire.One && !b.twoSided[string(m.Asset)] {
-			b.say(s, p, at)
+		s, followed := b.follows()[string(m.Asset)]
+		if !followed {
+			return false
 		}
-		return followed
+		if t := b.tops[s.Token]; t.twoSided() {
+			return b.set(s.Token, t, at)
+		}
+		if p, ok := m.Price.Price(); ok && p > 0 && p < wire.One {
+			p, _ = sides(p, p, s.YesIndex)
+			b.tell(market.Tick{ID: s.ID, Yes: syntax.Bps(p.Bps()), At: at})
+		}
+		return true
 	}
-	return false // tick sizes, and what is none of ours
+	return false
 }
 
-// middle tells the price between the best bid and ask, when they are near each other.
-func (b *board) middle(wanted map[string]market.Streamed, token string, bid, ask wire.Price, at time.Time) bool {
-	s, followed := wanted[token]
+// change is set for prices that may be unreadable.
+func (b *board) change(token string, bid, ask wire.Decimal, at time.Time) bool {
+	low, ok1 := bid.Price()
+	high, ok2 := ask.Price()
+	if !ok1 || !ok2 {
+		delete(b.tops, token)
+		return false
+	}
+	return b.set(token, top{low, high}, at)
+}
+
+// forget drops the tops of tokens that are not followed any more.
+func (b *board) forget(wanted map[string]market.Streamed) {
+	maps.DeleteFunc(b.tops, func(token string, _ top) bool { _, still := wanted[token]; return !still })
+}
+
+// set stores the top of a token's book and emits the middle and the quote, unless a side is
+// empty or the spread is too wide.
+func (b *board) set(token string, t top, at time.Time) bool {
+	s, followed := b.follows()[token]
 	if !followed {
 		return false
 	}
-	b.twoSided[token] = bid > 0 && ask < wire.One && bid <= ask
-	if b.twoSided[token] && ask-bid <= widest {
-		b.say(s, (bid+ask)/2, at)
+	b.tops[token] = t
+	if t.twoSided() && t.ask-t.bid <= venue.WidestSpread {
+		bid, ask := sides(t.bid, t.ask, s.YesIndex)
+		b.tell(market.Tick{ID: s.ID, Yes: syntax.Bps(((bid + ask) / 2).Bps()), At: at, Quote: venue.NewQuote(ruleStream, bid, ask, at)})
 	}
 	return true
-}
-
-func (b *board) say(s market.Streamed, p wire.Price, at time.Time) {
-	if s.YesIndex == 1 { // the token is that of NO
-		p = wire.One - p
-	}
-	b.tell(market.Tick{ID: s.ID, Yes: syntax.Bps(p.Bps()), At: at})
 }
 
 // moment reads a time; one that has not come yet is now, because a price that is

@@ -71,7 +71,7 @@ func (f *feed) session(ctx context.Context) error {
 // listen subscribes and reads until the connection ends or is worth nothing any more.
 func (f *feed) listen(ctx context.Context, conn *websocket.Conn, frames <-chan []byte) error {
 	has := f.follows()
-	b := &board{feed: f, twoSided: map[string]bool{}}
+	b := &board{feed: f, tops: map[string]top{}}
 	if err := send(ctx, conn, map[string]any{
 		"type": "market", "assets_ids": slices.Sorted(maps.Keys(has)), "initial_dump": true, "custom_feature_enabled": false,
 	}); err != nil {
@@ -107,6 +107,7 @@ func (f *feed) listen(ctx context.Context, conn *websocket.Conn, frames <-chan [
 				return err
 			}
 			has = wanted
+			b.forget(wanted)
 		case <-quiet.C:
 			return errQuiet
 		case <-silent.C:
@@ -168,6 +169,7 @@ func (b *board) read(raw []byte) bool {
 	if len(raw) > 0 && raw[0] == '[' {
 		if err := json.Unmarshal(raw, &list); err != nil {
 			b.meter.Dropped(provider, "stream_undecodable")
+			clear(b.tops)
 			return false
 		}
 	}
@@ -176,6 +178,7 @@ func (b *board) read(raw []byte) bool {
 		var m message
 		if err := json.Unmarshal(one, &m); err != nil {
 			b.meter.Dropped(provider, "stream_undecodable")
+			clear(b.tops) // it may have been a change of any of them
 			continue
 		}
 		if b.take(&m) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -159,7 +160,7 @@ func tradeAt(token, price string, ms int64) string {
 	return fmt.Sprintf(`{"event_type":"last_trade_price","asset_id":%q,"market":"0x1","price":%q,"size":"3","side":"BUY","fee_rate_bps":"0","timestamp":"%d"}`, token, price, ms)
 }
 
-func TestStreamTellsPrices(t *testing.T) {
+func TestStreamEmitsPricesAndQuotes(t *testing.T) {
 	t.Parallel()
 	ms := streamNoon.Add(-time.Minute).UnixMilli()
 	s := startStream(t, patient, []market.Streamed{{ID: "1", Token: "11"}, {ID: "2", Token: "22", YesIndex: 1}, {ID: "3", Token: "33"}, {ID: "4", Token: "x"}},
@@ -171,7 +172,8 @@ func TestStreamTellsPrices(t *testing.T) {
 				fmt.Sprintf(`{"event_type":"price_change","market":"0x1","timestamp":"%d","price_changes":[
 					{"asset_id":"11","price":"0.62","size":"0","side":"BUY","hash":"","best_bid":"0.60","best_ask":"0.605"},
 					{"asset_id":"99","price":"0.4","size":"1","side":"SELL","hash":"","best_bid":"0.39","best_ask":"0.4"}]}`, ms+1),
-				tradeAt("11", "0.99", ms+2),                                     // its book has a price
+				tradeAt("11", "0.99", ms+2),
+				fmt.Sprintf(`{"event_type":"best_bid_ask","market":"0x1","asset_id":"11","best_bid":"0.61","best_ask":"0.62","spread":"0.01","timestamp":"%d"}`, ms+3),
 				book("33", "0.30", "0.50", ms+3),                                // too wide
 				tradeAt("33", "0.48", ms+4),                                     // and still two-sided
 				strings.Replace(book("33", "0", "1", ms+5), `"0.99"`, `"1"`, 1), // one side, nearly nothing
@@ -181,15 +183,24 @@ func TestStreamTellsPrices(t *testing.T) {
 			)
 			s.hear(n, c)
 		})
-	s.until("the last price", func() bool { return len(s.ticks) >= 5 })
-	want := []market.Tick{
-		{ID: "1", Yes: 6200, At: time.UnixMilli(ms).UTC()},
-		{ID: "2", Yes: 7950, At: time.UnixMilli(ms).UTC()},
-		{ID: "1", Yes: 6025, At: time.UnixMilli(ms + 1).UTC()},
-		{ID: "3", Yes: 4500, At: time.UnixMilli(ms + 7).UTC()},
-		{ID: "3", Yes: 4100, At: streamNoon},
+	s.until("the last price", func() bool { return len(s.ticks) >= 7 })
+	tick := func(id syntax.MarketID, yes, ask, no syntax.Bps, at time.Time) market.Tick {
+		t := market.Tick{ID: id, Yes: yes, At: at.UTC()}
+		if ask > 0 {
+			t.Quote = &market.Quote{Yes: ask, No: no, At: at.UTC(), Rule: "polymarket.stream"}
+		}
+		return t
 	}
-	if got := s.told(); !slices.Equal(got, want) {
+	want := []market.Tick{
+		tick("1", 6200, 6300, 3900, time.UnixMilli(ms)),
+		tick("2", 7950, 8000, 2100, time.UnixMilli(ms)), // its token is that of NO
+		tick("1", 6025, 6050, 4000, time.UnixMilli(ms+1)),
+		tick("1", 6025, 6050, 4000, time.UnixMilli(ms+2)), // a trade confirms the book
+		tick("1", 6150, 6200, 3900, time.UnixMilli(ms+3)),
+		tick("3", 4500, 0, 0, time.UnixMilli(ms+7)), // a trade alone is no quote
+		tick("3", 4100, 4200, 6000, streamNoon),
+	}
+	if got := s.told(); !reflect.DeepEqual(got, want) {
 		t.Errorf("told %v\nwant %v", got, want)
 	}
 	s.mu.Lock()
@@ -273,6 +284,32 @@ func TestABrokenMessageTellsNoPrice(t *testing.T) {
 	defer s.mu.Unlock()
 	if len(s.opened) != 4 {
 		t.Errorf("%d connections", len(s.opened))
+	}
+}
+
+// A frame that cannot be read may hold a new price: until the next one, a trade confirms no
+// quote.
+func TestAnUnreadableFrameEndsTheKnownBooks(t *testing.T) {
+	t.Parallel()
+	ms := streamNoon.Add(-time.Minute).UnixMilli()
+	for name, broken := range map[string]string{
+		"half a message": `{"event_type":"price_change","price_changes":[`, "a list cut off": "[{", "wrong types": `{"event_type":[]}x`,
+		"a price that is none": fmt.Sprintf(`{"event_type":"price_change","timestamp":"%d","price_changes":[{"asset_id":"11","best_bid":"x","best_ask":"0.9"}]}`, ms+1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startStream(t, patient, []market.Streamed{{ID: "1", Token: "11"}}, func(s *wss, n int, c *websocket.Conn) {
+				s.first(n, c)
+				s.say(c, book("11", "0.50", "0.52", ms), broken, tradeAt("11", "0.51", ms+2), book("11", "0.60", "0.62", ms+3))
+				s.hear(n, c)
+			})
+			s.until("the second book", func() bool { return len(s.ticks) > 0 && s.ticks[len(s.ticks)-1].Yes == 6100 })
+			for _, tick := range s.told() {
+				if tick.At.Equal(time.UnixMilli(ms+2)) && tick.Quote != nil {
+					t.Errorf("the trade confirmed %+v", tick.Quote)
+				}
+			}
+		})
 	}
 }
 

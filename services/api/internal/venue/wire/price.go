@@ -61,6 +61,14 @@ func (p Price) Bps() int {
 	return int(min(max(p, 0)+perBps/2, One+perBps/2-1) / perBps)
 }
 
+// BpsUp scales to basis points and rounds up. Differences below 10^-9 do not count: venues
+// that compute with binary floats send 0.30000000000000004 for 0.3.
+func (p Price) BpsUp() int {
+	const noise = One / 1_000_000_000
+	p = (p + noise/2) / noise * noise
+	return int((p + perBps - 1) / perBps)
+}
+
 // Near says whether p is within tolerance of q.
 func (p Price) Near(q, tolerance Price) bool {
 	d := p - q

@@ -96,7 +96,10 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 
 // Instant is a time that came as RFC 3339, with a space and a short offset, or
 // as Unix seconds or milliseconds. Zero means absent or unreadable.
-type Instant struct{ time.Time }
+type Instant struct {
+	time.Time
+	DateOnly bool // the text has no time of day
+}
 
 // Layouts with a fraction of any length: parsing takes one wherever seconds stand.
 var layouts = []string{time.RFC3339, "2006-01-02 15:04:05Z07", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z07", time.DateOnly}
@@ -111,7 +114,8 @@ func (t *Instant) UnmarshalJSON(raw []byte) error {
 	if err != nil {
 		return fmt.Errorf("time: %w", err)
 	}
-	t.Time = readInstant(strings.TrimSpace(text))
+	text = strings.TrimSpace(text)
+	t.Time, t.DateOnly = readInstant(text), len(text) == len(time.DateOnly) && strings.Contains(text, "-")
 	return nil
 }
 
@@ -137,6 +141,14 @@ func representable(at time.Time) time.Time {
 		return time.Time{}
 	}
 	return at
+}
+
+// Exact returns the time, or the zero time when the text has no time of day.
+func (t Instant) Exact() time.Time {
+	if t.DateOnly {
+		return time.Time{}
+	}
+	return t.Time
 }
 
 // Second gives the time in whole seconds, nil when absent.

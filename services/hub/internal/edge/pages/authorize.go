@@ -24,6 +24,7 @@ type consentPage struct {
 	Resource                 string
 	Destination              string
 	Known                    bool   // the answer goes to the app's own homepage
+	Trusted                  bool   // an administrator has reviewed the app
 	Here                     string // this page again, for somebody else
 	Token                    string
 }
@@ -74,7 +75,7 @@ func (s *site) consentPage(c echo.Context, a grant.Consent, handle string) conse
 	p := consentPage{
 		frame: s.frame(c, "Connect "+a.App.Name, "", ""), Handle: handle, Face: face(handle), AppName: a.App.Name, AppURL: a.App.Homepage,
 		Wants: wantsOf(a.Scopes), Never: never, Lasts: duration(a.App, a.Scopes, s.Now()), Resource: a.Resource, Token: a.Token,
-		Destination: destinationOf(a.RedirectURI), Here: c.Request().URL.RequestURI(),
+		Destination: destinationOf(a.RedirectURI), Here: c.Request().URL.RequestURI(), Trusted: a.App.Trusted(),
 	}
 	p.Unlisted = true
 	if u, err := url.Parse(a.App.Homepage); err == nil {

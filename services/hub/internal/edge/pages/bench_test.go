@@ -123,7 +123,7 @@ func (b *bench) fill() {
 	}
 	b.ledger.Histories = map[string][]*cataloguev1.HistoryPoint{"24H " + gauge: points, "1H " + gauge: points[30:]}
 	b.ledger.Signals = []*memledger.Filed{{Owner: "x", Signal: &signalv1.Signal{
-		Id: callID, Handle: "mara_k", PublicId: "op_0123456789abcdef", MarketId: gauge, Direction: "NO", PriceBps: 6850, Status: "pending",
+		Id: callID, Handle: "mara_k", PublicId: "op_0123456789abcdef", MarketId: gauge, Direction: "NO", PriceBps: 6850, ScoreBasisBps: 6850, PriceVerified: true, Rated: true, Status: "pending",
 		TextTake: proto.String("The dam opened at noon."), CreatedAt: timestamppb.New(now.Add(-20 * time.Minute)),
 	}}}
 	b.ledger.Sentiments = map[string]*cataloguev1.GetSentimentResponse{gauge: {

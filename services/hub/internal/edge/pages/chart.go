@@ -278,9 +278,9 @@ func (c *chart) words(points []price) {
 	}
 }
 
-// yesOf is the price of YES that a call was made at.
+// yesOf returns the price of YES that matches the scoring price of a call.
 func yesOf(call *signal.Signal) int {
-	p := min(max(int(call.Price), 0), wholePrice)
+	p := min(max(int(call.ScoreBasis), 0), wholePrice)
 	if call.Direction == syntax.No {
 		return wholePrice - p
 	}
@@ -291,6 +291,6 @@ func markOf(call *signal.Signal, x timeScale, y priceScale) chartMark {
 	return chartMark{
 		place: place{x.percent(call.CreatedAt.Unix()), y.percent(float64(yesOf(call)))},
 		ID:    call.ID, Class: sideClass(call.Direction), Up: call.Direction == syntax.Yes,
-		Title: callerOf(call) + ": " + string(call.Direction) + " at " + cents(int(call.Price)) + ", " + when(call.CreatedAt),
+		Title: callerOf(call) + ": " + string(call.Direction) + " at " + priceOf(call) + ", " + when(call.CreatedAt),
 	}
 }

@@ -23,7 +23,7 @@ func ago(minutes int, p float64) market.Point {
 
 func called(minutes int, side syntax.Side, price int) signal.Signal {
 	return signal.Signal{
-		ID: "0199f0f0-0000-7000-8000-000000000001", Handle: "mara_k", Direction: side, Price: syntax.Bps(price),
+		ID: "0199f0f0-0000-7000-8000-000000000001", Handle: "mara_k", Direction: side, Price: syntax.Bps(price), ScoreBasis: syntax.Bps(price),
 		CreatedAt: noon.Add(-time.Duration(minutes) * time.Minute),
 	}
 }

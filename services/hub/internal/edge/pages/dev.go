@@ -210,7 +210,9 @@ func (s *site) startSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.StartSession(c, op)
+	if err := s.StartSession(c, op, who.SignedInAt); err != nil {
+		return err
+	}
 	back := c.QueryParam("return_to")
 	if !leadsBack(back) {
 		back = devPath
@@ -234,7 +236,7 @@ func (s *site) mint(c echo.Context) error {
 		Signal: slices.Contains(permissions, "signal"), Broadcast: slices.Contains(permissions, "broadcast"),
 	}
 	var plaintext string
-	draft, err := operator.NewKeyDraft(typed.Label, permissions)
+	draft, err := operator.NewKeyDraft(typed.Label, permissions, true)
 	if err == nil {
 		plaintext, _, err = s.Operators.MintKey(c.Request().Context(), op.ID, draft)
 	}
@@ -259,7 +261,7 @@ func (s *site) revoke(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Operators.RevokeKey(c.Request().Context(), op.ID, form.Get("id")); err != nil {
+	if err := s.RevokeKey(c.Request().Context(), op.ID, form.Get("id")); err != nil {
 		return err
 	}
 	return done(c, devPath)

@@ -19,8 +19,10 @@ const (
 	partAir  = "air"
 )
 
-// OnAir is what an operator has on the air, as far as it is known.
+// OnAir is what the live page of an operator shows. It is empty unless an administrator
+// approved the operator.
 type OnAir struct {
+	Approved  bool
 	State     string // idle, live, ended
 	HLSURL    string // empty: none
 	StartedAt time.Time
@@ -43,7 +45,7 @@ type livePage struct {
 	frame
 	Handle, Heading                    string
 	State, Word, Text                  string
-	OnAir                              bool
+	OnAir, Approved                    bool
 	Stream, Started, Viewers           string
 	Origins, Socket                    string
 	Library, Line, Player, HLS, Script string
@@ -81,7 +83,7 @@ func (s *site) live(c echo.Context) error {
 	p := livePage{
 		frame:  s.frame(c, name+" live", name+" (@"+string(handle)+") live on Signalcast.", livePath+string(handle)),
 		Handle: string(handle), Heading: name, State: air.State, Word: airWords[air.State][0], Text: airWords[air.State][1], OnAir: air.State == "live",
-		Viewers: grouped(air.Viewers), Started: stampOf(air.StartedAt), Socket: s.socket,
+		Approved: air.Approved, Viewers: grouped(air.Viewers), Started: stampOf(air.StartedAt), Socket: s.socket,
 		Library: s.scripts["signalcast-feed.js"], Line: s.scripts["line.js"], Player: s.scripts["player.js"], HLS: s.scripts[hlsFile], Script: s.scripts["live.js"],
 		Read: s.Now().UTC().Format("15:04:05 UTC"),
 	}

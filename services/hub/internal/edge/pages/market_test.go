@@ -203,7 +203,7 @@ func TestManyCalls(t *testing.T) {
 	for i := range 150 {
 		s := proto.CloneOf(one)
 		s.Id = "0199f0f0-0000-7000-8000-0000000" + string(rune('0'+i/100)) + string(rune('0'+i/10%10)) + string(rune('0'+i%10)) + "00"
-		s.Direction, s.PriceBps, s.Handle = "YES", 3000, ""
+		s.Direction, s.PriceBps, s.ScoreBasisBps, s.Handle = "YES", 3000, 3000, ""
 		b.ledger.Signals = append(b.ledger.Signals, &memledger.Filed{Owner: s.Id, Signal: s})
 	}
 	b.ledger.Unlock()

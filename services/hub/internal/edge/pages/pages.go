@@ -70,21 +70,25 @@ type Deps struct {
 	// fault. CountConsent counts a look at the page that asks for a grant.
 	Visitor      func(c echo.Context) (grant.Visitor, string, error)
 	CountConsent func(c echo.Context, who grant.Visitor) error
-	StartSession func(c echo.Context, op operator.Operator)
-	EndSession   func(c echo.Context)
-	OwnPage      func(c echo.Context) bool // the request comes from a page of ours
-	Grants       *grant.Service
-	ReceiptJSON  echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
-	Now          func() time.Time
-	Log          *slog.Logger
-	VenueA       string                                      // as the routes of the first venue are called
-	Videos       []string                                    // hosts that pages may always load streams from
-	Clock        program.Clock                               // nil: there is no programme
-	Air          Air                                         // nil: nobody is ever on the air
-	OnScreen     func(ctx context.Context) ([]string, error) // addresses of the streams that are on; nil: none
-	Provision    Provision                                   // nil: no streams are provisioned here
-	Degraded     func(path, source string)                   // counts pages that lack a part
-	Guides       *guide.Site                                 // nil: there are none
+	// StartSession stores a session and sets its cookies. EndSession ends the session of
+	// the request, or every session of its operator.
+	StartSession func(c echo.Context, op operator.Operator, signedInAt time.Time) error
+	EndSession   func(c echo.Context, all bool) error
+	// RevokeKey revokes an operator key with what was made with it.
+	RevokeKey   func(ctx context.Context, owner operator.ID, keyID string) error
+	OwnPage     func(c echo.Context) bool // the request comes from a page of ours
+	Grants      *grant.Service
+	ReceiptJSON echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
+	Now         func() time.Time
+	Log         *slog.Logger
+	VenueA      string                                      // as the routes of the first venue are called
+	Videos      []string                                    // hosts that pages may always load streams from
+	Clock       program.Clock                               // nil: there is no programme
+	Air         Air                                         // nil: nobody is ever on the air
+	OnScreen    func(ctx context.Context) ([]string, error) // addresses of the streams that are on; nil: none
+	Provision   Provision                                   // nil: no streams are provisioned here
+	Degraded    func(path, source string)                   // counts pages that lack a part
+	Guides      *guide.Site                                 // nil: there are none
 }
 
 // People is what the pages about people ask.

@@ -131,10 +131,10 @@ func recentOf(list []signal.Signal) []recentCall {
 	for i := range list {
 		f := &list[i]
 		row := recentCall{
-			ID: f.ID, Title: orID(f.MarketTitle, f.MarketID), Side: string(f.Direction), SideClass: sideClass(f.Direction), Price: cents(f.Price),
+			ID: f.ID, Title: orID(f.MarketTitle, f.MarketID), Side: string(f.Direction), SideClass: sideClass(f.Direction), Price: priceOf(f),
 			Status: string(f.Status), StatusWord: statusWord(f.Status), At: when(f.CreatedAt), AtISO: syntax.Stamp(f.CreatedAt),
 		}
-		if f.Score != nil && f.Status != syntax.Void {
+		if f.Score != nil && f.Counted != nil && *f.Counted {
 			row.Score = signed(int(*f.Score))
 		}
 		if f.TextTake != nil {

@@ -248,7 +248,7 @@ func TestEmbedPage(t *testing.T) {
 	b := setup(t)
 	b.recorded()
 	b.ledger.Lock()
-	b.ledger.Records["mara_k"].Recent = []*signalv1.Signal{{Id: momentID, MarketTitle: "Will the dam hold?", Direction: "YES", PriceBps: 1200, Status: "won"}}
+	b.ledger.Records["mara_k"].Recent = []*signalv1.Signal{{Id: momentID, MarketTitle: "Will the dam hold?", Direction: "YES", PriceBps: 1200, ScoreBasisBps: 1200, Status: "won"}}
 	b.ledger.Unlock()
 	w := b.get("/operator/mara_k/embed")
 	has(t, w, 200, "<dd>24</dd>", "<dd>67%</dd>", "<dd>+48</dd>", "<b>YES 12¢</b> <span>Will the dam hold?</span>")

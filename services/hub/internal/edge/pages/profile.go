@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -98,10 +99,19 @@ func (s *site) changeProfile(c echo.Context) error {
 		DisplayName: strings.TrimSpace(form.Get("displayName")), Bio: strings.TrimSpace(strings.ReplaceAll(form.Get("bio"), "\r\n", "\n")),
 		Avatar: strings.TrimSpace(form.Get("avatarUrl")), Links: strings.TrimSpace(form.Get("links")), Payout: strings.TrimSpace(form.Get("payoutAddress")),
 	}
-	err = s.People.Profiles.Update(c.Request().Context(), account.ID, operator.Profile{
+	change := operator.Profile{
 		DisplayName: &said.DisplayName, Bio: &said.Bio, Avatar: changeTo(said.Avatar),
-		Links: append([]string{}, strings.Fields(said.Links)...), PayoutAddress: changeTo(said.Payout),
-	})
+		Links: append([]string{}, strings.Fields(said.Links)...),
+	}
+	if said.Payout != account.PayoutAddress { // a change needs a recent sign-in
+		change.PayoutAddress = changeTo(said.Payout)
+	}
+	err = s.People.Profiles.Update(c.Request().Context(), account.ID, s.visit(c).who.SignedInAt, change)
+	if errors.Is(err, operator.ErrSession) {
+		return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
+			p.Form, p.Errors["payoutAddress"] = said, "Nothing was saved. Sign out and sign in again, then save this within 15 minutes."
+		})
+	}
 	if field := fieldOf(err); field != "" {
 		return s.showProfile(c, http.StatusBadRequest, account, func(p *profilePage) {
 			p.Form, p.Errors[field] = said, profileMistakes[field]

@@ -1,13 +1,11 @@
 package pages
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -24,7 +22,9 @@ type receiptPage struct {
 	Status, StatusWord        string
 	Settled                   bool
 	Score, ScoreWord          string
-	Upside, Downside          string
+	Upside, Downside          string // of an open call
+	AtMost                    string // before both, while the scoring price can still rise
+	Stated, NoPoints          string
 	Take                      string
 	Handle, PublicID          string
 	Filed, FiledISO           string
@@ -60,8 +60,8 @@ func (s *site) receipt(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	sig.MarketTitle = s.titleOf(ctx, sig)
 	p := s.receiptOf(c, sig)
+	p.Unlisted = sig.Unconfirmed
 	p.settle(sig, s.outcome(ctx, sig.MarketID))
 	for _, e := range events {
 		if e.Type != signal.Resolved {
@@ -71,42 +71,33 @@ func (s *site) receipt(c echo.Context) error {
 	return s.render(c, http.StatusOK, "receipt", p)
 }
 
-// titleWithin is how long a receipt waits for the catalogue.
-const titleWithin = time.Second
-
-// titleOf is the headline of a receipt and of its card: the catalogue's title of
-// the market. The record's own one is what the caller wrote, and stands in only
-// where the catalogue has none.
-func (s *site) titleOf(ctx context.Context, sig signal.Signal) string {
-	ctx, cancel := context.WithTimeout(ctx, titleWithin)
-	defer cancel()
-	m, err := s.Markets.Market(ctx, sig.MarketID)
-	if err != nil || m.Title == "" || m.Title == string(sig.MarketID) {
-		return sig.MarketTitle
-	}
-	return m.Title
-}
-
 func (s *site) receiptOf(c echo.Context, sig signal.Signal) receiptPage {
 	who := callerOf(&sig)
-	price := int(sig.Price)
+	price := cents(int(sig.ScoreBasis))
+	won, lost := sig.Points()
 	p := receiptPage{
-		frame: s.frame(c, string(sig.Direction)+" at "+cents(price)+": "+sig.MarketTitle,
-			who+" called "+string(sig.Direction)+" at "+cents(price)+", locked "+when(sig.CreatedAt)+".", "/receipts/"+sig.ID),
+		frame: s.frame(c, string(sig.Direction)+" at "+price+": "+sig.MarketTitle,
+			who+" called "+string(sig.Direction)+" at "+price+", locked "+when(sig.CreatedAt)+".", "/receipts/"+sig.ID),
 		ID: sig.ID, MarketID: string(sig.MarketID), MarketTitle: sig.MarketTitle,
-		Side: string(sig.Direction), SideClass: sideClass(sig.Direction), Price: cents(price),
+		Side: string(sig.Direction), SideClass: sideClass(sig.Direction), Price: price,
 		Status: string(sig.Status), StatusWord: statusWord(sig.Status), Settled: sig.Status != syntax.Pending,
-		Upside: signed((10000 - max(price, 1)) / 100), Downside: signed(-((max(price, 1) + 99) / 100)),
+		Upside: signed(won), Downside: signed(lost), NoPoints: sig.NoPoints(),
 		Handle: sig.Handle, PublicID: string(sig.PublicID),
 		Filed: when(sig.CreatedAt), FiledISO: syntax.Stamp(sig.CreatedAt),
 	}
 	p.shared(s.HubURL, "signal", sig.ID)
 	p.Bars, p.BarsWidth = bars(sig.ID)
+	if sig.Price != sig.ScoreBasis {
+		p.Stated = cents(int(sig.Price))
+	}
+	if !sig.PriceFinal() {
+		p.AtMost = "at most "
+	}
 	if sig.TextTake != nil {
 		p.Take = *sig.TextTake
 	}
-	if sig.CrowdYes != nil {
-		p.Crowd = percent(*sig.CrowdYes)
+	if sig.MarketYes != nil {
+		p.Crowd = percent(*sig.MarketYes)
 	}
 	if sig.Confidence != nil {
 		p.Confidence = strconv.Itoa(int(*sig.Confidence))

@@ -80,8 +80,8 @@ func backWord(back string) string {
 	return "your profile"
 }
 
-// signOut is POST /sign-out: everything that a sign-in gave ends, and another one may
-// begin. It works for nobody too.
+// signOut is POST /sign-out: it ends the session, or with everywhere=yes every session of
+// the operator, and leads to the sign-in. The first works without a session, too.
 func (s *site) signOut(c echo.Context) error {
 	private(c)
 	if !s.OwnPage(c) {
@@ -91,8 +91,10 @@ func (s *site) signOut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.EndSession(c)
 	s.setCookie(c, devPath, cookieToken, "", ended)
+	if err := s.EndSession(c, form.Get("everywhere") == "yes"); err != nil {
+		return err
+	}
 	return done(c, signInAt(form.Get("return_to")))
 }
 

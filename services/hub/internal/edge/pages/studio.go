@@ -94,9 +94,9 @@ func (s *site) provision(c echo.Context) error {
 	if form.Get("latency") == "low" {
 		latency = "low"
 	}
-	if label != "" && !syntax.IsLine(label, 1, maxLabel) {
+	if label != "" && !syntax.IsName(label, 1, maxLabel) {
 		return s.showStudio(c, http.StatusBadRequest, string(op.Handle), func(p *studioPage) {
-			p.Notice = "A label has at most 80 characters on one line, some of which can be seen."
+			p.Notice = "A label has at most 80 visible characters on one line."
 		})
 	}
 	made, err := s.Provision(c.Request().Context(), op, label, latency)

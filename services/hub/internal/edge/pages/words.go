@@ -186,3 +186,12 @@ func bars(id string) (list []bar, width int) {
 	}
 	return list, width
 }
+
+// priceOf returns the scoring price of a call, and the stated one if it differs.
+func priceOf(call *signal.Signal) string {
+	price := cents(int(call.ScoreBasis))
+	if call.Price != call.ScoreBasis {
+		price += ", stated " + cents(int(call.Price))
+	}
+	return price
+}

@@ -1,2 +1,6 @@
--- How many clips of each market can be watched. $1 markets.
-SELECT market_id, count(*) FROM clips WHERE market_id = ANY ($1::text[]) AND status = 'ready' GROUP BY market_id
+-- Number of clips of each market that can be watched. $1 markets.
+SELECT c.market_id, count(*)
+FROM clips c
+WHERE c.market_id = ANY ($1::text[]) AND c.status = 'ready'
+    AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = c.handle AND p.status = 'suspended')
+GROUP BY c.market_id

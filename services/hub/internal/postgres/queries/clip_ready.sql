@@ -1,4 +1,4 @@
--- A clip can be watched, and the feed hears of it. $1 id, $2 url, $3 thumbnail or empty, $4 seconds, $5 now.
+-- Marks a clip as ready and publishes it, unless its operator is suspended. $1 id, $2 url, $3 thumbnail or empty, $4 seconds, $5 now.
 WITH done AS (
     UPDATE clips
     SET status = 'ready', url = $2, thumbnail_url = nullif($3::text, ''), duration_s = $4, ready_at = $5, lease_until = NULL
@@ -13,3 +13,4 @@ SELECT 'clip.ready', ready_at, market_id, handle, (jsonb_build_object(
     'readyAt', to_char(ready_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 ) || CASE WHEN title IS NULL THEN '{}' ELSE jsonb_build_object('title', title) END)::text
 FROM done
+WHERE NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = done.handle AND p.status = 'suspended')

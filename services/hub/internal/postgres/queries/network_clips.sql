@@ -1,6 +1,7 @@
 -- The clips that can be watched: boosted ones first, then the newest.
-SELECT id, handle, url, market_id, duration_s, views, stance, created_at, boosted
-FROM clips
-WHERE status = 'ready'
-ORDER BY boosted DESC, created_at DESC, id DESC
+SELECT c.id, c.handle, c.url, c.market_id, c.duration_s, c.views, c.stance, c.created_at, c.boosted, coalesce(p.status = 'approved', false)
+FROM clips c
+LEFT JOIN streamer_profiles p ON p.handle = c.handle
+WHERE c.status = 'ready' AND p.status IS DISTINCT FROM 'suspended'
+ORDER BY c.boosted DESC, c.created_at DESC, c.id DESC
 LIMIT $1

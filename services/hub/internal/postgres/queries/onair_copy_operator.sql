@@ -1,8 +1,9 @@
--- How the channel of an operator begins. $1 handle, $2 time of the copy, $3 now, $4 the
+-- What the channel of an operator begins with. $1 handle, $2 time of the copy, $3 now, $4 the
 -- newest heartbeat that is too old.
 INSERT INTO outbox (type, at, topic, data)
 SELECT 'snapshot', $2, 'operator:' || $1::text, jsonb_build_object(
-    'live', s.id IS NOT NULL, 'showId', s.id,
+    'live', s.id IS NOT NULL, 'approved', s.id IS NOT NULL AND EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = $1 AND p.status = 'approved'),
+    'showId', s.id,
     'signal', CASE WHEN o.market_id IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
         'marketId', o.market_id, 'name', o.name, 'streamerId', o.handle, 'updatedAt', stamp(o.updated_at),
         'annotation', o.annotation, 'closesAt', stamp(o.closes_at))) || jsonb_build_object('yesPct', o.yes_pct, 'slug', o.slug) END)::text

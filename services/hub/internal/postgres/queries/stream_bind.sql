@@ -1,5 +1,5 @@
--- Binds a stream in the place of the one before, and tells of it when it is another.
--- $1 market, $2 handle, $3 url, $4 label, $5 now.
+-- Binds a stream in the place of the one before, and publishes it when it differs. approved:
+-- an administrator approved the operator. $1 market, $2 handle, $3 url, $4 label, $5 now.
 WITH before AS (
     SELECT url, label FROM streams WHERE market_id = $1 AND handle = $2
 ), bound AS (
@@ -9,5 +9,5 @@ WITH before AS (
 )
 INSERT INTO outbox (type, at, market_id, handle, data)
 SELECT 'stream.bound', $5, $1, $2, jsonb_build_object('marketId', $1::text, 'handle', $2::text, 'url', $3::text, 'label', $4::text,
-    'updatedAt', to_char($5::timestamptz AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text
+    'updatedAt', stamp($5::timestamptz), 'approved', EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = $2 AND p.status = 'approved'))::text
 WHERE NOT EXISTS (SELECT FROM before WHERE url = $3 AND label = $4)

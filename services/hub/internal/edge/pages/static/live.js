@@ -8,7 +8,7 @@ const [{ open }, { watch, read, latest, cents, bpsOf, lasts, element, write }, {
   import(root.dataset.library), import(root.dataset.line), import(root.dataset.player),
 ]);
 
-let air = { state: root.dataset.state, hlsUrl: root.dataset.stream || null, viewers: 0, marketId: null, startedAt: root.dataset.started || null };
+let air = { state: root.dataset.state, hlsUrl: root.dataset.stream || null, viewers: 0, marketId: null, startedAt: root.dataset.started || null, approved: 'approved' in root.dataset };
 let signal = null;
 let price = null;
 let fresh = true;
@@ -26,11 +26,15 @@ const words = {
   broken: ['Live, picture lost', 'The picture does not come through. It is tried again by itself.'],
 };
 
+// Only approved operators are shown: without an approval the page stays as if nothing is live.
 function phase() {
+  if (!air.approved) return 'idle';
   if (air.state !== 'live') return air.state === 'ended' ? 'ended' : 'idle';
   if (!air.hlsUrl) return 'live';
   return { playing: 'live', broken: 'broken', foreign: 'broken' }[screen.state()] ?? 'starting';
 }
+
+const live = () => air.approved && air.state === 'live';
 
 function show() {
   const now = phase();
@@ -40,13 +44,14 @@ function show() {
   write(at('text'), text);
   at('text').hidden = !text;
   at('stage').hidden = !clip && (now === 'idle' || now === 'ended');
-  at('viewers').hidden = air.state !== 'live';
+  at('viewers').hidden = !live();
   write(at('viewers'), `${air.viewers} watching`);
   at('stale').hidden = fresh;
-  at('clip').hidden = air.state !== 'live';
-  at('none').hidden = signal !== null;
-  at('signal').hidden = signal === null;
-  if (signal === null) return;
+  at('clip').hidden = !live();
+  const shown = air.approved && signal !== null;
+  at('none').hidden = shown;
+  at('signal').hidden = !shown;
+  if (!shown) return;
   write(at('name'), signal.name ?? '');
   at('name').href = `/m/${encodeURIComponent(signal.marketId)}`;
   write(at('note'), signal.annotation ?? '');
@@ -83,9 +88,10 @@ function setSignal(s) {
 }
 
 function setAir(a) {
-  const began = a.state === 'live' && air.state !== 'live';
+  const before = live();
   air = a;
-  if (!clip) screen.play(a.state === 'live' ? a.hlsUrl : null);
+  const began = live() && !before;
+  if (!clip) screen.play(live() ? a.hlsUrl : null);
   another();
   follow();
   if (began) quietly(view);
@@ -166,14 +172,14 @@ function replay(c) {
   at('video').scrollIntoView({ block: 'center' });
   at('video').onended = () => {
     clip = at('video').onended = null;
-    screen.play(air.state === 'live' ? air.hlsUrl : null);
+    screen.play(live() ? air.hlsUrl : null);
   };
 }
 
 const viewer = crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 async function view() {
-  if (air.state !== 'live') return;
+  if (!live()) return;
   const answer = await fetch(`/api/live/${handle}/view`, {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ viewerId: viewer }), credentials: 'omit', signal: AbortSignal.timeout(5000),
   });

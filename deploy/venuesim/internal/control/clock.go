@@ -1,0 +1,57 @@
+package control
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Clock is the clock of every venue: that of the machine until a test sets it, then the time that was set.
+type Clock struct {
+	machine func() time.Time
+
+	mu  sync.Mutex
+	set time.Time // zero: not set
+}
+
+// NewClock returns a clock that follows machine until it is set.
+func NewClock(machine func() time.Time) *Clock { return &Clock{machine: machine} }
+
+// Now returns the time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.set.IsZero() {
+		return c.machine()
+	}
+	return c.set
+}
+
+// ServeHTTP sets the clock to the member at of the body, RFC 3339.
+func (c *Clock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		fail(w, http.StatusRequestEntityTooLarge, "body_too_large", "the body is larger than 64 KiB")
+		return
+	}
+	var in struct {
+		At time.Time `json:"at"`
+	}
+	if err := decode(raw, &in); err != nil || in.At.IsZero() {
+		fail(w, http.StatusBadRequest, "invalid_request", "at must be RFC 3339, such as 2027-01-31T12:00:00.5Z")
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set = in.At.UTC()
+	answer(w, http.StatusOK, map[string]string{"at": c.set.Format(time.RFC3339Nano)})
+}
+
+// Wrap dates the answers of a handler by the clock.
+func (c *Clock) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", c.Now().UTC().Format(http.TimeFormat))
+		next.ServeHTTP(w, r)
+	})
+}

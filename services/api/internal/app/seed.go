@@ -1,0 +1,233 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// seedConfig is the environment of `api seed`. It connects as the owner of the schema, who
+// alone may store calls of an earlier time.
+type seedConfig struct {
+	Env     conf.Env    `env:"ENV"`
+	Admin   conf.Secret `env:"MIGRATE_DATABASE_URL"`
+	Mask    conf.Secret `env:"MASK_SECRET"`
+	Scoring scoringConfig
+}
+
+// Check implements conf.Checker.
+func (c *seedConfig) Check(r *conf.Report) {
+	if r.Env().Production() {
+		r.Fail("ENV", "seed is for development and test installations")
+	}
+	r.DSN("MIGRATE_DATABASE_URL", c.Admin, "postgres", "postgresql")
+	r.Secret("MASK_SECRET", c.Mask)
+	c.Scoring.check(r)
+}
+
+// seedStep is one line of the input of `api seed`. Exactly one member besides At is set.
+type seedStep struct {
+	At       time.Time
+	Operator *seedOperator
+	Market   *seedMarket
+	Calls    []seedCall
+	Resolve  *seedOutcome
+}
+
+// seedOperator signs in an operator; Name is also the key by which calls refer to it.
+type seedOperator struct {
+	Issuer      string
+	Name        string
+	DisplayName string
+	Type        syntax.OperatorType // empty: human
+	House       bool
+}
+
+// seedMarket is an answer of a venue about an open market.
+type seedMarket struct {
+	ID        syntax.MarketID
+	Title     string
+	EndDate   time.Time
+	YesBps    syntax.Bps // the middle
+	SpreadBps syntax.Bps // between the best bid and the best ask
+	VolumeUSD float64
+}
+
+type seedCall struct {
+	Operator   string
+	MarketID   syntax.MarketID
+	Direction  syntax.Side
+	PriceBps   syntax.Bps
+	Confidence *int
+	Take       *string
+}
+
+type seedOutcome struct {
+	MarketID syntax.MarketID
+	Verdict  syntax.Verdict
+}
+
+// seeder stores a history with a clock that follows its steps.
+type seeder struct {
+	now       time.Time
+	operators *operator.Service
+	markets   *market.Service
+	signals   *signal.Service
+	resolves  *resolve.Service
+	ids       map[string]string // operator ids by name
+	records   map[syntax.MarketID]market.Record
+	calls     int
+}
+
+// seed reads steps as JSON lines, in the order of time, and stores them through the services
+// that store live ones: the same rules decide prices, scores and points. The relay of the
+// running installation publishes the events afterwards.
+func seed(ctx context.Context, in io.Reader, stdout io.Writer) error {
+	cfg, err := conf.Load[seedConfig]()
+	if err != nil {
+		return err
+	}
+	pool, err := pg.Open(ctx, pg.Config{
+		URL: cfg.Admin.Reveal(), MaxConns: 4, Params: map[string]string{"search_path": "api", "plan_cache_mode": "force_generic_plan"},
+	})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	s := &seeder{ids: map[string]string{}, records: map[syntax.MarketID]market.Record{}}
+	now := func() time.Time { return s.now }
+	store := postgres.New(pool, cfg.Scoring.rules(true, 100_000), now)
+	defer store.Close()
+	s.operators = operator.NewService(store, cfg.Mask.Reveal(), now)
+	s.markets = market.NewService(store, market.Venues{}, classify(), true, now)
+	s.signals = signal.NewService(store, s.markets, now)
+	s.resolves = resolve.NewService(store, now)
+	d := json.NewDecoder(in)
+	d.DisallowUnknownFields()
+	for n := 1; ; n++ {
+		var step seedStep
+		err := d.Decode(&step)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && step.At.Before(s.now) {
+			err = errors.New("steps must be in the order of time")
+		}
+		if err == nil {
+			s.now = step.At.UTC().Truncate(time.Millisecond)
+			err = s.apply(ctx, step)
+		}
+		if err != nil {
+			return fmt.Errorf("step %d: %w", n, err)
+		}
+	}
+	_, err = fmt.Fprintf(stdout, "stored %d operators, %d markets, %d calls\n", len(s.ids), len(s.records), s.calls)
+	return err
+}
+
+func (s *seeder) apply(ctx context.Context, step seedStep) error {
+	switch {
+	case step.Operator != nil:
+		return s.signIn(ctx, *step.Operator)
+	case step.Market != nil:
+		return s.quote(ctx, *step.Market)
+	case step.Calls != nil:
+		return s.file(ctx, step.Calls)
+	case step.Resolve != nil:
+		return s.resolve(ctx, *step.Resolve)
+	}
+	return errors.New("a step has operator, market, calls or resolve")
+}
+
+func (s *seeder) signIn(ctx context.Context, o seedOperator) error {
+	who, _, err := s.operators.SignIn(ctx, operator.Identity{Issuer: o.Issuer, Subject: "did:seed:" + o.Name, Primary: true, Username: o.Name, Name: o.DisplayName})
+	if err != nil {
+		return err
+	}
+	s.ids[o.Name] = who.ID
+	if o.Type == "" && !o.House {
+		return nil
+	}
+	var kind *syntax.OperatorType
+	if o.Type != "" {
+		kind = &o.Type
+	}
+	_, err = s.operators.Classify(ctx, who.Handle, kind, &o.House, "seed")
+	return err
+}
+
+// quote applies a venue's answer that has a book around the price.
+func (s *seeder) quote(ctx context.Context, m seedMarket) error {
+	half := m.SpreadBps / 2
+	r := market.Record{
+		ID: m.ID, Title: m.Title, EndDate: &m.EndDate, Status: syntax.MarketOpen, Yes: &m.YesBps,
+		Volume: &m.VolumeUSD, VolumeUSD: &m.VolumeUSD, VolumeUnit: "usd", FetchedAt: s.now,
+		Quote: &market.Quote{Yes: m.YesBps + half, No: syntax.MaxBps - m.YesBps + half, At: s.now, Rule: "seed"},
+	}
+	s.records[m.ID] = r
+	_, err := s.markets.Apply(ctx, []market.Record{r}, true)
+	return err
+}
+
+func (s *seeder) file(ctx context.Context, list []seedCall) error {
+	calls := make([]signal.Call, len(list))
+	for i, c := range list {
+		id, ok := s.ids[c.Operator]
+		if !ok {
+			return fmt.Errorf("operator %q has not signed in", c.Operator)
+		}
+		calls[i] = signal.Call{Caller: signal.Caller{OperatorID: id}, Draft: signal.Draft{
+			ID: s.newID(), MarketID: c.MarketID, Side: c.Direction, Price: c.PriceBps, Confidence: c.Confidence, TextTake: c.Take, Source: "api",
+		}}
+	}
+	for i, a := range s.signals.FileMany(ctx, calls) {
+		switch {
+		case a.Err != nil:
+			return fmt.Errorf("call of %s on %s: %w", list[i].Operator, list[i].MarketID, a.Err)
+		case a.Alone:
+			return fmt.Errorf("call of %s on %s: the market has no quote at that time", list[i].Operator, list[i].MarketID)
+		}
+		s.calls++
+	}
+	return nil
+}
+
+// newID returns a uuid v7 of the clock of the history.
+func (s *seeder) newID() string {
+	id := uuid.Must(uuid.NewV7())
+	ms := uint64(s.now.UnixMilli())
+	for i := range 6 {
+		id[i] = byte(ms >> (8 * (5 - i)))
+	}
+	return id.String()
+}
+
+// resolve applies the venue's final answer and claims it.
+func (s *seeder) resolve(ctx context.Context, o seedOutcome) error {
+	r, ok := s.records[o.MarketID]
+	if !ok {
+		return fmt.Errorf("market %s is not part of the history", o.MarketID)
+	}
+	r.Status, r.Provisional, r.Verdict, r.Quote, r.ClosedAt, r.FetchedAt = syntax.MarketResolved, true, &o.Verdict, nil, &s.now, s.now
+	if _, err := s.markets.Apply(ctx, []market.Record{r}, false); err != nil {
+		return err
+	}
+	_, err := s.resolves.Claim(ctx, resolve.Claim{
+		MarketID: string(o.MarketID), Verdict: o.Verdict, Resolver: "oracle", Source: string(o.MarketID.Provider()),
+	})
+	return err
+}

@@ -1,0 +1,177 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
+)
+
+// Sizes of the simulation. A group is ten markets with twenty calls each, in which each of 200 operators calls once.
+const (
+	simPlayers   = 200
+	groupMarkets = 10
+	groupCallers = simPlayers / groupMarkets
+	roundGroups  = 10 // groups of markets that are open at the same time
+)
+
+// simSize returns the groups per strategy and the seeds. SYSTEM_SIZE=system or full is the size of the guarantee, 10,000 calls
+// per strategy and three seeds.
+func simSize() (groups int, seeds []uint64) {
+	switch {
+	case testing.Short():
+		return 1, []uint64{1}
+	case os.Getenv("SYSTEM_SIZE") == "":
+		return 2, []uint64{1}
+	}
+	return 50, []uint64{1, 2, 3}
+}
+
+// No strategy without knowledge gains points: every stored call has an expected score of at most 0 under the true
+// probability, and the realised mean and the share of operators that appear skilled are those of chance.
+func TestSimulation(t *testing.T) {
+	t.Parallel()
+	simulator := buildVenues(t)
+	groups, seeds := simSize()
+	for _, seed := range seeds {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, simulator, seed)
+			all := map[string]results{}
+			for _, s := range strategies {
+				all[s.id] = w.run(s, groups)
+			}
+			w.judgeSums()
+			if groups >= 50 {
+				w.judgeInformed(all)
+			}
+		})
+	}
+}
+
+// run plays one strategy, judges its calls and returns them.
+func (w *world) run(s strategy, groups int) results {
+	began := time.Now()
+	players := w.newPlayers(s.id, simPlayers)
+	filed, refused := 0, 0
+	var games []*game
+	for groups > 0 {
+		n := min(groups, roundGroups)
+		groups -= n
+		r := &round{world: w, players: players}
+		s.play(r, n)
+		filed, refused = filed+r.filed, refused+r.refused
+		games = append(games, r.games...)
+	}
+	results := w.results(s.id, games)
+	w.judge(s, players, results)
+	w.t.Logf("%-16s %6d filed, %5d refused, %s, %.1f s", s.id, filed, refused, results, time.Since(began).Seconds())
+	return results
+}
+
+// round is one set of markets from their creation to their result.
+type round struct {
+	*world
+	players        []player
+	games          []*game
+	filed, refused int
+}
+
+// callers returns the operators of each market: in every group of markets each operator has one.
+func (r *round) callers(games int) [][]player {
+	out := make([][]player, 0, games)
+	for len(out) < games {
+		order := r.rng.Perm(len(r.players))
+		for k := range groupMarkets {
+			var list []player
+			for _, i := range order[k*groupCallers : (k+1)*groupCallers] {
+				list = append(list, r.players[i])
+			}
+			out = append(out, list)
+		}
+	}
+	return out
+}
+
+// file files calls and counts them.
+func (r *round) file(calls []call) {
+	refused := r.world.file(calls)
+	r.filed, r.refused = r.filed+len(calls), r.refused+refused
+}
+
+// settle lets the second quotes come, moves the probabilities once more, draws the outcomes, and scores.
+func (r *round) settle() {
+	r.confirm()
+	r.advance(20 * time.Second)
+	r.move(r.games, 500)
+	r.advance(20 * time.Second)
+	r.decide(r.games)
+	r.resolve(r.games)
+	r.advance(5 * time.Second)
+	r.score()
+}
+
+// resolve makes the venues resolve the markets now.
+func (w *world) resolve(games []*game) {
+	each(len(games), func(i int) {
+		g := games[i]
+		w.control(fmt.Sprintf("/sim/%s/markets/%s", g.venue, g.id), map[string]any{"state": "resolved", "outcome": string(g.outcome)})
+	})
+}
+
+// confirm moves the clock past the time of the second quotes, in the steps in which the ledger requests those that are due.
+func (w *world) confirm() {
+	for range 10 {
+		w.advance(2 * time.Second)
+		for p, v := range w.ports {
+			w.patiently("second quotes of "+string(p), func() error {
+				err := w.app.catalogue.Confirm(w.t.Context(), p, v)
+				if errors.Is(err, market.ErrUnavailable) {
+					return nil // the next step requests them again
+				}
+				return err
+			})
+		}
+	}
+}
+
+const countPending = `SELECT (SELECT count(*) FROM api.signals) - (SELECT count(*) FROM api.signal_results)`
+
+// score scans the venues until no call is open.
+func (w *world) score() {
+	var report resolve.Report
+	for range 20 {
+		w.patiently("scan", func() (err error) {
+			report, err = w.app.scanner.Scan(w.t.Context())
+			return err
+		})
+		if w.count(countPending) == 0 {
+			return
+		}
+		w.advance(10 * time.Second)
+	}
+	w.t.Fatalf("%d calls are still open; the last scan: %+v", w.count(countPending), report)
+}
+
+func (w *world) count(sql string, args ...any) (n int) {
+	if err := w.db.QueryRow(w.t.Context(), sql, args...).Scan(&n); err != nil {
+		w.t.Fatalf("%s: %v", sql, err)
+	}
+	return n
+}
+
+// finalize resolves native markets as an administrator.
+func (r *round) finalize() {
+	r.advance(time.Minute)
+	each(len(r.games), func(i int) {
+		c := resolve.Claim{MarketID: string(r.games[i].id), Verdict: syntax.Verdict(r.games[i].outcome), Resolver: "admin", Source: "manual"}
+		if _, err := r.app.resolves.Finalize(r.t.Context(), c); err != nil {
+			r.t.Errorf("finalize %s: %v", c.MarketID, err)
+		}
+	})
+}

@@ -1,0 +1,355 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/localdb"
+	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/postgres"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+)
+
+// world is one ledger, the simulated venues it reads, and the clock of both. The ledger runs its own services on a real
+// Postgres and reads the venues through their adapters; nothing else runs, so every step happens at a time that the test sets.
+type world struct {
+	t      *testing.T
+	app    *App
+	clock  *testkit.Clock
+	db     *pgxpool.Pool // of the schema owner
+	venues string        // address of the venue simulator
+	rng    *rand.Rand
+	http   *http.Client
+	ports  market.Venues // further adapters of the same venues, for the requests of second quotes
+}
+
+// workers is how many requests and calls are under way at once.
+const workers = 16
+
+func newWorld(t *testing.T, simulator string, seed uint64) *world {
+	t.Helper()
+	w := &world{
+		t: t, clock: testkit.NewClock(time.Now().UTC().Truncate(time.Second)), rng: rand.New(rand.NewPCG(seed, 17)),
+		venues: startVenues(t, simulator, seed), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}},
+	}
+	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
+	w.db = testkit.Pool(t, db.Admin)
+	env := good()
+	for name, value := range map[string]string{
+		"ENV": "test", "DATABASE_URL": ownerURL(t, db), "REDIS_URL": testkit.Redis(t), "DB_MAX_CONNS": "16",
+		"POLYMARKET_GAMMA_URL": w.venues + "/gamma", "POLYMARKET_CLOB_URL": w.venues + "/clob",
+		"KALSHI_URL": w.venues + "/kalshi/trade-api/v2", "LIMITLESS_URL": w.venues + "/limitless", "MANIFOLD_URL": w.venues + "/manifold/v0",
+		"VENUE_RPS": "10000", "MANIFOLD_WAIT": "1s", "MANIFOLD_RATED_CREATORS": "*", "RESOLUTION_GRACE": "0s", "LOG_LEVEL": "error",
+		"HTTP_ADDR": "127.0.0.1:0", "GRPC_ADDR": "127.0.0.1:0", "METRICS_ADDR": "",
+	} {
+		env[name] = value
+	}
+	cfg, err := conf.LoadFrom[Config](env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.app, err = New(t.Context(), cfg, io.Discard, w.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.ports, err = w.app.venues(venue.NewMeter(obs.NewMetrics(serviceName, "test").Registerer())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.app.close(); err != nil {
+			t.Errorf("close the ledger: %v", err)
+		}
+	})
+	w.setClock()
+	return w
+}
+
+// ownerURL returns the connection string of the schema owner with the schema in its search path: a trigger refuses calls
+// of the service role that are dated by another clock than the database's.
+func ownerURL(t *testing.T, db testkit.Database) string {
+	t.Helper()
+	sep := "?"
+	if strings.Contains(db.Admin, "?") {
+		sep = "&"
+	}
+	return db.Admin + sep + "search_path=api"
+}
+
+// startVenues runs the venue simulator and returns its address.
+func startVenues(t *testing.T, simulator string, seed uint64) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listener.Addr().String()
+	_ = listener.Close()
+	cmd := exec.Command(simulator)
+	cmd.Env = []string{"HTTP_ADDR=" + addr, "VENUE_SIM_MARKETS=1", "VENUE_SIM_SEED=" + strconv.FormatUint(seed, 10)}
+	child, err := localdb.StartChild(cmd, syscall.SIGKILL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) })
+	testkit.Eventually(t, 20*time.Second, func() bool {
+		resp, err := http.Get("http://" + addr + "/healthz")
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return err == nil
+	})
+	return "http://" + addr
+}
+
+// advance moves the clock of the ledger and of the venues.
+func (w *world) advance(d time.Duration) {
+	w.clock.Advance(d)
+	w.setClock()
+}
+
+func (w *world) setClock() {
+	w.control("/sim/clock", map[string]any{"at": w.clock.Now().Format(time.RFC3339Nano)})
+}
+
+// control sends one request to the control routes of the simulator and returns the member id of the answer.
+func (w *world) control(path string, body map[string]any) string {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp, err := w.http.Post(w.venues+path, "application/json", bytes.NewReader(raw))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode/100 != 2 {
+		w.t.Fatalf("%s: %d %s (%v)", path, resp.StatusCode, answer, err)
+	}
+	var made struct{ ID string }
+	_ = json.Unmarshal(answer, &made) // the clock answers without an id
+	return made.ID
+}
+
+// patiently repeats a step that fails with db_unavailable: on a busy machine the database misses the deadlines of reads.
+func (w *world) patiently(what string, do func() error) {
+	end := time.Now().Add(time.Minute)
+	for {
+		err := do()
+		if err == nil {
+			return
+		}
+		if fault.Of(err).Code != "db_unavailable" || time.Now().After(end) {
+			w.t.Errorf("%s: %v", what, err)
+			return
+		}
+	}
+}
+
+// each runs do for 0 to n-1, some at a time.
+func each(n int, do func(i int)) {
+	var wait sync.WaitGroup
+	for k := range min(n, workers) {
+		wait.Go(func() {
+			for i := k; i < n; i += workers {
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// game is one market whose true probability is known at every moment.
+type game struct {
+	id      syntax.MarketID
+	venue   string // empty: native
+	path    []moment
+	outcome syntax.Side
+	creator string // operator of a native market; empty: an administrator
+}
+
+// moment is the true probability of YES in bps from a time on.
+type moment struct {
+	at  time.Time
+	yes int
+}
+
+// yes returns the newest true probability in bps.
+func (g *game) yes() int { return g.path[len(g.path)-1].yes }
+
+// yesAt returns the true probability at a time.
+func (g *game) yesAt(at time.Time) int {
+	yes := g.path[0].yes
+	for _, m := range g.path {
+		if !m.at.After(at) {
+			yes = m.yes
+		}
+	}
+	return yes
+}
+
+// chance returns the true probability of a side in bps for a YES probability.
+func chance(side syntax.Side, yes int) int {
+	if side == syntax.No {
+		return 10_000 - yes
+	}
+	return yes
+}
+
+// providers that the markets of a round are spread over.
+var gameVenues = []string{"polymarket", "kalshi", "limitless", "manifold"}
+
+// newGames creates n venue markets with true probabilities from 4 % to 96 % in whole percent, which every venue can quote,
+// and makes the ledger read each of them.
+func (w *world) newGames(n int) []*game {
+	games := make([]*game, n)
+	for i := range games {
+		games[i] = &game{venue: gameVenues[i%len(gameVenues)], path: []moment{{w.clock.Now(), 100 * (4 + w.rng.IntN(93))}}}
+	}
+	end := w.clock.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339)
+	each(n, func(i int) {
+		g := games[i]
+		g.id = syntax.MarketID(w.control("/sim/"+g.venue+"/markets", map[string]any{
+			"question": "Will it rain at place " + uuid.NewString() + "?", "yesPrice": float64(g.yes()) / 10_000, "endDate": end, "volume": 50_000,
+		}))
+		w.patiently("read "+string(g.id), func() error {
+			_, err := w.app.markets.Refresh(w.t.Context(), g.id)
+			return err
+		})
+	})
+	return games
+}
+
+// newNative creates a native market. Its opening price is the true probability: nothing more is known about it.
+func (w *world) newNative(yes int, creator string) *game {
+	d := market.Draft{
+		Question: "Will it rain at place " + uuid.NewString() + "?", CutoffAt: w.clock.Now().Add(30 * 24 * time.Hour), Lane: "SCIENCE",
+		InitialYes: syntax.Bps(yes), CreatedBy: "admin",
+	}
+	if creator != "" {
+		d.CreatedBy, d.MessageID = creator, "msg_"+strings.Repeat(strings.ReplaceAll(uuid.NewString(), "-", ""), 2)
+	}
+	m, err := w.app.markets.CreateNative(w.t.Context(), d)
+	if err != nil {
+		w.t.Fatalf("create a native market: %v", err)
+	}
+	return &game{id: m.ID, path: []moment{{w.clock.Now(), yes}}, creator: creator}
+}
+
+// move changes the true probability by up to most bps, up or down with equal chance, so that today's probability is the
+// expectation of tomorrow's. The venue quotes the new one at once.
+func (w *world) move(games []*game, most int) {
+	for _, g := range games {
+		size := min(most, g.yes()-200, 9_800-g.yes())
+		if w.rng.IntN(2) == 0 {
+			size = -size
+		}
+		g.path = append(g.path, moment{w.clock.Now(), g.yes() + size})
+	}
+	each(len(games), func(i int) { w.quote(games[i]) })
+}
+
+// quote makes the venue show the newest true probability.
+func (w *world) quote(g *game) {
+	w.control(fmt.Sprintf("/sim/%s/markets/%s", g.venue, g.id), map[string]any{"yesPrice": float64(g.yes()) / 10_000})
+}
+
+// decide draws outcomes by the newest true probability.
+func (w *world) decide(games []*game) {
+	for _, g := range games {
+		g.outcome = syntax.No
+		if w.rng.IntN(10_000) < g.yes() {
+			g.outcome = syntax.Yes
+		}
+	}
+}
+
+// fail makes the reads of a venue fail for a time.
+func (w *world) fail(venue, mode string, d time.Duration) {
+	w.control("/sim/"+venue+"/fault", map[string]any{"mode": mode, "seconds": d.Seconds()})
+}
+
+// player is one operator of a strategy.
+type player struct{ id, handle string }
+
+const insertPlayers = `
+WITH u AS (
+    INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
+    SELECT id, 'seed', handle, 'op_' || substr(md5(handle), 1, 16), handle, handle, $3
+    FROM unnest($1::uuid[], $2::text[]) AS t (id, handle)
+    RETURNING id
+), scores AS (
+    INSERT INTO api.operator_scores (user_id) SELECT id FROM u
+)
+INSERT INTO api.operator_totals (user_id) SELECT id FROM u`
+
+// newPlayers inserts n operators.
+func (w *world) newPlayers(prefix string, n int) []player {
+	out := make([]player, n)
+	ids, handles := make([]string, n), make([]string, n)
+	for i := range out {
+		out[i] = player{newID(), fmt.Sprintf("%s_%d", prefix, i)}
+		ids[i], handles[i] = out[i].id, out[i].handle
+	}
+	if _, err := w.db.Exec(w.t.Context(), insertPlayers, ids, handles, w.clock.Now()); err != nil {
+		w.t.Fatalf("insert operators: %v", err)
+	}
+	return out
+}
+
+// call is what a strategy files.
+type call struct {
+	by    player
+	game  *game
+	side  syntax.Side
+	price int
+}
+
+// file files calls, some at a time, and returns how many were refused.
+func (w *world) file(calls []call) (refused int) {
+	var mu sync.Mutex
+	each(len(calls), func(i int) {
+		c := calls[i]
+		draft := signal.Draft{ID: newID(), MarketID: c.game.id, Side: c.side, Price: syntax.Bps(min(max(c.price, 0), 10_000)), Source: "web"}
+		if _, err := w.app.signals.File(w.t.Context(), signal.Caller{OperatorID: c.by.id}, draft); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			refused++
+		}
+	})
+	return refused
+}
+
+// buildVenues compiles the venue simulator and returns its path.
+func buildVenues(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "venuesim")
+	if out, err := exec.Command("go", "build", "-o", path, "github.com/signalcast/signalcast/deploy/venuesim").CombinedOutput(); err != nil {
+		t.Fatalf("build the venue simulator: %v\n%s", err, out)
+	}
+	return path
+}

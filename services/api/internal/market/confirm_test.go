@@ -1,0 +1,154 @@
+package market_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+// confirming is a ledger whose catalogue requests second quotes five seconds after a call.
+type confirming struct {
+	*ledger
+	calls int
+}
+
+func setupConfirming(t *testing.T, ids ...string) *confirming {
+	t.Helper()
+	c := &confirming{ledger: setup(t)}
+	c.catalogue.ConfirmAfter = 5 * time.Second
+	c.venue.list(ids...)
+	c.venue.set(func() { c.venue.yes = 3000 })
+	if err := c.catalogue.Sweep(t.Context(), syntax.Polymarket, c.venue); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *confirming) exec(sql string, args ...any) {
+	c.t.Helper()
+	if _, err := c.admin.Exec(c.t.Context(), sql, args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// file puts an open call on a market at the present time.
+func (c *confirming) file(id string) {
+	c.t.Helper()
+	c.calls++
+	c.exec(`INSERT INTO api.open_signals (signal_id, market_id, created_at) VALUES (gen_random_uuid(), $1, $2)`, id, c.clock.Now())
+	c.exec(`INSERT INTO api.market_totals (market_id, called_at) VALUES ($1, $2) ON CONFLICT (market_id) DO UPDATE SET called_at = excluded.called_at`, id, c.clock.Now())
+}
+
+// round runs one round and returns the markets of each request.
+func (c *confirming) round() [][]syntax.MarketID {
+	c.t.Helper()
+	if err := c.catalogue.Confirm(c.t.Context(), syntax.Polymarket, c.venue); err != nil {
+		c.t.Fatal(err)
+	}
+	var requests [][]syntax.MarketID
+	c.venue.set(func() { requests, c.venue.confirmed = c.venue.confirmed, nil })
+	return requests
+}
+
+func (c *confirming) want(requests [][]syntax.MarketID, ids ...syntax.MarketID) {
+	c.t.Helper()
+	var got []syntax.MarketID
+	if len(requests) > 0 {
+		got = requests[0]
+	}
+	if len(requests) > 1 || !slices.Equal(got, ids) {
+		c.t.Errorf("at %v requested %v, want %v in one request", c.clock.Now().Sub(noon), requests, ids)
+	}
+}
+
+// TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket checks when second quotes are requested
+// and that calls share one.
+func TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket(t *testing.T) {
+	t.Parallel()
+	c := setupConfirming(t, "1", "2", "3", "4")
+	c.venue.set(func() {
+		c.venue.respond = func(r *market.Record) {
+			if r.ID == "1" {
+				r.Quote = &market.Quote{Yes: 3100, No: 7200, At: r.FetchedAt.Truncate(time.Second), Rule: "test"}
+			}
+		}
+	})
+	c.file("1")
+	c.file("2")
+	c.file("4")
+	c.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = '4'`)
+	c.clock.Advance(500 * time.Millisecond)
+	c.file("1")
+	c.clock.Set(noon.Add(5900 * time.Millisecond))
+	c.want(c.round()) // a quote of a whole second could be too early
+	c.clock.Set(noon.Add(6500 * time.Millisecond))
+	c.want(c.round(), "1", "2")
+	c.want(c.round()) // requested a moment ago
+	// The answer for market 1 had a quote, the one for market 2 had none.
+	if n := c.count(`SELECT count(*) FROM api.quotes WHERE market_id = '1' AND at = $1 AND yes_price_bps = 3100 AND no_price_bps = 7200`, noon.Add(6*time.Second)); n != 1 {
+		t.Error("the second quote of market 1 is not stored")
+	}
+	c.clock.Set(noon.Add(10500 * time.Millisecond))
+	c.want(c.round(), "2")
+	c.file("1")
+	c.clock.Set(noon.Add(14900 * time.Millisecond))
+	c.want(c.round(), "2")
+	c.clock.Set(noon.Add(17 * time.Second))
+	c.want(c.round(), "1") // its newer call; the time of market 2 is over
+	if n := c.count(`SELECT count(*) FROM api.market_prices WHERE market_id = '2' AND at > $1`, noon.Add(6*time.Second)); n != 3 {
+		t.Errorf("%d answers are stored", n)
+	}
+}
+
+// TestSecondQuotesSurviveARestart checks that another process requests what the first one did
+// not.
+func TestSecondQuotesSurviveARestart(t *testing.T) {
+	t.Parallel()
+	c := setupConfirming(t, "1")
+	c.file("1")
+	c.clock.Advance(8 * time.Second)
+	_, _, c.catalogue = c.replica()
+	c.catalogue.ConfirmAfter = 5 * time.Second
+	c.want(c.round(), "1")
+}
+
+// TestSecondQuotesOfManyMarketsAreBounded checks that a round requests at most one batch, the
+// oldest calls first, and that the next round continues.
+func TestSecondQuotesOfManyMarketsAreBounded(t *testing.T) {
+	t.Parallel()
+	ids := make([]string, 150)
+	for i := range ids {
+		ids[i] = fmt.Sprint(1000 + i)
+	}
+	c := setupConfirming(t, ids...)
+	for _, id := range ids {
+		c.clock.Advance(time.Millisecond)
+		c.file(id)
+	}
+	c.clock.Advance(7 * time.Second)
+	first := c.round()
+	second := c.round()
+	if len(first) != 1 || len(first[0]) != 100 || first[0][0] != "1000" || len(second) != 1 || len(second[0]) != 50 || second[0][0] != "1100" {
+		t.Errorf("requests of %v, then %v", first, second)
+	}
+	c.want(c.round())
+}
+
+// TestSecondQuotesOfAVenueThatFails checks that a failed request is repeated.
+func TestSecondQuotesOfAVenueThatFails(t *testing.T) {
+	t.Parallel()
+	c := setupConfirming(t, "1")
+	c.file("1")
+	c.clock.Advance(7 * time.Second)
+	c.venue.set(func() { c.venue.down = true })
+	if err := c.catalogue.Confirm(t.Context(), syntax.Polymarket, c.venue); err == nil {
+		t.Error("a failed request is not reported")
+	}
+	c.venue.set(func() { c.venue.down, c.venue.confirmed = false, nil })
+	c.clock.Advance(4 * time.Second)
+	c.want(c.round(), "1")
+}

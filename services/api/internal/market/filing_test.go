@@ -1,0 +1,247 @@
+package market_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// caller signs an operator in.
+func (l *ledger) caller(name string) signal.Caller {
+	l.t.Helper()
+	o, _, err := operator.NewService(l.store, "0123456789abcdef0123456789abcdef", l.clock.Now).
+		SignIn(l.t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: name, Primary: true})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return signal.Caller{OperatorID: o.ID}
+}
+
+func draft(id string, price int) signal.Draft {
+	return signal.Draft{
+		ID: uuid.Must(uuid.NewV7()).String(), MarketID: syntax.MarketID(id), Side: syntax.Yes, Price: syntax.Bps(price), Source: "web",
+	}
+}
+
+// quoted has a venue answer with a book of 2900 and 3100.
+func quoted(now func() time.Time) func(*market.Record) {
+	return func(r *market.Record) {
+		r.Quote = &market.Quote{Yes: 3100, No: 7100, At: now(), Rule: "test.book", SHA256: []byte{1}}
+	}
+}
+
+// setupFiling is a ledger whose venue gives quotes, with the markets known to the ledger by
+// answers without one.
+func setupFiling(t *testing.T, ids ...string) (*ledger, *signal.Service) {
+	t.Helper()
+	l := setup(t)
+	l.venue.yes = 3000
+	l.venue.list(ids...)
+	for _, id := range ids {
+		l.get(id)
+	}
+	l.clock.Advance(time.Second)
+	l.venue.takeAsked()
+	l.venue.respond = quoted(l.clock.Now)
+	return l, signal.NewService(l.store, l.Service, l.clock.Now)
+}
+
+// Integrity P2: calls on a market without a young quote wait for one read of its venue and are
+// verified with its quote; the next ones need none.
+func TestCallsWaitForOneQuote(t *testing.T) {
+	t.Parallel()
+	l, s := setupFiling(t, "7")
+	gate := make(chan struct{})
+	l.venue.set(func() { l.venue.gate = gate })
+	var wait sync.WaitGroup
+	for i := range 12 {
+		caller := l.caller(fmt.Sprint("op", i))
+		wait.Go(func() {
+			f, err := s.File(t.Context(), caller, draft("7", 3000))
+			if err != nil || !f.Prices.Verified || f.Prices.Basis != 3100 || *f.Prices.Yes != 3100 || *f.Prices.No != 7100 {
+				t.Errorf("%+v, %v", f, err)
+			}
+		})
+	}
+	close(gate)
+	wait.Wait()
+	if asked := l.venue.takeAsked(); len(asked) > 2 { // a caller may come after the first read ended
+		t.Errorf("the venue was asked %d times", len(asked))
+	}
+	if n := l.count(`SELECT count(*) FROM api.quotes WHERE market_id = '7' AND at = $1 AND rule = 'test.book' AND answer_sha256 = '\x01'`, l.clock.Now()); n != 1 {
+		t.Errorf("%d stored quotes", n)
+	}
+	l.clock.Advance(15 * time.Second)
+	if f, err := s.File(t.Context(), l.caller("later"), draft("7", 3000)); err != nil || !f.Prices.Verified || len(l.venue.takeAsked()) != 0 {
+		t.Errorf("with a young quote: %+v, %v", f, err)
+	}
+	// Calls that come together do not wait: the one without a young quote is filed alone.
+	l.clock.Advance(time.Second)
+	a := s.FileMany(t.Context(), []signal.Call{{Caller: l.caller("many"), Draft: draft("7", 3000)}})
+	if !a[0].Alone || len(l.venue.takeAsked()) != 0 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// Integrity P2: whatever the venue does, the call is stored unverified within its time, or
+// refused by its own bound.
+func TestVenueWithoutAQuote(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*venue){
+		"hangs":          func(v *venue) { v.gate = make(chan struct{}) },
+		"refuses":        func(v *venue) { v.down = true },
+		"limits us":      func(v *venue) { v.busy = true },
+		"has no quote":   func(v *venue) { v.respond = nil },
+		"has an old one": func(v *venue) { v.respond = quoted(func() time.Time { return v.now().Add(-16 * time.Second) }) },
+		"has garbage": func(v *venue) {
+			v.respond = func(r *market.Record) { r.Quote = &market.Quote{Yes: 0, No: 10_000, At: v.now()} }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, s := setupFiling(t, "7")
+			l.venue.set(func() { spoil(l.venue) })
+			caller := l.caller("patient")
+			bounded := draft("7", 3000)
+			bounded.MaxSlippage = new(syntax.Bps(10_000))
+			_, err := s.File(t.Context(), caller, bounded)
+			if f := fault.Of(err); !errors.Is(err, signal.ErrMoved) || f.Extra["reason"] != "unverified" || f.Extra["marketYesBps"] != 3000 ||
+				f.Extra["yesPriceBps"] != nil || f.Extra["noPriceBps"] != nil || f.Extra["marketId"] != "7" {
+				t.Errorf("with a bound: %v, %v", err, fault.Of(err).Extra)
+			}
+			began := time.Now()
+			f, err := s.File(t.Context(), caller, draft("7", 2000))
+			if err != nil || f.Prices.Verified || f.Prices.Basis != 2000 || fmt.Sprint(f.Warnings) != "[price_unverified]" {
+				t.Errorf("%+v, %v", f, err)
+			}
+			if took := time.Since(began); took > 3*time.Second { // 1.75 s on a machine that is not busy
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// Integrity P2: the venue's answer refuses a call on a market that is not open there.
+func TestVenueShowsTheMarketClosed(t *testing.T) {
+	t.Parallel()
+	l, s := setupFiling(t, "7", "8", "9")
+	caller := l.caller("late")
+	l.venue.set(func() {
+		l.venue.open["7"] = false
+		delete(l.venue.open, "8")
+		l.venue.respond = func(r *market.Record) {
+			if r.ID == "9" {
+				r.Status, r.Verdict = syntax.MarketResolved, new(syntax.VerdictYes)
+			}
+		}
+	})
+	for _, id := range []string{"7", "8", "9"} {
+		_, err := s.File(t.Context(), caller, draft(id, 3000))
+		if f := fault.Of(err); !errors.Is(err, signal.ErrProvisional) || f.Extra["reason"] != "provisional" || f.Extra["marketId"] != id {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if _, err := s.File(t.Context(), caller, draft("404", 3000)); !errors.Is(err, market.ErrNotFound) {
+		t.Errorf("unknown: %v", err)
+	}
+	if n := l.count(`SELECT count(*) FROM api.signals`); n != 0 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+// Integrity P2: an earlier call and an unknown caller are refused without a read of the venue.
+func TestRefusalsBeforeTheVenue(t *testing.T) {
+	t.Parallel()
+	l, s := setupFiling(t, "7", "8")
+	caller := l.caller("twice")
+	first, err := s.File(t.Context(), caller, draft("7", 3000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.clock.Advance(time.Minute)
+	if _, err := l.admin.Exec(t.Context(), `UPDATE api.markets SET disputed = true WHERE market_id = '8'`); err != nil {
+		t.Fatal(err)
+	}
+	l.venue.takeAsked()
+	if _, err := s.File(t.Context(), caller, draft("7", 100)); !errors.Is(err, signal.ErrPredicted) || fault.Of(err).Extra["id"] != first.ID {
+		t.Errorf("second call: %v", err)
+	}
+	if _, err := s.File(t.Context(), caller, draft("8", 100)); !errors.Is(err, signal.ErrProvisional) {
+		t.Errorf("disputed: %v", err)
+	}
+	if _, err := s.File(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, draft("7", 100)); !errors.Is(err, signal.ErrUnauthenticated) {
+		t.Errorf("unknown key: %v", err)
+	}
+	if asked := l.venue.takeAsked(); len(asked) != 0 {
+		t.Errorf("the venue was asked for %v", asked)
+	}
+}
+
+// Integrity P2: an operator over its reads files unverified at once; others keep theirs.
+func TestOneOperatorUsesUpItsOwnReads(t *testing.T) {
+	t.Parallel()
+	var ids []string
+	for i := range 22 {
+		ids = append(ids, fmt.Sprint(100+i))
+	}
+	l, s := setupFiling(t, ids...)
+	greedy := l.caller("greedy")
+	for i, id := range ids[:21] {
+		f, err := s.File(t.Context(), greedy, draft(id, 3000))
+		if err != nil || f.Prices.Verified != (i < 20) {
+			t.Errorf("call %d: %+v, %v", i, f, err)
+		}
+	}
+	if n := len(l.venue.takeAsked()); n != 20 {
+		t.Errorf("the venue was asked %d times", n)
+	}
+	if f, err := s.File(t.Context(), l.caller("other"), draft(ids[21], 3000)); err != nil || !f.Prices.Verified {
+		t.Errorf("another operator: %+v, %v", f, err)
+	}
+}
+
+// Integrity P15: a dry run asks no venue, stores nothing, and takes an id that only its venue
+// could deny for a market.
+func TestDryRunAsksNoVenue(t *testing.T) {
+	t.Parallel()
+	l, s := setupFiling(t, "7")
+	caller := l.caller("dry")
+	for id, price := range map[string]string{"7": "Market 7", "404": "404"} {
+		d := draft(id, 3000)
+		d.MaxSlippage = new(syntax.Bps(0))
+		f, would, err := s.RehearseFile(t.Context(), caller, d)
+		if err != nil || f.Prices.Verified || f.Prices.Basis != 3000 || would.MarketTitle != price || would.MarketID != id {
+			t.Errorf("%s: %+v, %+v, %v", id, f, would, err)
+		}
+	}
+	if _, _, err := s.RehearseFile(t.Context(), caller, draft("native-aaaaaaaaaa", 1)); !errors.Is(err, market.ErrNotFound) {
+		t.Errorf("an unknown native market: %v", err)
+	}
+	if _, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, draft("404", 1)); !errors.Is(err, signal.ErrUnauthenticated) {
+		t.Errorf("unknown key: %v", err)
+	}
+	if asked := l.venue.takeAsked(); len(asked) != 0 {
+		t.Errorf("the venue was asked for %v", asked)
+	}
+	if n := l.count(`SELECT (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.markets) - 1`); n != 0 {
+		t.Errorf("%d rows", n)
+	}
+	if _, err := s.File(context.WithoutCancel(t.Context()), caller, draft("7", 3000)); err != nil {
+		t.Fatal(err)
+	}
+	if f, _, err := s.RehearseFile(t.Context(), l.caller("dry2"), draft("7", 1000)); err != nil || !f.Prices.Verified || f.Prices.Basis != 3100 ||
+		fmt.Sprint(f.Warnings) != "[price_off_market]" {
+		t.Errorf("with a young quote: %+v, %v", f, err)
+	}
+}

@@ -1,0 +1,299 @@
+package market_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+)
+
+// applied is a store that remembers which markets it was given answers of.
+type applied struct {
+	keeper
+	mu  sync.Mutex
+	ids []string
+}
+
+func (a *applied) ApplyRecords(_ context.Context, records []market.Record, _ bool, _ time.Time) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range records {
+		a.ids = append(a.ids, string(records[i].ID)+":"+string(records[i].Status))
+	}
+	return len(records), nil
+}
+
+func (a *applied) take() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	slices.Sort(a.ids)
+	out := strings.Join(a.ids, " ")
+	a.ids = nil
+	return out
+}
+
+// slow is a venue that answers after a time. Markets of hang are never answered, those of
+// closed are left out of Quote, and those of denied do not exist.
+type slow struct {
+	market.Venue
+	takes                time.Duration
+	hang, closed, denied map[syntax.MarketID]bool
+	fails                error
+
+	mu       sync.Mutex
+	requests []string
+}
+
+func (v *slow) request(ctx context.Context, ids ...syntax.MarketID) error {
+	v.mu.Lock()
+	v.requests = append(v.requests, fmt.Sprint(ids))
+	v.mu.Unlock()
+	for _, id := range ids {
+		if v.hang[id] {
+			<-ctx.Done()
+		}
+	}
+	select {
+	case <-time.After(v.takes):
+		return v.fails
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (v *slow) take() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	out := v.requests
+	v.requests = nil
+	return out
+}
+
+func (v *slow) record(id syntax.MarketID) market.Record {
+	r := market.Record{ID: id, Title: "x", Status: syntax.MarketOpen, FetchedAt: time.Now()}
+	if v.closed[id] {
+		r.Status = syntax.MarketClosed
+	}
+	return r
+}
+
+func (v *slow) Get(ctx context.Context, id syntax.MarketID) (market.Record, error) {
+	if err := v.request(ctx, id); err != nil {
+		return market.Record{}, err
+	}
+	if v.denied[id] {
+		return market.Record{}, market.ErrNotFound
+	}
+	return v.record(id), nil
+}
+
+func (v *slow) Quote(ctx context.Context, ids []syntax.MarketID) ([]market.Record, error) {
+	if err := v.request(ctx, ids...); err != nil {
+		return nil, err
+	}
+	var out []market.Record
+	for _, id := range ids {
+		if !v.closed[id] && !v.denied[id] {
+			out = append(out, v.record(id))
+		}
+	}
+	return out, nil
+}
+
+// fresh runs a test of reads in a bubble of synctest.
+func fresh(t *testing.T, test func(t *testing.T, s *market.Service, v *slow, store *applied)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v, store := &slow{takes: 100 * time.Millisecond}, &applied{}
+		classify := market.Classify{
+			Lane:     func(string, []string) syntax.Lane { return syntax.LaneScience },
+			Category: func(syntax.Lane, string, []string) string { return "" },
+		}
+		s := market.NewService(store, market.Venues{syntax.Polymarket: v, syntax.Kalshi: &slow{takes: time.Millisecond}}, classify, true, time.Now)
+		test(t, s, v, store)
+		s.Close()
+	})
+}
+
+// Integrity P2: calls on one market share one read.
+func TestCallsOnOneMarketShareARead(t *testing.T) {
+	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
+		var wait sync.WaitGroup
+		for i := range 200 {
+			wait.Go(func() {
+				if err := s.Fresh(t.Context(), "7", fmt.Sprint("op", i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		if got := fmt.Sprint(v.take()) + store.take(); got != "[[7]]7:open" {
+			t.Errorf("requests and answers: %s", got)
+		}
+	})
+}
+
+// Integrity P2: waiting reads of one venue are joined, and what a joined request leaves out is
+// read by itself.
+func TestWaitingReadsAreJoined(t *testing.T) {
+	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
+		v.closed = map[syntax.MarketID]bool{"5": true}
+		v.denied = map[syntax.MarketID]bool{"6": true}
+		errs := make([]error, 8)
+		var wait sync.WaitGroup
+		for i := range errs {
+			wait.Go(func() { errs[i] = s.Fresh(t.Context(), syntax.MarketID(fmt.Sprint(1+i)), fmt.Sprint("op", i)) })
+			synctest.Wait()
+		}
+		wait.Wait()
+		if got := v.take(); len(got) != 5 || fmt.Sprint(got[:3]) != "[[1] [2] [3 4 5 6 7 8]]" {
+			t.Errorf("requests %v", got)
+		}
+		for i, err := range errs {
+			if (i == 5) != errors.Is(err, market.ErrNotFound) || i != 5 && err != nil {
+				t.Errorf("market %d: %v", 1+i, err)
+			}
+		}
+		if got := store.take(); got != "1:open 2:open 3:open 4:open 5:closed 7:open 8:open" {
+			t.Errorf("applied %s", got)
+		}
+		// The venue's denial is remembered.
+		if err := s.Fresh(t.Context(), "6", "op"); !errors.Is(err, market.ErrNotFound) || len(v.take()) != 0 {
+			t.Errorf("denied again: %v", err)
+		}
+	})
+}
+
+// Integrity P2: a market that its venue does not answer for delays the others by a quarter of a
+// second, and those of other venues not at all.
+func TestHangingMarketDelaysNoOther(t *testing.T) {
+	fresh(t, func(t *testing.T, s *market.Service, v *slow, _ *applied) {
+		v.hang = map[syntax.MarketID]bool{}
+		var wait sync.WaitGroup
+		began := time.Now()
+		for i := range 10 {
+			id := syntax.MarketID(fmt.Sprint(100 + i))
+			v.hang[id] = true
+			wait.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 1250*time.Millisecond)
+				defer cancel()
+				if err := s.Fresh(ctx, id, string(id)); !errors.Is(err, market.ErrUnavailable) || time.Since(began) != 1250*time.Millisecond {
+					t.Errorf("%s: %v after %v", id, err, time.Since(began))
+				}
+			})
+			synctest.Wait()
+		}
+		if err := s.Fresh(t.Context(), "kalshi-X", "op"); err != nil || time.Since(began) > time.Millisecond {
+			t.Errorf("another venue: %v after %v", err, time.Since(began))
+		}
+		time.Sleep(500 * time.Millisecond)
+		again := time.Now()
+		if err := s.Fresh(t.Context(), "7", "op"); err != nil || time.Since(again) > 400*time.Millisecond {
+			t.Errorf("another market: %v after %v", err, time.Since(again))
+		}
+		wait.Wait()
+	})
+}
+
+// Integrity P2: one operator has at most two waiting reads and 20 a minute at one venue, and
+// takes none from others.
+func TestReadsOfOneOperatorAreBounded(t *testing.T) {
+	fresh(t, func(t *testing.T, s *market.Service, v *slow, _ *applied) {
+		var wait sync.WaitGroup
+		for i := range 2 {
+			wait.Go(func() { _ = s.Fresh(t.Context(), syntax.MarketID(fmt.Sprint(i)), "op") })
+		}
+		synctest.Wait()
+		began := time.Now()
+		if err := s.Fresh(t.Context(), "2", "op"); !errors.Is(err, market.ErrUnavailable) || time.Since(began) != 0 {
+			t.Errorf("a third read: %v after %v", err, time.Since(began))
+		}
+		if err := s.Fresh(t.Context(), "0", "op"); err != nil {
+			t.Errorf("a read that is under way: %v", err)
+		}
+		wait.Wait()
+		for i := range 30 {
+			if err := s.Fresh(t.Context(), syntax.MarketID(fmt.Sprint(10+i)), "op"); (err == nil) != (i < 18) {
+				t.Errorf("read %d of the minute: %v", i+3, err)
+			}
+		}
+		if n := len(v.take()); n != 20 {
+			t.Errorf("%d requests", n)
+		}
+		if err := s.Fresh(t.Context(), "50", "other"); err != nil {
+			t.Errorf("another operator: %v", err)
+		}
+		if err := s.Fresh(t.Context(), "kalshi-X", "op"); err != nil {
+			t.Errorf("another venue: %v", err)
+		}
+		time.Sleep(time.Minute)
+		if err := s.Fresh(t.Context(), "60", "op"); err != nil {
+			t.Errorf("a minute later: %v", err)
+		}
+	})
+}
+
+func TestFailedReads(t *testing.T) {
+	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
+		v.fails = errors.New("status 429")
+		var wait sync.WaitGroup
+		for i := range 4 {
+			wait.Go(func() {
+				if err := s.Fresh(t.Context(), syntax.MarketID(fmt.Sprint(i)), fmt.Sprint(i)); err == nil || errors.Is(err, market.ErrNotFound) {
+					t.Errorf("market %d: %v", i, err)
+				}
+			})
+		}
+		wait.Wait()
+		if err := s.Fresh(t.Context(), "manifold-x", "op"); !errors.Is(err, market.ErrUnavailable) {
+			t.Errorf("a venue that is not connected: %v", err)
+		}
+		if got := store.take(); got != "" {
+			t.Errorf("applied %s", got)
+		}
+		s.Close()
+		if err := s.Fresh(t.Context(), "9", "op"); !errors.Is(err, market.ErrUnavailable) {
+			t.Errorf("after the close: %v", err)
+		}
+	})
+}
+
+// Integrity P2: a market that was called in the last minute is refreshed from a third of the
+// age of a usable quote on, in one request with the others of its venue.
+func TestCalledMarketsAreRefreshed(t *testing.T) {
+	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
+		v.takes = time.Millisecond
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		quoted := time.Now()
+		s.Called("1", &quoted)
+		s.Called("2", &quoted)
+		s.Called("manifold-x", &quoted) // not connected
+		go s.Warm(ctx, 15*time.Second)
+		time.Sleep(4 * time.Second)
+		if got := v.take(); len(got) != 0 {
+			t.Errorf("requests while the quotes are young: %v", got)
+		}
+		time.Sleep(4 * time.Second)
+		if got := v.take(); len(got) != 1 || store.take() != "1:open 2:open" {
+			t.Errorf("requests after a third of the age: %v", got)
+		}
+		time.Sleep(2 * time.Minute)
+		if n := len(v.take()); n < 8 || n > 13 {
+			t.Errorf("%d requests in the minute after the call", n)
+		}
+		time.Sleep(time.Minute)
+		if got := v.take(); len(got) != 0 {
+			t.Errorf("requests for markets without calls: %v", got)
+		}
+	})
+}

@@ -1,0 +1,2 @@
+// Package moderation hides text and media by decisions of administrators. Numbers stay.
+package moderation

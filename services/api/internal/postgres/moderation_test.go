@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/moderation"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+const removed = "Removed by an administrator"
+
+func (b *bundle) moderate(kind, id string, hidden bool) {
+	b.t.Helper()
+	d := moderation.Decision{Kind: kind, ID: id, Hidden: hidden, Reason: "abuse", By: "Ada", At: b.clock.Now()}
+	if err := b.Moderate(b.t.Context(), d); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Integrity P23: hidden text of a call, its events and its market is left out of reads, lists
+// and the feed; the numbers stay, and the text returns when it is shown again.
+func TestHiddenTextIsNotServed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("7", 3000)
+	_, hash := b.operator("mara_k")
+	d := newDraft("7", syntax.Yes, 3000)
+	take := "secret take"
+	d.TextTake = &take
+	b.tried(hash, d, signal.VerdictFiled)
+	event := signal.Event{ID: newUUID(), Type: "take", Payload: `{"text":"secret event"}`, CreatedAt: b.clock.Now()}
+	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, d.ID, event); err != nil {
+		t.Fatal(err)
+	}
+	b.exec(`UPDATE api.markets SET title = 'secret title', description = 'secret description' WHERE market_id = '7'`)
+	b.number()
+	// all is everything that is served of the call.
+	all := func() string {
+		t.Helper()
+		var out strings.Builder
+		r, err := b.GetSignal(t.Context(), d.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.TextTake != nil {
+			out.WriteString(*r.TextTake)
+		}
+		out.WriteString(r.MarketTitle)
+		events, err := b.ListEvents(t.Context(), d.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			out.WriteString(e.Payload)
+		}
+		l, err := b.ListLedger(t.Context(), "7", 10, syntax.Cursor{})
+		if err != nil || len(l.Signals) != 1 || l.Yes != 1 {
+			t.Fatal(l, err)
+		}
+		if l.Signals[0].TextTake != nil {
+			out.WriteString(*l.Signals[0].TextTake)
+		}
+		list, _, err := b.ListFeedChannel(t.Context(), "market:7", 0, 100, 10)
+		if err != nil || len(list) == 0 {
+			t.Fatal(list, err)
+		}
+		for _, e := range list {
+			out.Write(e.Data)
+		}
+		m := b.market("7")
+		return out.String() + m.Title + m.Description
+	}
+	for _, secret := range []string{"secret take", "secret event", "secret title", "secret description"} {
+		if !strings.Contains(all(), secret) {
+			t.Fatalf("%s is not served", secret)
+		}
+	}
+	b.moderate("event", event.ID, true)
+	if got := all(); strings.Contains(got, "secret event") || !strings.Contains(got, "secret take") {
+		t.Errorf("with a hidden event: %s", got)
+	}
+	b.moderate("event", event.ID, false)
+	b.moderate("signal", d.ID, true)
+	if got := all(); strings.Contains(got, "secret take") || strings.Contains(got, "secret event") {
+		t.Errorf("with a hidden call: %s", got)
+	}
+	b.moderate("signal", d.ID, false)
+	b.moderate("market", "7", true)
+	b.clock.Advance(time.Minute)
+	b.apply(true, b.answer("7", 3100, func(r *market.Record) { r.Title, r.Description = "secret title", "secret description" }))
+	if m := b.market("7"); m.Title != removed || m.Description != "" || *m.Yes != 3100 {
+		t.Errorf("hidden market: %+v", m)
+	}
+	if r, err := b.GetSignal(t.Context(), d.ID); err != nil || r.MarketTitle != removed {
+		t.Errorf("a call on a hidden market: %q, %v", r.MarketTitle, err)
+	}
+	b.moderate("market", "7", false)
+	if m := b.market("7"); m.Title != "secret title" || m.Description != "secret description" {
+		t.Errorf("shown market: %+v", m)
+	}
+	b.compareCounters()
+}
+
+// Integrity P23: a hidden profile shows its handle alone, also after its owner changed it, and
+// shows the newest text when it is shown again.
+func TestHiddenProfile(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.operator("mara_k")
+	read := func() string {
+		return b.text(`SELECT concat_ws(' ', display_name, coalesce(bio, '-'), coalesce(avatar_url, '-'), cardinality(links)) FROM api.users WHERE handle = 'mara_k'`)
+	}
+	b.exec(`UPDATE api.users SET display_name = 'Abuse', bio = 'abuse', avatar_url = 'https://a.example/a.png', links = '{https://a.example}' WHERE handle = 'mara_k'`)
+	b.moderate("profile", "mara_k", true)
+	if got := read(); got != "mara_k - - 0" {
+		t.Errorf("hidden: %s", got)
+	}
+	b.exec(`UPDATE api.users SET bio = 'newer' WHERE handle = 'mara_k'`)
+	if got := read(); got != "mara_k - - 0" {
+		t.Errorf("hidden after a change: %s", got)
+	}
+	b.moderate("profile", "mara_k", true) // a second time
+	b.moderate("profile", "mara_k", false)
+	if got := read(); got != "Abuse newer https://a.example/a.png 1" {
+		t.Errorf("shown: %s", got)
+	}
+	list, err := b.ListModerated(t.Context(), 10)
+	if err != nil || len(list) != 1 || list[0].Hidden || list[0].By != "Ada" || list[0].Reason != "abuse" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	for kind, id := range map[string]string{"profile": "nobody_here", "signal": newUUID(), "event": newUUID(), "market": "none", "station": "none"} {
+		if err := b.Moderate(t.Context(), moderation.Decision{Kind: kind, ID: id, Hidden: true, At: b.clock.Now()}); !errors.Is(err, moderation.ErrNotFound) {
+			t.Errorf("unknown %s: %v", kind, err)
+		}
+		if err := b.FindModerated(t.Context(), kind, id); !errors.Is(err, moderation.ErrNotFound) {
+			t.Errorf("find unknown %s: %v", kind, err)
+		}
+	}
+	if err := b.FindModerated(t.Context(), "profile", "mara_k"); err != nil {
+		t.Error(err)
+	}
+}

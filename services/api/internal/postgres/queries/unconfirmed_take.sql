@@ -1,0 +1,13 @@
+-- Marks the markets with unconfirmed calls that were asked for longest ago as asked, and
+-- returns them. $1 now, $2 only those not asked for since, $3 limit.
+WITH due AS (
+    SELECT market_id FROM unconfirmed_signals
+    WHERE denied_at IS NULL
+    GROUP BY market_id
+    HAVING coalesce(max(asked_at), '-infinity') <= $2
+    ORDER BY max(asked_at) NULLS FIRST, market_id
+    LIMIT $3
+), asked AS (
+    UPDATE unconfirmed_signals w SET asked_at = $1 FROM due d WHERE w.market_id = d.market_id AND w.denied_at IS NULL
+)
+SELECT market_id FROM due

@@ -1,0 +1,384 @@
+package postgres
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// storedPrices are the price columns of a stored call.
+type storedPrices struct {
+	price, basis    int
+	verified, rated bool
+	middle          *int
+	quoted          *time.Time
+}
+
+func (b *bundle) pricesOf(id string) (p storedPrices) {
+	b.t.Helper()
+	err := b.admin.QueryRow(b.t.Context(), `SELECT price_bps, score_basis_bps, price_verified, rated, market_yes_bps, quote_at FROM api.signals WHERE id = $1`, id).
+		Scan(&p.price, &p.basis, &p.verified, &p.rated, &p.middle, &p.quoted)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+// tried files a call and fails the test unless it has the verdict.
+func (b *bundle) tried(hash []byte, d signal.Draft, want signal.Verdict) signal.Filing {
+	b.t.Helper()
+	f := b.try(signal.Caller{KeyHash: hash}, d)
+	if f.Verdict != want {
+		b.t.Fatalf("call on %s: %+v, want %s", d.MarketID, f, want)
+	}
+	return f
+}
+
+// The filing statement prices a call as the pure functions of package signal do.
+func TestFilingPricesAsDefined(t *testing.T) {
+	t.Parallel()
+	b := setupRules(t, Rules{PriceToleranceBps: 150, PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: ageless})
+	n := 0
+	for _, middle := range []int{1, 3000, 5000, 7777, 9999} {
+		for _, side := range []syntax.Side{syntax.Yes, syntax.No} {
+			for _, price := range []int{0, 1, 100, 3000, 5000, 6850, 9999, 10000} {
+				n++
+				market := fmt.Sprint(700000 + n)
+				b.venueMarket(market, middle)
+				yes, no := min(middle+100, 9999), min(10_000-middle+100, 9999)
+				b.quote(market, yes, no)
+				_, hash := b.operator(fmt.Sprintf("pricer%d", n))
+				id := b.file(hash, market, side, price)
+				snap, of := syntax.Bps(middle), syntax.Bps(yes)
+				if side == syntax.No {
+					of = syntax.Bps(no)
+				}
+				stated := signal.Repair(side, syntax.Bps(price), &snap)
+				basis := signal.Basis(stated, &of, 150)
+				if got := b.pricesOf(id); got.price != int(stated) || got.basis != int(basis) || !got.verified || *got.middle != middle {
+					t.Errorf("%s at %d, middle %d: stored %+v, want %d/%d", side, price, middle, got, stated, basis)
+				}
+			}
+		}
+	}
+}
+
+// Integrity P3, section 7: bid 2900, ask 3100.
+func TestVerifiedBasisIsNotBelowThePriceOfTheSide(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i, c := range []struct {
+		side          syntax.Side
+		stated, basis int
+	}{{syntax.Yes, 3000, 3100}, {syntax.No, 6850, 7100}, {syntax.Yes, 3400, 3400}, {syntax.Yes, 0, 3100}} {
+		market := fmt.Sprint(900 + i)
+		b.venueMarket(market, 3000)
+		b.quote(market, 3100, 7100)
+		b.clock.Advance(time.Second)
+		_, hash := b.operator(fmt.Sprintf("vector%d", i))
+		d := newDraft(market, c.side, c.stated)
+		f := b.tried(hash, d, signal.VerdictFiled)
+		got := b.pricesOf(d.ID)
+		if got.price != c.stated || got.basis != c.basis || !got.verified || got.quoted == nil || !got.quoted.Equal(b.clock.Now().Add(-time.Second)) {
+			t.Errorf("%s stated %d: %+v, want %d", c.side, c.stated, got, c.basis)
+		}
+		if p := f.Prices; int(p.Stated) != c.stated || int(p.Basis) != c.basis || !p.Verified || *p.MarketYes != 3000 || *p.Yes != 3100 || *p.No != 7100 {
+			t.Errorf("%s stated %d answers %+v", c.side, c.stated, p)
+		}
+		if n := b.count(`SELECT count(*) FROM api.quotes q JOIN api.signals s ON s.market_id = q.market_id AND s.quote_at = q.at
+			WHERE s.id = $1 AND q.yes_price_bps = 3100 AND q.no_price_bps = 7100 AND q.rule = 'test'`, d.ID); n != 1 {
+			t.Errorf("%d stored quotes of the call", n)
+		}
+	}
+}
+
+// Integrity P5, section 7: crowd 1429, initial price 5000.
+func TestNativeBasisIsNotBelowTheInitialPrice(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.nativeMarket("native-aaaaaaaaaa", 5000)
+	b.exec(`UPDATE api.market_quotes SET yes_bps = 1429 WHERE market_id = 'native-aaaaaaaaaa'`)
+	for i, c := range []struct {
+		side          syntax.Side
+		stated, basis int
+	}{{syntax.Yes, 1000, 5000}, {syntax.No, 8571, 8571}, {syntax.No, 7000, 8571}} {
+		market := fmt.Sprintf("native-bbbbbbbbb%d", i)
+		b.nativeMarket(market, 5000)
+		b.exec(`UPDATE api.market_quotes SET yes_bps = 1429 WHERE market_id = $1`, market)
+		_, hash := b.operator(fmt.Sprintf("native%d", i))
+		d := newDraft(market, c.side, c.stated)
+		b.tried(hash, d, signal.VerdictFiled)
+		if got := b.pricesOf(d.ID); got.basis != c.basis || !got.verified || !got.rated || got.quoted != nil || *got.middle != 1429 {
+			t.Errorf("%s stated %d: %+v, want %d", c.side, c.stated, got, c.basis)
+		}
+	}
+	if n := b.count(`SELECT count(*) FROM api.quotes`); n != 0 {
+		t.Errorf("%d quotes of native markets", n)
+	}
+}
+
+// Integrity P2: a call without a young quote is not filed before its venue was asked. Then it
+// is stored unverified at its stated price.
+func TestCallWithoutAYoungQuote(t *testing.T) {
+	t.Parallel()
+	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
+	b.venueMarket("7", 3000)
+	b.quote("7", 3100, 7100)
+	_, hash := b.operator("old")
+	_, other := b.operator("young")
+	b.clock.Advance(15 * time.Second)
+	b.tried(other, newDraft("7", syntax.Yes, 2000), signal.VerdictFiled)
+	b.clock.Advance(time.Millisecond)
+	d := newDraft("7", syntax.No, 3000)
+	b.tried(hash, d, signal.VerdictQuote)
+	if n := b.count(`SELECT count(*) FROM api.signals`); n != 1 {
+		t.Fatalf("%d calls", n)
+	}
+	d.Venue = signal.VenueAsked
+	f := b.tried(hash, d, signal.VerdictFiled)
+	// The middle is at most 15 minutes old: it converts the price, and is shown.
+	if got := b.pricesOf(d.ID); got.price != 7000 || got.basis != 7000 || got.verified || got.quoted != nil || *got.middle != 3000 {
+		t.Errorf("stored %+v", got)
+	}
+	if p := f.Prices; p.Verified || p.Yes != nil || p.No != nil || fmt.Sprint(p.Warnings(d)) != "[price_converted price_unverified]" {
+		t.Errorf("answered %+v", p)
+	}
+	b.clock.Advance(15 * time.Minute)
+	d = newDraft("7", syntax.No, 3000)
+	d.Venue = signal.VenueAsked
+	_, third := b.operator("older")
+	b.tried(third, d, signal.VerdictFiled)
+	if got := b.pricesOf(d.ID); got.price != 3000 || got.basis != 3000 || got.middle != nil {
+		t.Errorf("stored %+v", got)
+	}
+	d = newDraft("7", syntax.No, 3000)
+	d.Venue = signal.VenueDenies
+	_, fourth := b.operator("denied")
+	b.tried(fourth, d, signal.VerdictProvisional)
+}
+
+// Integrity P2: an earlier call is found before the venue is waited for, and before a price
+// that moved.
+func TestAlreadyPredictedWinsOverPrices(t *testing.T) {
+	t.Parallel()
+	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
+	b.venueMarket("7", 3000)
+	_, hash := b.operator("twice")
+	first := b.file(hash, "7", syntax.Yes, 3000)
+	moved := newDraft("7", syntax.Yes, 100)
+	moved.MaxSlippage = new(syntax.Bps(0))
+	for _, d := range []signal.Draft{newDraft("7", syntax.Yes, 3000), moved} {
+		if f := b.tried(hash, d, signal.VerdictDuplicate); f.FirstID != first {
+			t.Errorf("%+v", f)
+		}
+		b.clock.Advance(time.Minute)
+		if f := b.tried(hash, d, signal.VerdictDuplicate); f.FirstID != first {
+			t.Errorf("without a young quote: %+v", f)
+		}
+	}
+}
+
+// Integrity P14.
+func TestMaxSlippage(t *testing.T) {
+	t.Parallel()
+	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
+	b.venueMarket("7", 3000)
+	b.quote("7", 3100, 7100)
+	b.nativeMarket("native-aaaaaaaaaa", 5000)
+	b.venueMarket("8", 3000)
+	b.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = '8'`)
+	n := 0
+	for _, c := range []struct {
+		market        string
+		side          syntax.Side
+		stated, limit int
+		venue         signal.VenueWord
+		later         time.Duration
+		want          signal.Verdict
+	}{
+		{"7", syntax.Yes, 3000, 100, 0, 0, signal.VerdictFiled},
+		{"7", syntax.Yes, 3000, 99, 0, 0, signal.VerdictMoved},
+		{"7", syntax.No, 7300, 0, 0, 0, signal.VerdictFiled},
+		{"7", syntax.No, 3000, 99, 0, 0, signal.VerdictMoved}, // converted to 7000
+		{"7", syntax.No, 3000, 100, 0, 0, signal.VerdictFiled},
+		{"native-aaaaaaaaaa", syntax.Yes, 4000, 200, 0, 0, signal.VerdictMoved},
+		{"8", syntax.Yes, 0, 0, 0, 0, signal.VerdictProvisional},
+		{"404", syntax.Yes, 0, 0, 0, 0, signal.VerdictUnknown},
+		{"7", syntax.Yes, 3000, 10_000, 0, time.Minute, signal.VerdictQuote},
+		{"7", syntax.Yes, 3000, 10_000, signal.VenueAsked, 0, signal.VerdictUnverified},
+		{"7", syntax.Yes, 3000, 10_000, signal.VenueSkipped, 0, signal.VerdictFiled},
+	} {
+		n++
+		b.clock.Advance(c.later)
+		before := b.count(`SELECT count(*) FROM api.signals`)
+		_, hash := b.operator(fmt.Sprintf("slip%d", n))
+		d := newDraft(c.market, c.side, c.stated)
+		d.Venue, d.MaxSlippage = c.venue, new(syntax.Bps(c.limit))
+		f := b.tried(hash, d, c.want)
+		if stored := b.count(`SELECT count(*) FROM api.signals`) - before; (stored == 1) != (c.want == signal.VerdictFiled) {
+			t.Errorf("%+v stored %d calls", c, stored)
+		}
+		if c.want == signal.VerdictMoved && c.market == "7" && (*f.Prices.Yes != 3100 || *f.Prices.No != 7100 || *f.Prices.MarketYes != 3000) {
+			t.Errorf("%+v answers %+v", c, f.Prices)
+		}
+	}
+}
+
+// Integrity P6: whether a market is rated is stored with the call.
+func TestRatedAtTheCall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		rules  Rules
+		market string
+		change string
+		want   bool
+	}{
+		{"enough volume", Rules{RatedMinVolumeUSD: 10_000}, "7", `UPDATE api.market_quotes SET volume_usd = 10000`, true},
+		{"little volume", Rules{RatedMinVolumeUSD: 10_000}, "7", `UPDATE api.market_quotes SET volume_usd = 9999.99`, false},
+		{"no volume", Rules{RatedMinVolumeUSD: 10_000}, "7", `UPDATE api.market_quotes SET volume_usd = NULL`, false},
+		{"no least volume", Rules{}, "7", `UPDATE api.market_quotes SET volume_usd = NULL`, true},
+		{"ruled out", Rules{}, "7", `UPDATE api.markets SET rated_ruling = false`, false},
+		{"ruled in", Rules{RatedMinVolumeUSD: 10_000}, "7", `UPDATE api.markets SET rated_ruling = true`, true},
+		{"native of an admin", Rules{}, "native-aaaaaaaaaa", `SELECT`, true},
+		{"native of an operator", Rules{}, "native-aaaaaaaaaa", `UPDATE api.markets SET created_by = 'somebody'`, false},
+		{"native without a creator", Rules{}, "native-aaaaaaaaaa", `UPDATE api.markets SET created_by = NULL`, false},
+		{"no creators", Rules{}, "7", `UPDATE api.markets SET provider = 'manifold', creator = 'ann'`, false},
+		{"another creator", Rules{RatedCreators: []string{"bob"}}, "7", `UPDATE api.markets SET provider = 'manifold', creator = 'ann'`, false},
+		{"a creator", Rules{RatedCreators: []string{"bob", "ann"}}, "7", `UPDATE api.markets SET provider = 'manifold', creator = 'ann'`, true},
+		{"all creators", Rules{RatedCreators: []string{"*"}}, "7", `UPDATE api.markets SET provider = 'manifold', creator = 'ann'`, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.rules.QuoteMaxAge, c.rules.ResolveChunk = ageless, 1
+			b := setupRules(t, c.rules)
+			if c.market == "7" {
+				b.venueMarket("7", 3000)
+			} else {
+				b.nativeMarket(c.market, 3000)
+			}
+			b.exec(c.change)
+			if m, _, err := b.FindMarket(t.Context(), syntax.MarketID(c.market)); err != nil || m.Rated != c.want {
+				t.Errorf("the market shows rated %v, %v", m.Rated, err)
+			}
+			_, hash := b.operator("rated")
+			d := newDraft(c.market, syntax.Yes, 3000)
+			f := b.tried(hash, d, signal.VerdictFiled)
+			if got := b.pricesOf(d.ID).rated; got != c.want || f.Prices.Rated != c.want || slices.Contains(f.Prices.Warnings(d), "market_unrated") == c.want {
+				t.Errorf("rated %v, answer %v", got, f.Prices.Rated)
+			}
+		})
+	}
+}
+
+// Integrity P6: an administrator's ruling counts for later calls, and is in the audit log.
+func TestSetRated(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("7", 3000)
+	hashes := b.operators(3)
+	var got []bool
+	for i, rated := range []bool{true, false, true} {
+		if err := b.SetRated(t.Context(), "7", rated, "thin book", b.clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, b.pricesOf(b.file(hashes[i], "7", syntax.Yes, 3000)).rated)
+	}
+	if fmt.Sprint(got) != "[true false true]" {
+		t.Errorf("calls are rated %v", got)
+	}
+	if err := b.SetRated(t.Context(), "404", true, "x", b.clock.Now()); !errors.Is(err, market.ErrNotFound) {
+		t.Errorf("unknown: %v", err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE action = 'market.rated' AND subject = '7' AND data->>'reason' = 'thin book'`); n != 3 {
+		t.Errorf("%d audit entries", n)
+	}
+}
+
+// Integrity P10: title, price and end of a call are the ledger's; what the caller sent stays
+// in its own members.
+func TestFactsOfTheLedger(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("7", 3000)
+	b.venueMarket("8", 3000)
+	b.exec(`UPDATE api.markets SET end_date = NULL WHERE market_id = '8'`)
+	if err := b.InsertStub(t.Context(), "9", b.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	_, hash := b.operator("facts")
+	crowd, ttr := syntax.Bps(9000), 5
+	for _, c := range []struct {
+		market string
+		crowd  *syntax.Bps
+		ttr    *int
+		want   string
+	}{
+		{"7", &crowd, &ttr, "Will it hold? 3000 2026-10-11 12:00:00+00 9000 5"},
+		{"8", nil, nil, "Will it hold? 3000 - 3000 -"},
+		{"9", &crowd, nil, "9 - - 9000 -"},
+	} {
+		d := newDraft(c.market, syntax.Yes, 3000)
+		d.CrowdYes, d.TimeToResolution, d.Venue = c.crowd, c.ttr, signal.VenueAsked
+		b.tried(hash, d, signal.VerdictFiled)
+		var got string
+		if err := b.admin.QueryRow(t.Context(), `SELECT concat_ws(' ', market_title, coalesce(market_yes_bps::text, '-'),
+			coalesce((closes_at AT TIME ZONE 'UTC')::text || '+00', '-'), coalesce(crowd_yes_bps::text, '-'), coalesce(ttr::text, '-'))
+			FROM (SELECT id, market_title, market_yes_bps, closes_at, crowd_yes_bps, ttr FROM api.signals
+				UNION ALL SELECT signal_id, market_id, NULL, NULL, crowd_yes_bps, ttr FROM api.unconfirmed_signals) s WHERE id = $1`, d.ID).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != c.want {
+			t.Errorf("market %s: %s, want %s", c.market, got, c.want)
+		}
+	}
+}
+
+// Integrity P13: a replay answers what its filing stored, whatever the market has become.
+func TestReplayAnswersTheStoredPrices(t *testing.T) {
+	t.Parallel()
+	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second, RatedMinVolumeUSD: 10_000})
+	b.venueMarket("7", 3000)
+	b.quote("7", 3100, 7100)
+	b.venueMarket("8", 3000)
+	b.exec(`UPDATE api.market_quotes SET quoted_at = NULL WHERE market_id = '8'`)
+	b.nativeMarket("native-aaaaaaaaaa", 5000)
+	_, hash := b.operator("again")
+	for _, market := range []string{"7", "8", "native-aaaaaaaaaa"} {
+		key, sum := "key-"+market, sha256.Sum256([]byte(market))
+		d := newDraft(market, syntax.No, 2000)
+		d.IdempotencyKey, d.BodyHash, d.Venue = &key, sum[:], signal.VenueAsked
+		filed := b.tried(hash, d, signal.VerdictFiled)
+		b.exec(`UPDATE api.market_quotes SET yes_bps = 9000, yes_price_bps = 9100, no_price_bps = 1100, quoted_at = $2, at = $2, volume_usd = 1e6
+			WHERE market_id = $1`, market, b.clock.Now())
+		again := newDraft(market, syntax.No, 2000)
+		again.IdempotencyKey, again.BodyHash = d.IdempotencyKey, d.BodyHash
+		for _, repeat := range []signal.Draft{again, d} {
+			f := b.tried(hash, repeat, signal.VerdictReplay)
+			if f.FirstID != d.ID || numbers(f.Prices) != numbers(filed.Prices) ||
+				!slices.Equal(f.Prices.Warnings(repeat), filed.Prices.Warnings(d)) {
+				t.Errorf("%s: replayed %s, filed %s", market, numbers(f.Prices), numbers(filed.Prices))
+			}
+		}
+	}
+}
+
+// numbers prints prices without their addresses.
+func numbers(p signal.Prices) string {
+	out := fmt.Sprint(p.Stated, p.Basis, p.Verified, p.Rated)
+	for _, n := range []*syntax.Bps{p.MarketYes, p.Yes, p.No} {
+		if n == nil {
+			out += " -"
+		} else {
+			out += fmt.Sprintf(" %d", *n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// unconfirmed files a call on a market that no venue has confirmed.
+func (b *bundle) unconfirmed(hash []byte, id string) signal.Draft {
+	b.t.Helper()
+	b.stub(id)
+	d := newDraft(id, syntax.Yes, 3000)
+	take := "Will Alice be convicted?"
+	d.TextTake, d.Venue = &take, signal.VenueAsked
+	b.tried(hash, d, signal.VerdictFiled)
+	return d
+}
+
+// public counts what shows a call to others: rows, counters, the open list and the outbox.
+func (b *bundle) public(d signal.Draft) string {
+	b.t.Helper()
+	return b.text(`SELECT concat_ws(' ',
+		(SELECT count(*) FROM api.signals WHERE id = $1), (SELECT count(*) FROM api.open_signals WHERE signal_id = $1),
+		(SELECT count(*) FROM api.outbox WHERE signal_id = $1), (SELECT coalesce(sum(yes + no), 0) FROM api.market_totals WHERE market_id = $2),
+		(SELECT count(*) FROM api.unconfirmed_signals WHERE signal_id = $1))`, d.ID, string(d.MarketID))
+}
+
+// Integrity P8: a call on a market that no venue has confirmed is shown to its operator alone,
+// and the confirmation publishes it with the time at which it was filed and the market's title.
+func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, hash := b.operator("mara_k")
+	d := b.unconfirmed(hash, "7")
+	if got := b.public(d); got != "0 0 0 0 1" {
+		t.Fatalf("before the answer: %s", got)
+	}
+	r, err := b.GetSignal(t.Context(), d.ID)
+	if err != nil || r.MarketTitle != "7" || r.Status != syntax.Pending || r.Verified || r.TextTake == nil || !r.Unconfirmed {
+		t.Errorf("by its id: %+v, %v", r, err)
+	}
+	if c, err := b.GetCrowd(t.Context(), "7", owner, b.clock.Now()); err != nil || c.Own == nil || c.Own.ID != d.ID || c.Yes != 0 {
+		t.Errorf("own call: %+v, %v", c, err)
+	}
+	for _, c := range []struct {
+		query signal.CallQuery
+		want  int
+	}{{signal.CallQuery{Limit: 10}, 0}, {signal.CallQuery{Limit: 10, MarketID: "7"}, 0}, {signal.CallQuery{Limit: 10, Handle: "mara_k"}, 0}, {signal.CallQuery{Limit: 10, Handle: "mara_k", Own: true}, 1}} {
+		if p, err := b.ListCalls(t.Context(), c.query); err != nil || len(p.Signals) != c.want {
+			t.Errorf("%+v lists %d calls, %v", c.query, len(p.Signals), err)
+		}
+	}
+	second := newDraft("7", syntax.No, 5000)
+	second.Venue = signal.VenueAsked
+	if f := b.tried(hash, second, signal.VerdictDuplicate); f.FirstID != d.ID {
+		t.Errorf("the first call is %s, want %s", f.FirstID, d.ID)
+	}
+
+	filed := b.clock.Now()
+	b.clock.Advance(10 * time.Minute)
+	b.apply(true, b.answer("7", 4000))
+	if got := b.public(d); got != "1 1 1 1 0" {
+		t.Errorf("after the answer: %s", got)
+	}
+	if r, err := b.GetSignal(t.Context(), d.ID); err != nil || r.MarketTitle == "7" || !r.CreatedAt.Equal(filed) || r.Verified || r.Unconfirmed {
+		t.Errorf("published: %+v, %v", r, err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.late_signals`); n != 0 {
+		t.Errorf("%d late calls", n)
+	}
+	b.compareCounters()
+	second.ID = newUUID()
+	b.tried(hash, second, signal.VerdictDuplicate)
+}
+
+// Integrity P8: a call whose first answer shows the market closed is void, late.
+func TestUnconfirmedCallOnAClosedMarketIsLate(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, hash := b.operator("mara_k")
+	d := b.unconfirmed(hash, "7")
+	b.clock.Advance(time.Minute)
+	b.apply(true, b.answer("7", 9900, func(r *market.Record) { r.Status = syntax.MarketClosed }))
+	b.clock.Advance(time.Hour)
+	b.claim("7", syntax.VerdictYes)
+	r, err := b.GetSignal(t.Context(), d.ID)
+	if err != nil || r.Status != syntax.Void || r.Reason != "late" || r.Score == nil || *r.Score != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Integrity P8: a call that its venue denies, or that waited for 48 hours, is void with its text
+// emptied, and was never published.
+func TestDeniedCallIsVoid(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, hash := b.operator("mara_k")
+	denied, old := b.unconfirmed(hash, "7"), b.unconfirmed(hash, "8")
+	now := b.clock.Now()
+	if ids, err := b.TakeUnconfirmed(t.Context(), now, now.Add(-time.Minute), 10); err != nil || len(ids) != 2 {
+		t.Errorf("%v, %v", ids, err)
+	}
+	if ids, err := b.TakeUnconfirmed(t.Context(), now, now.Add(-time.Minute), 10); err != nil || len(ids) != 0 {
+		t.Errorf("asked again at once: %v, %v", ids, err)
+	}
+	if n, err := b.DenyUnconfirmed(t.Context(), []syntax.MarketID{"7"}, now.Add(-48*time.Hour), now); err != nil || n != 1 {
+		t.Errorf("%d calls, %v", n, err)
+	}
+	if n, err := b.DenyUnconfirmed(t.Context(), nil, now.Add(time.Hour), now.Add(49*time.Hour)); err != nil || n != 1 {
+		t.Errorf("%d old calls, %v", n, err)
+	}
+	for _, d := range []signal.Draft{denied, old} {
+		r, err := b.GetSignal(t.Context(), d.ID)
+		if err != nil || r.Status != syntax.Void || r.Reason != "unknown_market" || r.TextTake != nil || r.ResolvedAt == nil {
+			t.Errorf("%+v, %v", r, err)
+		}
+		events, err := b.ListEvents(t.Context(), d.ID)
+		if err != nil || len(events) != 1 || events[0].Actor == nil || *events[0].Actor != "ledger" || !strings.Contains(events[0].Payload, "unknown_market") {
+			t.Errorf("events %+v, %v", events, err)
+		}
+	}
+	b.apply(true, b.answer("7", 4000)) // the venue has the market after all
+	if got := b.public(denied); got != "0 0 0 0 1" {
+		t.Errorf("a denied call: %s", got)
+	}
+	if n := b.count(`SELECT count(*) FROM api.unconfirmed_signals WHERE text_take IS NOT NULL`); n != 0 {
+		t.Errorf("%d texts are left", n)
+	}
+}

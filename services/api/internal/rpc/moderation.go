@@ -1,0 +1,78 @@
+package rpc
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
+	"github.com/signalcast/signalcast/services/api/internal/moderation"
+)
+
+// Moderation serves ModerationService.
+type Moderation struct {
+	moderationv1.UnimplementedModerationServiceServer
+	store moderation.Store
+	now   func() time.Time
+}
+
+// NewModeration wires the service.
+func NewModeration(store moderation.Store, now func() time.Time) *Moderation {
+	return &Moderation{store: store, now: now}
+}
+
+// Decide stores and applies a decision. Faults: not_found, db_unavailable.
+func (f *Moderation) Decide(ctx context.Context, r *moderationv1.DecideRequest) (*moderationv1.DecideResponse, error) {
+	g := r.GetDecision()
+	d := moderation.Decision{
+		Kind: g.GetKind(), ID: g.GetId(), Hidden: g.GetHidden(), Reason: g.GetReason(), By: g.GetBy(),
+		At: f.now().UTC().Truncate(time.Millisecond),
+	}
+	if err := checkThing(d.Kind, d.ID); err != nil {
+		return nil, err
+	}
+	if err := f.store.Moderate(ctx, d); err != nil {
+		return nil, err
+	}
+	return &moderationv1.DecideResponse{Decision: decisionTo(d)}, nil
+}
+
+// Find returns not_found for a thing that does not exist.
+func (f *Moderation) Find(ctx context.Context, r *moderationv1.FindRequest) (*moderationv1.FindResponse, error) {
+	if err := checkThing(r.GetKind(), r.GetId()); err != nil {
+		return nil, err
+	}
+	return &moderationv1.FindResponse{}, f.store.FindModerated(ctx, r.GetKind(), r.GetId())
+}
+
+// List returns the last decisions, newest first.
+func (f *Moderation) List(ctx context.Context, r *moderationv1.ListRequest) (*moderationv1.ListResponse, error) {
+	list, err := f.store.ListModerated(ctx, bound(r.GetLimit(), moderation.MaxListed, moderation.MaxListed))
+	if err != nil {
+		return nil, err
+	}
+	out := &moderationv1.ListResponse{}
+	for _, d := range list {
+		out.Decisions = append(out.Decisions, decisionTo(d))
+	}
+	return out, nil
+}
+
+// checkThing refuses kinds and ids that nothing has.
+func checkThing(kind, id string) error {
+	if !slices.Contains(moderation.Kinds[:], kind) {
+		return moderation.ErrNotFound
+	}
+	if kind == "signal" || kind == "event" {
+		if uuids(id) != nil {
+			return moderation.ErrNotFound
+		}
+	}
+	return nil
+}
+
+func decisionTo(d moderation.Decision) *moderationv1.Decision {
+	return &moderationv1.Decision{Kind: d.Kind, Id: d.ID, Hidden: d.Hidden, Reason: d.Reason, By: d.By, At: timestamppb.New(d.At)}
+}

@@ -1,0 +1,41 @@
+package venue
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Answer is a JSON answer of a venue.
+type Answer struct {
+	Body []byte
+	// At is when the venue made the answer, by its own clock: the header Date minus the
+	// header Age (RFC 9111 5.1), and not after the receipt. It is zero without a readable
+	// Date, or with an Age that cannot be read.
+	At     time.Time
+	SHA256 []byte // of Body
+}
+
+func newAnswer(body []byte, header http.Header, received time.Time) Answer {
+	sum := sha256.Sum256(body)
+	return Answer{Body: body, At: madeAt(header, received), SHA256: sum[:]}
+}
+
+func madeAt(header http.Header, received time.Time) time.Time {
+	at, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	if text := header.Get("Age"); text != "" {
+		seconds, err := strconv.ParseUint(text, 10, 31)
+		if err != nil {
+			return time.Time{}
+		}
+		at = at.Add(-time.Duration(seconds) * time.Second)
+	}
+	if at.After(received) {
+		return received
+	}
+	return at
+}

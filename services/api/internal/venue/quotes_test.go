@@ -1,0 +1,215 @@
+package venue_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/venue"
+	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
+	"github.com/signalcast/signalcast/services/api/internal/venue/wire"
+)
+
+func TestAQuoteIsTheAskOfEachSideRoundedUp(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 10, 10, 12, 0, 0, 123_456_789, time.UTC)
+	for name, c := range map[string]struct {
+		bid, ask string
+		yes, no  syntax.Bps // 0: no quote
+	}{
+		"integrity vector, filing":       {"0.29", "0.31", 3100, 7100},
+		"integrity vector, second quote": {"0.33", "0.35", 3500, 6700},
+		"a tenth of a bps more":          {"0.29", "0.31001", 3101, 7100},
+		"a tenth of a bps less":          {"0.28999", "0.31", 3100, 7101},
+		"noise of a binary float":        {"0.29000000000000004", "0.30999999999999994", 3100, 7100},
+		"noise the other way":            {"0.28999999999999998", "0.31000000000000005", 3100, 7100},
+		"a locked book":                  {"0.4034871", "0.4034871", 4035, 5966},
+		"the lowest prices":              {"0.0001", "0.0001", 1, 9999},
+		"the highest prices":             {"0.9999", "0.9999", 9999, 1},
+		"a spread of 1000 bps":           {"0.25", "0.35", 3500, 7500},
+		"a wider spread":                 {"0.25", "0.350001", 0, 0},
+		"a crossed book":                 {"0.31", "0.29", 0, 0},
+		"no bids":                        {"0", "0.05", 0, 0},
+		"no asks":                        {"0.95", "1", 0, 0},
+		"YES rounds up to certainty":     {"0.9999", "0.99995", 0, 0},
+		"NO rounds up to certainty":      {"0.00005", "0.0001", 0, 0},
+		"below zero":                     {"-0.1", "0.01", 0, 0},
+		"above one":                      {"0.99", "1.1", 0, 0},
+	} {
+		bid, ok1 := wire.ParsePrice(c.bid)
+		ask, ok2 := wire.ParsePrice(c.ask)
+		q := venue.NewQuote("rule", bid, ask, at)
+		if !ok1 || !ok2 || (q == nil) != (c.yes == 0) || q != nil && (q.Yes != c.yes || q.No != c.no || !q.At.Equal(at.Truncate(time.Millisecond)) || q.Rule != "rule") {
+			t.Errorf("%s: %+v, want %d and %d", name, q, c.yes, c.no)
+		}
+	}
+	if q := venue.NewQuote("rule", wire.One/2, wire.One/2, time.Time{}); q != nil {
+		t.Errorf("a quote without a time: %+v", q)
+	}
+}
+
+func TestTimeOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+	date := func(ago time.Duration) string { return now.Add(-ago).Format(http.TimeFormat) }
+	for name, c := range map[string]struct {
+		date, age string
+		want      time.Time // zero: no time
+	}{
+		"fresh":                      {date(2 * time.Second), "", now.Add(-2 * time.Second)},
+		"from a cache":               {date(2 * time.Second), "290", now.Add(-292 * time.Second)},
+		"a clock that is ahead":      {date(-time.Hour), "", now},
+		"ahead, from a cache":        {date(-time.Hour), "3610", now.Add(-10 * time.Second)},
+		"no date":                    {"none", "", time.Time{}},
+		"a date that is none":        {"yesterday", "", time.Time{}},
+		"an age that is none":        {date(0), "soon", time.Time{}},
+		"an age below zero":          {date(0), "-5", time.Time{}},
+		"an age beyond any duration": {date(0), "99999999999", time.Time{}},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Date"] = []string{c.date}
+			if c.date == "none" {
+				w.Header()["Date"] = nil
+			}
+			if c.age != "" {
+				w.Header().Set("Age", c.age)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{}`))
+		}))
+		client, err := venue.NewClient("polymarket", srv.URL, rate, venue.NewMeter(prometheus.NewRegistry()), func() time.Time { return now })
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Read(t.Context(), "x", "/", nil)
+		if err != nil || !answer.At.Equal(c.want) || len(answer.SHA256) != 32 {
+			t.Errorf("%s: %v %v, want %v", name, answer.At, err, c.want)
+		}
+		srv.Close()
+	}
+}
+
+func TestClosingTimeIsTheEarliestThatHasCome(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		times []time.Time
+		want  time.Time
+	}{
+		"one":               {[]time.Time{now.Add(-time.Hour)}, now.Add(-time.Hour)},
+		"now":               {[]time.Time{now}, now},
+		"one in the future": {[]time.Time{now.Add(time.Second)}, time.Time{}},
+		"the earlier":       {[]time.Time{now.Add(-time.Hour), now.Add(-2 * time.Hour)}, now.Add(-2 * time.Hour)},
+		"a future one less": {[]time.Time{now.Add(time.Hour), now.Add(-time.Minute)}, now.Add(-time.Minute)},
+		"none":              {[]time.Time{{}}, time.Time{}},
+	} {
+		if got := venue.Ended(now, c.times...); (got == nil) != c.want.IsZero() || got != nil && !got.Equal(c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestQuotesOfTheSimulator reads simulated markets of each venue through its adapter, alone
+// and in a batch: the book around a price, a book that a test names, books that are no
+// quote, and closing times.
+func TestQuotesOfTheSimulator(t *testing.T) {
+	t.Parallel()
+	sim := venuetest.StartSimulator(t, "")
+	for name, a := range adapters(t, sim.URL, simulated, venue.NewMeter(prometheus.NewRegistry()), time.Now) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rule := map[string]string{
+				"polymarket": "polymarket.book", "kalshi": "kalshi.market", "limitless": "limitless.prices", "manifold": "manifold.probability",
+			}[name]
+			kind := ""
+			if name == "limitless" {
+				kind = `,"kind":"clob"`
+			}
+			create := func(price float64) string {
+				return sim.Post(name+"/markets", fmt.Sprintf(`{"question":"Will the invented canal be full?","yesPrice":%v%s}`, price, kind))["id"].(string)
+			}
+			id, other := create(0.3), create(0.6)
+			check := func(step string, yes, no syntax.Bps) {
+				t.Helper()
+				began := time.Now()
+				m, err := a.Get(t.Context(), id)
+				list, err2 := a.Quote(t.Context(), []string{other, id})
+				at := slices.IndexFunc(list, func(m venue.Market) bool { return m.ID == id })
+				if err != nil || err2 != nil || len(list) != 2 || at < 0 {
+					t.Fatalf("%s: %v %v, %d markets", step, err, err2, len(list))
+				}
+				for _, q := range []*market.Quote{m.Quote, list[at].Quote} {
+					if (q == nil) != (yes == 0) || q != nil && (q.Yes != yes || q.No != no || q.Rule != rule || len(q.SHA256) != 32 ||
+						q.At.After(time.Now()) || q.At.Before(began.Add(-2*time.Second))) {
+						t.Errorf("%s: quote %+v, want %d and %d", step, q, yes, no)
+					}
+				}
+			}
+			if name == "manifold" {
+				check("new", 3000, 7000)
+			} else {
+				check("new", 3050, 7050)
+				sim.Post(name+"/markets/"+id, `{"yesBid":0.29,"yesAsk":0.31}`)
+				check("named", 3100, 7100)
+				sim.Post(name+"/markets/"+id, `{"spread":0.04}`)
+				check("wider", 3200, 7200)
+				sim.Post(name+"/markets/"+id, `{"yesBid":0,"yesAsk":0.05}`)
+				check("no bids", 0, 0)
+				sim.Post(name+"/markets/"+id, `{"yesBid":0.95,"yesAsk":1}`)
+				check("no asks", 0, 0)
+				sim.Post(name+"/markets/"+id, `{"spread":0.2}`)
+				check("too wide", 0, 0)
+				sim.Post(name+"/markets/"+id, `{"spread":0.01}`)
+			}
+			sim.Post(name+"/markets/"+id, `{"yesPrice":0.62}`)
+			if name == "manifold" {
+				check("moved", 6200, 3800)
+			} else {
+				check("moved", 6250, 3850)
+			}
+			closed := time.Now().Add(-10 * time.Minute).UTC().Truncate(time.Second)
+			for _, step := range []string{
+				fmt.Sprintf(`{"state":"closed","closeTime":%q}`, closed.Format(time.RFC3339)), `{"state":"resolved","outcome":"YES"}`,
+			} {
+				sim.Post(name+"/markets/"+id, step)
+				m, err := a.Get(t.Context(), id)
+				if err != nil || m.Status == venue.Open || m.Quote != nil || m.ClosedAt == nil || !m.ClosedAt.Equal(closed) {
+					t.Errorf("%s: %s with quote %+v closed at %v, want %v, %v", step, m.Status, m.Quote, m.ClosedAt, closed, err)
+				}
+			}
+			sim.Post(name+"/markets/"+id, `{"state":"open"}`)
+			if m, err := a.Get(t.Context(), id); err != nil || m.Status != venue.Open || m.Quote == nil || m.ClosedAt != nil {
+				t.Errorf("open again: %s with quote %+v closed at %v, %v", m.Status, m.Quote, m.ClosedAt, err)
+			}
+		})
+	}
+}
+
+// A market that was read before takes two requests at the same time, of which one may fail.
+func TestAVenueWithoutItsBooksStillAnswers(t *testing.T) {
+	t.Parallel()
+	sample := string(read(t, "polymarket/testdata/samples/market_open.json"))
+	v := venuetest.NewPlain(t, map[string]string{
+		"/gamma/markets/7100001": sample, "/clob/book": string(read(t, "polymarket/testdata/samples/clob_book.json")),
+	})
+	a := adapters(t, v.URL, tabled, v.Meter, venuetest.Now)["polymarket"]
+	for range 2 {
+		if m, err := a.Get(t.Context(), "7100001"); err != nil || m.Quote == nil || m.Quote.Yes != 6200 {
+			t.Errorf("%+v %v", m.Quote, err)
+		}
+	}
+	if n := len(v.Paths()); n != 4 {
+		t.Errorf("%d requests for two reads", n)
+	}
+	v.Unset("/clob/book")
+	if m, err := a.Get(t.Context(), "7100001"); err != nil || m.Status != venue.Open || m.Quote != nil {
+		t.Errorf("%s %+v %v", m.Status, m.Quote, err)
+	}
+}

@@ -1,0 +1,285 @@
+package edge_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/services/hub/internal/memledger"
+)
+
+// numbers are the members that every stored call and every dry run answers.
+var numbers = []string{
+	"marketYesBps", "noPriceBps", "ok", "priceAtPrediction", "priceVerified", "rated", "scoreBasisBps", "warnings", "yesPriceBps",
+}
+
+func decoded(t *testing.T, w *httptest.ResponseRecorder) (body map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+var remainingForm = regexp.MustCompile(`r=(\d+)`)
+
+// remaining is what the answer says is left of the limit.
+func remaining(t *testing.T, w *httptest.ResponseRecorder) int {
+	t.Helper()
+	m := remainingForm.FindStringSubmatch(w.Header().Get("RateLimit"))
+	if m == nil {
+		t.Fatalf("no limit: %v", w.Header())
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// hasNumbers checks the members of an answer about the NO call at 6850, and their values.
+func hasNumbers(t *testing.T, body map[string]any, more ...string) {
+	t.Helper()
+	if got, want := slices.Sorted(maps.Keys(body)), slices.Sorted(slices.Values(append(more, numbers...))); !slices.Equal(got, want) {
+		t.Errorf("members %v, want %v", got, want)
+	}
+	if body["ok"] != true || body["priceAtPrediction"] != 6850.0 || body["scoreBasisBps"] != 6900.0 || body["priceVerified"] != true ||
+		body["rated"] != true || body["marketYesBps"] != 3150.0 || body["yesPriceBps"] != 3200.0 || body["noPriceBps"] != 6900.0 {
+		t.Errorf("%v", body)
+	}
+	if list, is := body["warnings"].([]any); !is || len(list) != 0 {
+		t.Errorf("warnings %v", body["warnings"])
+	}
+}
+
+// Integrity P13: every way to file answers the stored numbers, and a replay answers those
+// of the stored call.
+func TestFilingAnswersTheStoredNumbers(t *testing.T) {
+	t.Parallel()
+	for path, body := range map[string]string{
+		"/api/predictions": `{"marketId":"701122","direction":"NO","priceAtPrediction":6850}`,
+		predictPath:        `{"marketId":"701122","position":"NO","priceBps":6850}`,
+		createPath:         `{"marketId":"701122","position":"NO","priceBps":6850}`,
+	} {
+		b, _ := withMessages(t)
+		k := with("Idempotency-Key", "k1")
+		w := b.send("POST", path, body, b.byKey(), k)
+		want(t, w, 200, "")
+		more := []string{"id", "receiptUrl"}
+		if path != "/api/predictions" {
+			more = append(more, "uri", "messageId")
+		}
+		hasNumbers(t, decoded(t, w), more...)
+		if field(w, "receiptUrl") != "https://hub.example/receipts/"+field(w, "id") {
+			t.Errorf("%s: receipt %s", path, field(w, "receiptUrl"))
+		}
+		b.ledger.Lock()
+		b.ledger.Quotes[marketID] = memledger.Quote{Yes: 1000, No: 9100}
+		b.ledger.Unlock()
+		if again := b.send("POST", path, body, b.byKey(), k); again.Body.String() != w.Body.String() {
+			t.Errorf("%s: the replay answers %s, the write %s", path, again.Body, w.Body)
+		}
+	}
+	b := setup(t)
+	u := b.use(agentPath, "submit_signal", `{"marketId":"701122","direction":"NO","priceAtPrediction":6850}`, b.byKey())
+	fitsTool(t, "submit_signal", u)
+	hasNumbers(t, u.body, "id", "receiptUrl")
+}
+
+// Integrity P13: a price in the wrong unit is stored with a warning.
+func TestFilingWarnsOfAPriceOffTheMarket(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	w := b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"YES","priceAtPrediction":32}`, b.byKey())
+	want(t, w, 200, "")
+	if !strings.Contains(w.Body.String(), `"warnings":["price_off_market"]`) || field(w, "scoreBasisBps") != "3200" {
+		t.Errorf("%s", w.Body)
+	}
+	b.ledger.Lock()
+	delete(b.ledger.Quotes, nativeID)
+	b.ledger.Unlock()
+	w = b.send("POST", "/api/predictions", `{"marketId":"`+nativeID+`","direction":"YES","priceAtPrediction":5000}`, b.byKey())
+	if !strings.Contains(w.Body.String(), `"warnings":["price_unverified","market_unrated"]`) || !strings.Contains(w.Body.String(), `"yesPriceBps":null`) {
+		t.Errorf("%s", w.Body)
+	}
+}
+
+// Integrity P14: a bound on the price is passed on by every way to file, and its refusal
+// says the prices and what to do.
+func TestMaxSlippageRefusesAMovedPrice(t *testing.T) {
+	t.Parallel()
+	b, _ := withMessages(t)
+	for path, body := range map[string]string{
+		"/api/predictions": `{"marketId":"701122","direction":"NO","priceAtPrediction":6600,"maxSlippageBps":250}`,
+		predictPath:        `{"marketId":"701122","position":"NO","priceBps":6600,"maxSlippageBps":250}`,
+		createPath:         `{"marketId":"701122","position":"NO","priceBps":6600,"maxSlippageBps":250}`,
+	} {
+		for _, body := range []string{body, strings.Replace(body, "}", `,"dryRun":true}`, 1)} {
+			w := b.send("POST", path, body, b.byKey())
+			if want(t, w, 409, "price_moved"); field(w, "reason") != "moved" || field(w, "marketId") != marketID || field(w, "noPriceBps") != "6900" ||
+				field(w, "yesPriceBps") != "3200" || field(w, "marketYesBps") != "3150" ||
+				field(w, "message") != "NO costs 6900 bps, you stated 6600 and accept 250 more; state the current price or raise maxSlippageBps" {
+				t.Errorf("%s: %s", path, w.Body)
+			}
+		}
+		for _, bad := range []string{"-1", "10001", `"200"`, "0.5"} {
+			code := "invalid_max_slippage_bps"
+			if path != "/api/predictions" {
+				code = "invalid_request"
+			}
+			b.clock.Advance(2e9)
+			w := b.send("POST", path, strings.Replace(body, "250", bad, 1), b.byKey())
+			if want(t, w, 400, code); field(w, "field") != "maxSlippageBps" {
+				t.Errorf("%s", w.Body)
+			}
+		}
+	}
+	b.ledger.Lock()
+	delete(b.ledger.Quotes, marketID)
+	b.ledger.Unlock()
+	w := b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6600,"maxSlippageBps":10000}`, b.byKey())
+	if want(t, w, 409, "price_moved"); field(w, "reason") != "unverified" || !strings.Contains(w.Body.String(), `"noPriceBps":null`) {
+		t.Errorf("%s", w.Body)
+	}
+	if len(b.ledger.Signals) != 0 {
+		t.Error("a refused call was stored")
+	}
+	want(t, b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6600}`, b.byKey()), 200, "")
+}
+
+// Integrity P14: the tool bounds the slippage by 200 bps unless told otherwise.
+func TestToolBoundsTheSlippage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	draft := func(more string) string {
+		return `{"marketId":"701122","direction":"NO","priceAtPrediction":6600` + more + `}`
+	}
+	b.use(agentPath, "submit_signal", draft(""), b.byKey()).failsWith(t, "price_moved")
+	b.use(agentPath, "submit_signal", draft(`,"maxSlippageBps":299`), b.byKey()).failsWith(t, "price_moved")
+	if u := b.use(agentPath, "submit_signal", draft(`,"maxSlippageBps":300,"dryRun":true`), b.byKey()); u.failed {
+		t.Errorf("%s", u.raw)
+	}
+	b.ledger.Lock()
+	delete(b.ledger.Quotes, marketID)
+	b.ledger.Unlock()
+	u := b.use(agentPath, "submit_signal", draft(`,"dryRun":true`), b.byKey())
+	if u.failed || u.body["priceVerified"] != false {
+		t.Errorf("%s", u.raw)
+	}
+	u = b.use(agentPath, "submit_signal", draft(""), b.byKey())
+	if u.failsWith(t, "price_moved"); u.body["reason"] != "unverified" {
+		t.Errorf("%s", u.raw)
+	}
+	u = b.use(agentPath, "submit_signal", draft(`,"allowUnverified":true`), b.byKey())
+	if fitsTool(t, "submit_signal", u); u.failed || u.body["priceVerified"] != false || len(b.ledger.Signals) != 1 {
+		t.Errorf("%s", u.raw)
+	}
+}
+
+// Integrity P15: a dry run of a call checks everything, counts against the limit, stores
+// nothing, and leaves its idempotency key to the write.
+func TestDryRunOfACall(t *testing.T) {
+	t.Parallel()
+	for path, body := range map[string]string{
+		"/api/predictions": `{"marketId":"701122","direction":"NO","priceAtPrediction":6850,"dryRun":true}`,
+		predictPath:        `{"marketId":"701122","position":"NO","priceBps":6850,"dryRun":true}`,
+		createPath:         `{"marketId":"701122","position":"NO","priceBps":6850,"dryRun":true}`,
+	} {
+		b, db := withMessages(t)
+		k := with("Idempotency-Key", "k1")
+		first := b.send("POST", path, body, b.byKey(), k)
+		want(t, first, 200, "")
+		hasNumbers(t, decoded(t, first), "dryRun")
+		second := b.send("POST", path, body, b.byKey())
+		if a, z := remaining(t, first), remaining(t, second); z != a-1 {
+			t.Errorf("%s: %d requests left, then %d", path, a, z)
+		}
+		if b.ledger.Count("File") != 0 || len(b.ledger.Signals) != 0 || count(t, db, `SELECT count(*) FROM hub.attestations_due`) != 0 {
+			t.Errorf("%s: a dry run stored something", path)
+		}
+		for _, bad := range []string{`"true"`, "1", "{}"} {
+			code := "invalid_dry_run"
+			if path != "/api/predictions" {
+				code = "invalid_request"
+			}
+			w := b.send("POST", path, strings.Replace(body, "true", bad, 1), b.byKey())
+			if want(t, w, 400, code); field(w, "field") != "dryRun" {
+				t.Errorf("%s", w.Body)
+			}
+		}
+		want(t, b.send("POST", path, strings.Replace(body, marketID, "404", 1), b.byKey()), 404, "market_not_found")
+		stored := b.send("POST", path, strings.Replace(body, "true", "false", 1), b.byKey(), k)
+		if want(t, stored, 200, ""); field(stored, "id") == "" {
+			t.Errorf("%s: %s", path, stored.Body)
+		}
+		if w := b.send("POST", path, body, b.byKey()); field(w, "id") != field(stored, "id") {
+			t.Errorf("%s: %s", path, w.Body)
+		} else {
+			want(t, w, 409, "already_predicted")
+		}
+	}
+	b := setup(t)
+	want(t, b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6850,"dryRun":true}`), 401, "unauthenticated")
+}
+
+// Integrity P15: a dry run of an event answers 200 and the event without an id.
+func TestDryRunOfAnEvent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	path := "/api/signals/" + b.file("YES", 3150, b.byKey()) + "/events"
+	k := with("Idempotency-Key", "e1")
+	w := b.send("POST", path, `{"type":"note","payload":{"text":"rain"},"dryRun":true}`, b.byKey(), k)
+	want(t, w, 200, "")
+	golden(t, "events/dry_run", w)
+	if len(b.ledger.Signals[0].Events) != 0 || b.ledger.Count("AppendEvent") != 0 {
+		t.Error("a dry run stored an event")
+	}
+	want(t, b.send("POST", path, `{"type":"note","payload":{"text":"wind"},"dryRun":false}`, b.byKey(), k), 201, "")
+	want(t, b.send("POST", path, `{"type":"note","payload":{"text":"wind"},"dryRun":"no"}`, b.byKey()), 400, "invalid_dry_run")
+	want(t, b.send("POST", path, `{"type":"note","payload":{},"dryRun":true}`, b.byKey()), 400, "invalid_payload")
+	other := with("Authorization", "Bearer "+b.ledger.AddKey(b.ledger.AddOperator("otto").GetId()))
+	want(t, b.send("POST", path, `{"type":"reaffirm","dryRun":true}`, other), 403, "forbidden")
+}
+
+// Integrity P11: text members refuse control characters and what turns the direction of
+// writing; names refuse format characters besides. A CR LF is stored as LF.
+func TestTextsRefuseWhatCannotBeShown(t *testing.T) {
+	t.Parallel()
+	b, _ := withMessages(t)
+	call := b.file("YES", 3150, b.byKey())
+	events := "/api/signals/" + call + "/events"
+	for _, bad := range []string{`\u0001`, `\u001b[2J`, `\u007f`, `\u0085`, `\u009f`, `\t`, `\r`, `\u202e`, `\u2066`, `\ue000`, `\udbff\udffd`, `\ufdd0`, `\uffff`} {
+		for _, c := range [][3]string{
+			{"/api/predictions", draft(`"priceAtPrediction":1,"textTake":"a` + bad + `b"`), "invalid_text_take"},
+			{"/api/predictions", draft(`"priceAtPrediction":1,"marketTitle":"a` + bad + `b"`), "invalid_market_title"},
+			{"/api/predictions", draft(`"priceAtPrediction":1,"channelId":"a` + bad + `b"`), "invalid_channel_id"},
+			{createPath, `{"marketId":"701122","position":"YES","priceBps":1,"take":"a` + bad + `b"}`, "invalid_request"},
+			{events, `{"type":"note","payload":{"text":"a` + bad + `b"}}`, "invalid_payload"},
+			{events, `{"type":"take","payload":{"text":"a` + bad + `b"}}`, "invalid_payload"},
+			{events, `{"type":"share","payload":{"channel":"a` + bad + `b"}}`, "invalid_payload"},
+		} {
+			b.clock.Advance(2e9)
+			want(t, b.send("POST", c[0], c[1], b.byKey()), 400, c[2])
+		}
+		for member, code := range map[string]string{"displayName": "invalid_display_name", "bio": "invalid_bio"} {
+			b.clock.Advance(2e9)
+			want(t, b.send("POST", "/api/streamer/profile", `{"`+member+`":"a`+bad+`b"}`, b.byKey()), 400, code)
+		}
+		want(t, b.send("POST", "/api/dev/keys", `{"label":"a`+bad+`b"}`, byLogin("mara_k")), 400, "invalid_label")
+	}
+	want(t, b.send("POST", "/api/dev/keys", `{"label":"a\u200bb"}`, byLogin("mara_k")), 400, "invalid_label")
+	want(t, b.send("POST", "/api/predictions", `{"marketId":"`+nativeID+`","direction":"YES","priceAtPrediction":5000,"marketTitle":"a\nb"}`, b.byKey()), 400, "invalid_market_title")
+	want(t, b.send("POST", "/api/predictions", `{"marketId":"`+nativeID+`","direction":"YES","priceAtPrediction":5000,"textTake":"a\r\nb\u200d"}`, b.byKey()), 200, "")
+	if take := b.ledger.LastDraft.GetTextTake(); take != "a\nb\u200d" {
+		t.Errorf("stored %q", take)
+	}
+	want(t, b.send("POST", events, `{"type":"note","payload":{"text":"a\r\nb"}}`, b.byKey()), 201, "")
+	if got := b.ledger.Signals[0].Events[0].GetPayload(); got != `{"text":"a\nb"}` {
+		t.Errorf("stored %s", got)
+	}
+}

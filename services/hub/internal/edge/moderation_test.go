@@ -1,0 +1,91 @@
+package edge_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/audit"
+	"github.com/signalcast/signalcast/services/hub/internal/moderation"
+)
+
+const (
+	moderationURL = "/api/admin/moderation"
+	reportsURL    = "/api/reports"
+)
+
+// moderatedApps has no applications, and keeps reports.
+type moderatedApps struct{ reports []moderation.Report }
+
+func (*moderatedApps) Decide(context.Context, moderation.Decision) (moderation.Decision, error) {
+	return moderation.Decision{}, moderation.ErrNotFound
+}
+func (*moderatedApps) Find(context.Context, string, string) error { return moderation.ErrNotFound }
+func (*moderatedApps) List(context.Context, int) ([]moderation.Decision, error) {
+	return nil, nil
+}
+
+func (m *moderatedApps) AddReport(_ context.Context, r moderation.Report, since time.Time, most int) (bool, error) {
+	n := 0
+	for _, one := range m.reports {
+		if one.Reporter == r.Reporter && one.At.After(since) {
+			n++
+		}
+	}
+	if n >= most {
+		return false, nil
+	}
+	m.reports = append(m.reports, r)
+	return true, nil
+}
+
+// Integrity P23: a decision has the name of its administrator in the list and in the audit log.
+func TestModeration(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hide := `{"kind":"profile","id":"MARA_K","action":"hide","reason":"abuse"}`
+	named := with("X-Admin-Name", "Ada")
+	w := b.send("POST", moderationURL, hide, byAdmin(), named)
+	want(t, w, 200, "")
+	if got := w.Body.String(); !strings.Contains(got, `"kind":"profile","id":"mara_k","hidden":true,"reason":"abuse","by":"Ada"`) {
+		t.Errorf("%s", got)
+	}
+	b.clock.Advance(time.Minute)
+	want(t, b.send("POST", moderationURL, strings.Replace(hide, `"hide"`, `"show"`, 1), byAdmin()), 200, "")
+	if got := b.send("GET", moderationURL, "", byAdmin()).Body.String(); !strings.Contains(got, `{"moderation":[{"kind":"profile","id":"mara_k","hidden":false,"reason":"abuse","by":"admin"`) {
+		t.Errorf("%s", got)
+	}
+	if e := b.audit.entries[0]; e.Stage != audit.Asked || e.Target != "profile mara_k" || !strings.Contains(string(e.Detail), `"by":"Ada"`) {
+		t.Errorf("audit entry %+v", e)
+	}
+	for sent, code := range map[string]string{
+		`{}`: "missing_kind", strings.Replace(hide, "profile", "planet", 1): "invalid_kind", strings.Replace(hide, `"hide"`, `"burn"`, 1): "invalid_action",
+		`{"kind":"profile","id":"mara_k","action":"hide"}`: "missing_reason", strings.Replace(hide, "MARA_K", "", 1): "missing_id",
+	} {
+		want(t, b.send("POST", moderationURL, sent, byAdmin()), 400, code)
+	}
+	for _, kind := range []string{"signal", "event", "profile", "market", "station", "app"} {
+		want(t, b.send("POST", moderationURL, `{"kind":"`+kind+`","id":"nobody_here","action":"hide","reason":"x"}`, byAdmin()), 404, "not_found")
+	}
+	want(t, b.send("POST", moderationURL, hide, b.byKey()), 401, "unauthenticated")
+	want(t, b.send("GET", moderationURL, ""), 401, "unauthenticated")
+}
+
+// Integrity P23: an operator reports ten times a day.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	sent := `{"kind":"profile","id":"mara_k","reason":"abuse"}`
+	want(t, b.send("POST", reportsURL, sent), 401, "unauthenticated")
+	want(t, b.send("POST", reportsURL, `{"kind":"app","id":"x","reason":"abuse"}`, b.byKey()), 404, "not_found")
+	want(t, b.send("POST", reportsURL, `{"kind":"profile","id":"mara_k"}`, b.byKey()), 400, "missing_reason")
+	for range 5 {
+		b.clock.Advance(time.Minute)
+		want(t, b.send("POST", reportsURL, sent, b.byKey()), 201, "")
+		want(t, b.send("POST", reportsURL, sent, b.bySession()), 201, "")
+	}
+	want(t, b.send("POST", reportsURL, sent, b.byKey()), 429, "rate_limited")
+	b.clock.Advance(24 * time.Hour)
+	want(t, b.send("POST", reportsURL, sent, b.byKey()), 201, "")
+}

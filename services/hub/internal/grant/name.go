@@ -1,0 +1,46 @@
+package grant
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+)
+
+// productName is the name of the product as foldName writes it.
+var productName = foldName("signalcast")
+
+// goodName refuses what can make one app look like another, or like this service, on the
+// consent page: invisible characters, changes of the direction of writing, spaces at the
+// ends, and the product's name in any spelling.
+func goodName(name string) bool {
+	if !syntax.IsName(name, 1, maxAppName) || strings.TrimSpace(name) != name {
+		return false
+	}
+	return !strings.Contains(foldName(name), productName)
+}
+
+// lookalikes are letters and digits that are read as a Latin letter.
+var lookalikes = map[rune]rune{
+	'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '9': 'g', '6': 'g', '@': 'a', '$': 's', '|': 'i', '!': 'i', 'l': 'i', 'ı': 'i', 'ł': 'i', 'ɩ': 'i',
+	'а': 'a', 'с': 'c', 'ѕ': 's', 'і': 'i', 'ј': 'j', 'ӏ': 'i', 'т': 't', 'ԍ': 'g', 'п': 'n', 'ո': 'n', 'ց': 'g', 'տ': 's', 'ӕ': 'a', // Cyrillic, Armenian
+	'α': 'a', 'ι': 'i', 'η': 'n', 'τ': 't', 'ϲ': 'c', 'ς': 's', 'σ': 's', // Greek
+	'ɑ': 'a', 'ɡ': 'g', 'ᴀ': 'a', 'ᴄ': 'c', 'ɢ': 'g', 'ɪ': 'i', 'ɴ': 'n', 'ꜱ': 's', 'ʟ': 'i', 'ᴛ': 't', // Latin variants
+}
+
+// foldName reduces a name to what a reader sees: compatibility forms decomposed, marks,
+// spaces and punctuation removed, lower case, letters that look alike made equal.
+func foldName(name string) string {
+	var out strings.Builder
+	for _, r := range strings.ToLower(norm.NFKD.String(name)) {
+		if like, ok := lookalikes[r]; ok {
+			r = like
+		}
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,2 @@
+// Package moderation hides text and media by decisions of administrators and takes reports.
+package moderation

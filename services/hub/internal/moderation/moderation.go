@@ -1,0 +1,122 @@
+package moderation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Bounds.
+const (
+	MaxReason     = 500
+	MaxName       = 64 // of an administrator
+	MaxListed     = 500
+	ReportsPerDay = 10
+)
+
+// App is the kind that this service stores itself; the ledger stores the others.
+const App = "app"
+
+// Kinds are what has text that can be hidden.
+var Kinds = []string{"signal", "event", "profile", "market", "station", App}
+
+// Faults.
+var (
+	ErrNotFound = fault.New(fault.NotFound, "not_found", "there is no such thing of this kind")
+	ErrReports  = fault.New(fault.Limited, "rate_limited", "limit of 10 reports a day reached").With("limit", ReportsPerDay)
+)
+
+// Decision is the last word of an administrator about the text of a thing.
+type Decision struct {
+	Kind   string
+	ID     string // of a profile its handle
+	Hidden bool
+	Reason string
+	By     string // name of the administrator
+	At     time.Time
+}
+
+// Report is what an operator reported.
+type Report struct {
+	ID       string
+	Reporter operator.ID
+	Kind     string
+	Thing    string // id
+	Reason   string
+	At       time.Time
+}
+
+// Store keeps decisions. Faults: ErrNotFound, db_unavailable.
+type Store interface {
+	Decide(ctx context.Context, d Decision) (Decision, error)
+	// Find returns ErrNotFound for a thing that does not exist.
+	Find(ctx context.Context, kind, id string) error
+	// List returns the last decisions, newest first, at most limit.
+	List(ctx context.Context, limit int) ([]Decision, error)
+}
+
+// Reports keeps reports. Fault: db_unavailable.
+type Reports interface {
+	// AddReport stores a report; false: its reporter has most reports since then.
+	AddReport(ctx context.Context, r Report, since time.Time, most int) (bool, error)
+}
+
+// Service decides and takes reports.
+type Service struct {
+	ledger, apps Store
+	reports      Reports
+	newID        func() string
+	now          func() time.Time
+}
+
+// NewService returns a Service on the stores of the ledger and of this service.
+func NewService(ledger, apps Store, reports Reports, newID func() string, now func() time.Time) *Service {
+	return &Service{ledger: ledger, apps: apps, reports: reports, newID: newID, now: now}
+}
+
+// Decide hides the text of a thing or shows it. Faults: ErrNotFound, db_unavailable.
+func (s *Service) Decide(ctx context.Context, d Decision) (Decision, error) {
+	d.At = s.now().UTC().Truncate(time.Millisecond)
+	return s.of(d.Kind).Decide(ctx, d)
+}
+
+// List returns the last decisions, newest first. Fault: db_unavailable.
+func (s *Service) List(ctx context.Context) ([]Decision, error) {
+	list, err := s.ledger.List(ctx, MaxListed)
+	if err != nil {
+		return nil, err
+	}
+	apps, err := s.apps.List(ctx, MaxListed)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, apps...)
+	slices.SortStableFunc(list, func(a, b Decision) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
+	return list[:min(len(list), MaxListed)], nil
+}
+
+// Report stores a report, ReportsPerDay of one operator in 24 hours. Faults: ErrNotFound,
+// ErrReports, db_unavailable.
+func (s *Service) Report(ctx context.Context, r Report) error {
+	if err := s.of(r.Kind).Find(ctx, r.Kind, r.Thing); err != nil {
+		return err
+	}
+	const day = 24 * time.Hour
+	r.ID, r.At = s.newID(), s.now().UTC().Truncate(time.Millisecond)
+	ok, err := s.reports.AddReport(ctx, r, r.At.Add(-day), ReportsPerDay)
+	if err == nil && !ok {
+		err = fault.Of(ErrReports).With("retryAfterMs", day.Milliseconds())
+	}
+	return err
+}
+
+func (s *Service) of(kind string) Store {
+	if kind == App {
+		return s.apps
+	}
+	return s.ledger
+}

@@ -1,0 +1,129 @@
+package system
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// P10: title, crowd and price of a call's market are the ledger's, whatever the caller sends.
+func TestFactsOfACallAreTheLedgers(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	m := s.NewVenueMarket(t, "polymarket", 0.785, nil)
+	m.Read(t)
+	o := s.NewOperator(t)
+	const invented = "Will <b>Bitcoin</b> fall below $10,000 in 2026?"
+	a := o.File(t, stack.JSON{
+		"marketId": m.ID, "direction": "YES", "priceAtPrediction": 1, "crowdYesAtSignal": 10, "timeToResolution": 315360000, "reach": 99999999,
+		"marketTitle": invented,
+	}).Require(http.StatusOK)
+	id := a.Text("id")
+	call := s.Signal(t, id)
+	call.Expect(stack.JSON{"marketTitle": m.Title, "priceAtPrediction": 1, "crowdYesAtSignal": 10, "timeToResolution": 315360000})
+	if at := call.Int("marketYesAtSignal"); at < 7800 || at > 7900 {
+		t.Errorf("marketYesAtSignal is %d, want about 7850", at)
+	}
+	if basis := call.Int("scoreBasisBps"); basis < 7850 {
+		t.Errorf("the scoring price is %d, want at least 7850", basis)
+	}
+	for _, url := range []string{
+		s.Hub + "/u/" + o.Handle, s.Hub + "/api/signals/feed?limit=100", s.Hub + "/api/signals/" + id, s.Hub + "/api/embed/signal/" + id,
+		s.Hub + "/api/network/field-record/" + o.Handle, a.Text("receiptUrl"), s.API + "/api/v1/feed?limit=500",
+	} {
+		if page := stack.Get(t, url); page.Contains("Bitcoin") {
+			t.Errorf("%s shows the caller's title", url)
+		}
+	}
+	page := stack.Get(t, a.Text("receiptUrl")).Require(http.StatusOK)
+	for _, invented := range []string{"+99", ">0.1%", " 0.1%"} {
+		if page.ShowsText(invented) {
+			t.Errorf("the receipt shows %q, which the caller invented", invented)
+		}
+	}
+}
+
+// P11: texts with control or direction characters are refused.
+func TestTextsRefuseControlCharacters(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	market := s.NewNativeMarket(t, 5000, nil)
+	o := s.NewOperator(t)
+	for name, r := range map[string]rune{
+		"escape": 0x1b, "right-to-left override": 0x202e, "isolate": 0x2066, "private use": 0xe000, "noncharacter": 0xfffe, "delete": 0x7f,
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.File(t, stack.Call(market, "YES", 5000).With("textTake", "sure"+string(r)+"thing")).RequireError(http.StatusBadRequest, "invalid_text_take")
+		})
+	}
+	id := o.File(t, stack.Call(market, "YES", 5000).With("textTake", "one line\r\nanother")).Require(http.StatusOK).Text("id")
+	s.Signal(t, id).Expect(stack.JSON{"textTake": "one line\nanother"})
+}
+
+// P12: the role of the api cannot insert a call of another time, or on a resolved market.
+func TestServiceRoleCannotInsertBackdatedCalls(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	o := s.NewOperator(t)
+	open, resolved := s.NewNativeMarket(t, 5000, nil), s.NewNativeMarket(t, 5000, nil)
+	s.Finalize(t, resolved, "YES")
+	conn, err := pgx.Connect(t.Context(), s.ServiceDatabase(t, "api"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	for _, tc := range []struct {
+		name, market string
+		at           time.Time
+		allowed      bool
+	}{
+		{"of years ago", open, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), false},
+		{"two minutes old", open, time.Now().Add(-2 * time.Minute), false},
+		{"two minutes ahead", open, time.Now().Add(2 * time.Minute), false},
+		{"on a resolved market", resolved, time.Now(), false},
+		{"of now", open, time.Now(), true},
+	} {
+		tx, err := conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = tx.Exec(t.Context(), `INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified,
+			crowd_yes_bps, created_at, market_title, source) VALUES ($1, $2, $3, true, 1, 1, true, 5000, $4, 'x', 'web')`, uuid.NewString(), tc.market, o.ID, tc.at)
+		if (err == nil) != tc.allowed {
+			t.Errorf("a call %s: error %v; allowed should be %v", tc.name, err, tc.allowed)
+		}
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// P2 and P13: prices that do not fit are refused before anything is stored, and a price in another unit is reported.
+func TestHostileMembersOfACall(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	market := s.NewNativeMarket(t, 5000, nil)
+	o := s.NewOperator(t)
+	for name, body := range map[string]any{
+		"price above 10000":   stack.Call(market, "YES", 10_001),
+		"price below 0":       stack.Call(market, "YES", -1),
+		"price with fraction": stack.Call(market, "YES", 0).With("priceAtPrediction", 0.3),
+		"price as text":       stack.Call(market, "YES", 0).With("priceAtPrediction", "3000"),
+		"unknown side":        stack.Call(market, "MAYBE", 5000),
+		"member twice":        fmt.Sprintf(`{"marketId":%q,"direction":"YES","direction":"NO","priceAtPrediction":5000}`, market),
+		"dryRun as text":      stack.Call(market, "YES", 5000).With("dryRun", "true"),
+		"too long a take":     stack.Call(market, "YES", 5000).With("textTake", strings.Repeat("a", 501)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Do(t, http.MethodPost, s.Hub+"/api/predictions", stack.Bearer(o.Key), stack.Body(body)).Require(http.StatusBadRequest)
+		})
+	}
+	o.File(t, stack.Call(market, "YES", 5000)).Require(http.StatusOK)
+}

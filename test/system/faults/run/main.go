@@ -1,0 +1,211 @@
+// Command run builds each fault of test/system/faults and requires that the test of its guarantee fails.
+//
+//	go run ./test/system/faults/run [-p 2] [name ...]
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/faults"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// testWithin bounds one test with a fault, without its build.
+const testWithin = 4 * time.Minute
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	missed, err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fault-test:", err)
+	}
+	if err != nil || missed > 0 {
+		os.Exit(1)
+	}
+}
+
+// runner holds what all faults share.
+type runner struct {
+	root, dir string
+	bin       string // programs without a fault
+	tests     string // test binary of test/system
+}
+
+// run returns how many faults were not detected.
+func run(ctx context.Context) (missed int, err error) {
+	abreast := flag.Int("p", 2, "faults tested at the same time")
+	flag.Parse()
+	r := runner{}
+	if r.root, err = stack.Root(); err != nil {
+		return 0, err
+	}
+	all, err := faults.Load(filepath.Join(r.root, "test/system/faults"))
+	if err != nil {
+		return 0, err
+	}
+	chosen := all
+	if names := flag.Args(); len(names) > 0 {
+		chosen = slices.DeleteFunc(slices.Clone(all), func(f faults.Fault) bool { return !slices.Contains(names, f.Name) })
+		if len(chosen) != len(names) {
+			return 0, fmt.Errorf("%d of %d named faults exist", len(chosen), len(names))
+		}
+	}
+	if r.dir, err = os.MkdirTemp("", "signalcast-faults-"); err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(r.dir) }()
+	if err := r.prepare(ctx); err != nil {
+		return 0, err
+	}
+	errs := make([]error, len(chosen))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, max(1, *abreast))
+	for i, f := range chosen {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			began := time.Now()
+			errs[i] = r.detect(ctx, f)
+			result := "detected"
+			if errs[i] != nil {
+				result = "NOT DETECTED: " + errs[i].Error()
+			}
+			fmt.Printf("%s %s (%s, %s, %.1f s): %s\n", f.Guarantee, f.Name, f.What, f.Test, time.Since(began).Seconds(), result)
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			missed++
+		}
+	}
+	fmt.Printf("%d of %d faults detected\n", len(chosen)-missed, len(chosen))
+	return missed, ctx.Err()
+}
+
+// prepare builds the programs and the tests without a fault.
+func (r *runner) prepare(ctx context.Context) error {
+	// Databases may run as another user, who must be able to pass through.
+	if err := os.Chmod(r.dir, 0o711); err != nil {
+		return err
+	}
+	r.bin, r.tests = filepath.Join(r.dir, "bin"), filepath.Join(r.dir, "system.test")
+	if err := os.Mkdir(r.bin, 0o711); err != nil {
+		return err
+	}
+	if err := stack.Build(r.bin); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", r.tests, "./test/system")
+	cmd.Dir = r.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the tests: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// detect returns an error unless the test of the fault ran and failed.
+func (r *runner) detect(ctx context.Context, f faults.Fault) error {
+	dir, err := os.MkdirTemp(r.dir, "fault-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return err
+	}
+	overlay, err := f.Apply(r.root, filepath.Join(dir, "src"))
+	if err != nil {
+		return err
+	}
+	tests, bin, args := r.tests, r.bin, []string{"-test.count=1", "-test.v", "-test.run", f.Pattern()}
+	if f.Package == "./test/system" {
+		bin, err = r.buildFaulty(ctx, f, overlay, dir)
+	} else {
+		tests, err = r.buildTests(ctx, f, overlay, dir)
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, testWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, tests, args...)
+	cmd.Dir = filepath.Join(r.root, f.Package)
+	cmd.Env = append(os.Environ(), "SYSTEM_BIN="+bin, "TMPDIR="+dir)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 30 * time.Second
+	out, err := cmd.CombinedOutput()
+	switch name := strings.ReplaceAll(f.Test, " ", "_"); {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("the test did not end within %v", testWithin)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil && !bytes.Contains(out, []byte("--- PASS: "+name)):
+		return fmt.Errorf("there is no test %s", f.Test)
+	case err == nil:
+		return fmt.Errorf("the test passes")
+	case bytes.Contains(out, []byte("start the system:")), bytes.Contains(out, []byte("start the shared system:")):
+		return fmt.Errorf("the system does not start\n%s", out)
+	case !bytes.Contains(out, []byte("--- FAIL: "+name)):
+		return fmt.Errorf("the test did not run\n%s", out)
+	}
+	return nil
+}
+
+// buildFaulty returns a directory of programs, of which those that contain a patched file are built with the fault.
+func (r *runner) buildFaulty(ctx context.Context, f faults.Fault, overlay, dir string) (string, error) {
+	bin := filepath.Join(dir, "bin")
+	if err := os.Mkdir(bin, 0o711); err != nil {
+		return "", err
+	}
+	args := []string{"build", "-overlay", overlay, "-o", bin + string(filepath.Separator)}
+	for _, program := range stack.Programs {
+		if contains(program, f.Files) {
+			args = append(args, program)
+			continue
+		}
+		name := filepath.Base(program)
+		if err := os.Link(filepath.Join(r.bin, name), filepath.Join(bin, name)); err != nil {
+			return "", err
+		}
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = r.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build with the fault: %w\n%s", err, out)
+	}
+	return bin, nil
+}
+
+// buildTests returns the test binary of another package, built with the fault.
+func (r *runner) buildTests(ctx context.Context, f faults.Fault, overlay, dir string) (string, error) {
+	path := filepath.Join(dir, "fault.test")
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", path, f.Package)
+	cmd.Dir = r.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the tests with the fault: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// contains reports whether a program may contain one of the files: its own, or one that programs share.
+func contains(program string, files []string) bool {
+	own := strings.TrimPrefix(program, "./") + "/"
+	return slices.ContainsFunc(files, func(f string) bool {
+		return strings.HasPrefix(f, own) || strings.HasPrefix(f, "pkg/") || strings.HasPrefix(f, "proto/")
+	})
+}

@@ -1,0 +1,72 @@
+package system
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// P7 and P2: no call that is filed after a venue has resolved its market wins, however soon it comes. The ledger has read the
+// market just before and reads nothing between.
+func TestCallsAfterResolution(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	delays := []time.Duration{0, time.Second, 5 * time.Second, 30 * time.Second, 120 * time.Second}
+	if testing.Short() {
+		delays = delays[:3]
+	}
+	for _, venue := range stack.Venues {
+		for _, delay := range delays {
+			t.Run(fmt.Sprintf("%s %v", venue, delay), func(t *testing.T) {
+				t.Parallel()
+				m := s.NewVenueMarket(t, venue, 0.30, nil)
+				early := s.NewOperator(t).File(t, stack.Call(m.ID, "NO", 7000)).Require(http.StatusOK)
+				o := s.NewOperator(t)
+				// Venues date the end of a market by whole seconds: a call in the same second is late as well.
+				waitForSecond(t)
+				m.Resolve(t, "YES")
+				if delay > 0 {
+					stack.Wait(t, delay)
+				}
+
+				a := o.File(t, stack.Call(m.ID, "YES", 3000))
+				if a.Status != http.StatusOK {
+					a.RequireError(http.StatusConflict, "market_closed") // provisional, or settled if a scan of another test came first
+					return
+				}
+				late := s.RequireResult(t, a.Text("id"))
+				late.Expect(stack.JSON{"status": "void", "score": 0, "counted": false, "reason": "late"})
+				s.RequireResult(t, early.Text("id")).Expect(stack.JSON{"status": "lost"})
+			})
+		}
+	}
+}
+
+// waitForSecond returns at the beginning of a second.
+func waitForSecond(t *testing.T) {
+	t.Helper()
+	now := time.Now()
+	stack.Wait(t, now.Truncate(time.Second).Add(time.Second+20*time.Millisecond).Sub(now))
+}
+
+// P7: on a native market, calls after the time at which its outcome was public are void when it is finalized.
+func TestNativeCallsAfterTheDecisionAreVoid(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	market := s.NewNativeMarket(t, 5000, nil)
+	early := s.NewOperator(t).File(t, stack.Call(market, "YES", 5000)).Require(http.StatusOK).Text("id")
+	stack.Wait(t, 100*time.Millisecond)
+	decided := time.Now()
+	stack.Wait(t, 100*time.Millisecond)
+	late := s.NewOperator(t).File(t, stack.Call(market, "YES", 5000)).Require(http.StatusOK).Text("id")
+
+	body := stack.JSON{"marketId": market, "verdict": "YES", "decidedAt": stack.Stamp(decided)}
+	future := body.With("decidedAt", stack.Stamp(time.Now().Add(time.Hour)))
+	stack.Post(t, s.Hub+"/api/resolution/finalize", s.Admin(), stack.Body(future)).Require(http.StatusBadRequest)
+	stack.Post(t, s.Hub+"/api/resolution/finalize", s.Admin(), stack.Body(body)).Require(http.StatusOK)
+	s.Signal(t, early).Expect(stack.JSON{"status": "won", "counted": true})
+	s.Signal(t, late).Expect(stack.JSON{"status": "void", "score": 0, "counted": false, "reason": "late"})
+}

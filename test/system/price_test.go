@@ -1,0 +1,266 @@
+package system
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// ledgerStack returns the system of most tests: the settings of production, except that markets of every creator on Manifold
+// are rated. Tests that make venues fail use another one.
+func ledgerStack(t *testing.T) *stack.Stack {
+	t.Helper()
+	return stack.Shared(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
+}
+
+// quoted files one call at its venue so that the ledger has a quote, and returns the prices of the answer.
+type quoted struct{ yes, no, middle int }
+
+// quoteOf returns the prices that the ledger knows of a market, from the answer of another operator's call.
+func quoteOf(t *testing.T, s *stack.Stack, m *stack.VenueMarket) quoted {
+	t.Helper()
+	m.Read(t)
+	a := s.NewOperator(t).File(t, stack.Call(m.ID, "YES", 5000)).Require(http.StatusOK)
+	return quoted{yes: a.Int("yesPriceBps"), no: a.Int("noPriceBps"), middle: a.Int("marketYesBps")}
+}
+
+// P1 and P3: on every venue the scoring price is the larger of the stated price and the price of the side.
+func TestScoringPriceIsNeverBelowTheMarket(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	for _, venue := range stack.Venues {
+		t.Run(venue, func(t *testing.T) {
+			t.Parallel()
+			m := s.NewVenueMarket(t, venue, 0.30, nil)
+			q := quoteOf(t, s, m)
+			if q.yes < 3000 || q.no < 7000 || q.yes+q.no > 11_000 {
+				t.Errorf("YES costs %d and NO %d at a price of 3000", q.yes, q.no)
+			}
+			if venue != "manifold" && q.yes+q.no <= 10_000 {
+				t.Errorf("YES costs %d and NO %d; want the asks of a book with a spread", q.yes, q.no)
+			}
+			for _, tc := range []struct {
+				name, side   string
+				stated, want int
+			}{
+				{"YES at 0", "YES", 0, q.yes},
+				{"YES 10 cents below the market", "YES", 2000, q.yes},
+				{"YES above the market", "YES", 3400, 3400},
+				{"NO 10 cents below the market", "NO", 6000, q.no},
+				{"NO above the market", "NO", 7600, 7600},
+			} {
+				t.Run(tc.name, func(t *testing.T) {
+					o := s.NewOperator(t)
+					a := o.File(t, stack.Call(m.ID, tc.side, tc.stated)).Require(http.StatusOK)
+					a.Expect(stack.JSON{"priceAtPrediction": tc.stated, "scoreBasisBps": tc.want, "priceVerified": true, "rated": true})
+					s.Signal(t, a.Text("id")).Expect(stack.JSON{"priceAtPrediction": tc.stated, "scoreBasisBps": tc.want, "priceVerified": true, "counted": nil})
+				})
+			}
+		})
+	}
+}
+
+// P4: a price that has left when a call is filed does not score it: the first quote at least 5 s later does.
+func TestSecondQuoteScoresTheCall(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	for _, venue := range stack.Venues {
+		t.Run(venue, func(t *testing.T) {
+			t.Parallel()
+			m := s.NewVenueMarket(t, venue, 0.30, nil)
+			m.Read(t)
+			o, other := s.NewOperator(t), s.NewOperator(t)
+			follower := o.File(t, stack.Call(m.ID, "YES", 3000)).Require(http.StatusOK)
+			loser := other.File(t, stack.Call(m.ID, "NO", 7000)).Require(http.StatusOK)
+			m.Change(t, stack.JSON{"yesPrice": 0.90}) // both calls are filed before the ledger can have seen it
+			waitForSecondQuote(t, s, follower.Text("id"))
+			stack.Wait(t, 1100*time.Millisecond) // venues give the time of the end in whole seconds
+			m.Resolve(t, "YES")
+
+			won := s.RequireResult(t, follower.Text("id"))
+			won.Expect(stack.JSON{"status": "won", "counted": true})
+			if basis := won.Int("scoreBasisBps"); basis < 9000 {
+				t.Errorf("the call at 3000 is scored at %d after a jump to 9000; want at least 9000", basis)
+			}
+			if score := won.Int("score"); score > 10 {
+				t.Errorf("the call gains %d points; want at most 10", score)
+			}
+			lost := s.RequireResult(t, loser.Text("id"))
+			lost.Expect(stack.JSON{"status": "lost", "scoreBasisBps": loser.Int("scoreBasisBps")})
+		})
+	}
+}
+
+// waitForSecondQuote returns when a quote at least 5 s later than the call is stored.
+func waitForSecondQuote(t *testing.T, s *stack.Stack, id string) {
+	t.Helper()
+	stack.Eventually(t, 25*time.Second, "a second quote of call "+id, func() bool {
+		return stack.Query[bool](t, s, `SELECT EXISTS (SELECT FROM api.signals AS c JOIN api.quotes AS q USING (market_id)
+			WHERE c.id = $1 AND q.at >= c.created_at + interval '5 seconds')`, id)
+	})
+}
+
+// P4: a call whose market ends before a second quote does not count.
+func TestCallWithoutSecondQuoteDoesNotCount(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	m := s.NewVenueMarket(t, "kalshi", 0.30, nil)
+	m.Read(t)
+	o := s.NewOperator(t)
+	id := o.File(t, stack.Call(m.ID, "YES", 3000)).Require(http.StatusOK).Text("id")
+	stack.Wait(t, 1500*time.Millisecond) // the venue's time of the end has whole seconds
+	m.Resolve(t, "YES")
+	s.RequireResult(t, id).Expect(stack.JSON{"status": "won", "counted": false})
+}
+
+// P5: on a native market neither the crowd nor the caller makes a price below the opening price.
+func TestCrowdCannotMoveANativePriceBelowItsOpening(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	market := s.NewNativeMarket(t, 5000, nil)
+	for _, o := range s.SeedOperators(t, 20) {
+		o.File(t, stack.Call(market, "NO", 5000)).Require(http.StatusOK).Expect(stack.JSON{"priceVerified": true})
+	}
+	a := s.NewOperator(t).File(t, stack.Call(market, "YES", 1000)).Require(http.StatusOK)
+	a.Expect(stack.JSON{"scoreBasisBps": 5000, "priceVerified": true, "rated": true})
+	if crowd := a.Int("marketYesBps"); crowd >= 5000 {
+		t.Fatalf("20 NO calls left the crowd at %d; want below 5000", crowd)
+	}
+	s.Finalize(t, market, "YES")
+	s.Signal(t, a.Text("id")).Expect(stack.JSON{"status": "won", "score": 50, "counted": true})
+}
+
+// P13: the answer of a filing has the stored numbers, and its warnings; a replay has the same.
+func TestAnswerOfAFiling(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	m := s.NewVenueMarket(t, "kalshi", 0.30, nil)
+	q := quoteOf(t, s, m)
+	for _, tc := range []struct {
+		name   string
+		call   stack.JSON
+		stored int
+		basis  int
+		warns  []string
+	}{
+		{"at the market", stack.Call(m.ID, "YES", q.yes), q.yes, q.yes, []string{}},
+		{"a price in cents", stack.Call(m.ID, "YES", 30), 30, q.yes, []string{"price_off_market"}},
+		{"a NO call with the YES price", stack.Call(m.ID, "NO", q.middle), 10_000 - q.middle, q.no, []string{"price_converted"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := s.NewOperator(t)
+			key := stack.Header("Idempotency-Key", "once")
+			first := o.File(t, tc.call, key).Require(http.StatusOK)
+			want := stack.JSON{
+				"ok": true, "id": first.Text("id"), "receiptUrl": first.Text("receiptUrl"), "priceAtPrediction": tc.stored,
+				"scoreBasisBps": tc.basis, "priceVerified": true, "rated": true, "yesPriceBps": q.yes, "noPriceBps": q.no, "warnings": tc.warns,
+			}
+			first.Expect(want)
+			replay := o.File(t, tc.call, key).Require(http.StatusOK)
+			replay.Expect(stack.JSON{
+				"id": first.Text("id"), "priceAtPrediction": tc.stored, "scoreBasisBps": tc.basis, "priceVerified": true, "rated": true, "warnings": tc.warns,
+			})
+		})
+	}
+}
+
+// P14: a slippage bound refuses a price that has moved, and stores nothing.
+func TestSlippageBoundRefusesAMovedPrice(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	m := s.NewVenueMarket(t, "kalshi", 0.30, nil)
+	q := quoteOf(t, s, m)
+	for _, tc := range []struct {
+		name     string
+		stated   int
+		bound    any
+		refused  bool
+		rejected bool
+	}{
+		{"within the bound", q.yes - 200, 200, false, false},
+		{"one bps beyond", q.yes - 201, 200, true, false},
+		{"better than stated", q.yes + 900, 0, false, false},
+		{"bound of 0", q.yes - 1, 0, true, false},
+		{"largest bound", 0, 10_000, false, false},
+		{"bound above 10000", q.yes, 10_001, false, true},
+		{"bound below 0", q.yes, -1, false, true},
+		{"bound that is text", q.yes, "200", false, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := s.NewOperator(t)
+			a := o.File(t, stack.Call(m.ID, "YES", tc.stated).With("maxSlippageBps", tc.bound))
+			switch {
+			case tc.rejected:
+				a.Require(http.StatusBadRequest)
+			case tc.refused:
+				a.RequireError(http.StatusConflict, "price_moved").Expect(stack.JSON{
+					"reason": "moved", "marketYesBps": q.middle, "yesPriceBps": q.yes, "noPriceBps": q.no,
+				})
+			default:
+				a.Require(http.StatusOK)
+				return
+			}
+			if n := stack.Query[int](t, s, "SELECT count(*) FROM api.signals WHERE user_id = $1", o.ID); n != 0 {
+				t.Errorf("%d calls are stored after a refusal; want 0", n)
+			}
+		})
+	}
+}
+
+// P15: a dry run answers what the write would answer and stores nothing.
+func TestDryRunStoresNothing(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	m := s.NewVenueMarket(t, "kalshi", 0.30, nil)
+	q := quoteOf(t, s, m)
+	o := s.NewOperator(t)
+	dry := stack.Call(m.ID, "YES", 2500).With("dryRun", true)
+	a := o.File(t, dry).Require(http.StatusOK)
+	a.Expect(stack.JSON{"dryRun": true, "priceAtPrediction": 2500, "scoreBasisBps": q.yes, "priceVerified": true, "rated": true, "yesPriceBps": q.yes})
+	for _, member := range []string{`"id"`, `"receiptUrl"`} {
+		if a.Contains(member) {
+			t.Errorf("the answer of a dry run has %s: %s", member, a.Body)
+		}
+	}
+	o.File(t, dry.With("maxSlippageBps", 100)).RequireError(http.StatusConflict, "price_moved")
+	if n := stack.Query[int](t, s, "SELECT count(*) FROM api.signals WHERE user_id = $1", o.ID); n != 0 {
+		t.Fatalf("%d calls are stored after dry runs; want 0", n)
+	}
+	o.File(t, stack.Call(m.ID, "YES", 2500)).Require(http.StatusOK)
+	o.File(t, dry).RequireError(http.StatusConflict, "already_predicted")
+}
+
+// P15: a dry run of an event answers the event and stores nothing.
+func TestDryRunOfAnEventStoresNothing(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	o := s.NewOperator(t)
+	id := o.File(t, stack.Call(s.NewNativeMarket(t, 5000, nil), "YES", 5000)).Require(http.StatusOK).Text("id")
+	url := fmt.Sprintf("%s/api/signals/%s/events", s.Hub, id)
+	event := stack.JSON{"type": "note", "payload": stack.JSON{"text": "still sure"}}
+	o.Do(t, http.MethodPost, url, stack.Bearer(o.Key), stack.Body(event.With("dryRun", true))).Require(http.StatusOK).Expect(stack.JSON{"dryRun": true})
+	if n := stack.Query[int](t, s, "SELECT count(*) FROM api.signal_events WHERE signal_id = $1 AND type = 'note'", id); n != 0 {
+		t.Errorf("%d events are stored after a dry run; want 0", n)
+	}
+}
+
+// P16: the receipt shows the points that scoring gives, from the scoring price, and marks another stated price.
+func TestReceiptShowsThePointsOfTheScoringPrice(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	m := s.NewVenueMarket(t, "kalshi", 0.70, nil)
+	q := quoteOf(t, s, m)
+	a := s.NewOperator(t).File(t, stack.Call(m.ID, "YES", 1)).Require(http.StatusOK)
+	page := stack.Get(t, a.Text("receiptUrl")).Require(http.StatusOK)
+	if win := fmt.Sprintf("+%d", (10_000-q.yes)/100); !page.ShowsText(win) || page.ShowsText("+99") {
+		t.Errorf("the receipt does not show a gain of %s, or shows one of +99", win)
+	}
+	for _, text := range []string{"at most", "stated"} {
+		if !page.ShowsText(text) {
+			t.Errorf("the receipt does not show %q", text)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Programs are the packages that a system runs.
+var Programs = []string{
+	"./services/api", "./services/hub", "./services/clock", "./deploy/venuesim", "./deploy/devidp", "./deploy/local",
+}
+
+// binEnv names a directory of built programs. Fault tests set it to programs with a fault.
+const binEnv = "SYSTEM_BIN"
+
+// Root returns the directory of go.work.
+func Root() (string, error) {
+	out, err := exec.Command("go", "env", "GOWORK").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env: %w", err)
+	}
+	work := strings.TrimSpace(string(out))
+	if work == "" || work == "off" {
+		return "", errors.New("run this inside the repository: there is no go.work above the current directory")
+	}
+	return filepath.Dir(work), nil
+}
+
+// Build compiles Programs into dir; flags go to go build.
+func Build(dir string, flags ...string) error {
+	root, err := Root()
+	if err != nil {
+		return err
+	}
+	args := append([]string{"build", "-o", dir + string(filepath.Separator)}, flags...)
+	cmd := exec.Command("go", append(args, Programs...)...)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// built returns the directory of the programs and builds them once per test binary, into tempRoot.
+var built = sync.OnceValues(func() (string, error) {
+	if dir := os.Getenv(binEnv); dir != "" {
+		return dir, nil
+	}
+	root, err := tempRoot()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, "bin")
+	if err := os.Mkdir(dir, 0o711); err != nil {
+		return "", err
+	}
+	return dir, Build(dir)
+})
+
+// Bin returns the directory of the programs.
+func Bin(t testing.TB) string {
+	t.Helper()
+	dir, err := built()
+	if err != nil {
+		t.Fatalf("build the programs: %v", err)
+	}
+	return dir
+}
+
+// tempRoot returns the directory of everything that this test binary writes; Main removes it. Databases may run as
+// another user, who must be able to pass through.
+var tempRoot = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "signalcast-system-")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o711)
+})

@@ -1,0 +1,245 @@
+package stack
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const (
+	requestTimeout = 20 * time.Second
+	maxAnswer      = 64 << 20
+)
+
+// JSON is a JSON object in a request.
+type JSON map[string]any
+
+// Set changes a request before it is sent.
+type Set func(*http.Request)
+
+// Header sets a header.
+func Header(name, value string) Set { return func(r *http.Request) { r.Header.Set(name, value) } }
+
+// Bearer sends a key or token.
+func Bearer(token string) Set { return Header("Authorization", "Bearer "+token) }
+
+// Body sends text as it is and anything else as JSON.
+func Body(v any) Set {
+	return func(r *http.Request) {
+		raw, ok := v.(string)
+		if !ok {
+			b, err := json.Marshal(v)
+			if err != nil {
+				panic(err) // an error of the test's own code
+			}
+			raw = string(b)
+		}
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(raw)), int64(len(raw))
+		if r.Header.Get("Content-Type") == "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+	}
+}
+
+// Admin sends the administrators' secret.
+func (s *Stack) Admin() Set { return Header("x-admin-secret", s.AdminSecret) }
+
+// Client sends requests from one loopback address, so that limits per address apply to each client alone.
+type Client struct{ http *http.Client }
+
+var addresses atomic.Uint32
+
+// NewClient returns a client with an address of 127.0.0.0/8 that no other client of this test binary has.
+func NewClient() *Client {
+	n := addresses.Add(1)
+	addr := net.IPv4(127, byte(16+n>>16), byte(n>>8), byte(n))
+	return &Client{&http.Client{
+		Timeout: requestTimeout,
+		Transport: &http.Transport{
+			DialContext: (&net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: addr}}).DialContext,
+			// Shorter than the two seconds after which a server closes an unused connection.
+			IdleConnTimeout: time.Second, MaxIdleConnsPerHost: 16, DisableCompression: true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// plain is the client of requests whose address does not matter.
+var plain = NewClient()
+
+// Answer is a whole HTTP answer.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+
+	t    testing.TB
+	what string
+}
+
+// Do sends a request once. The test fails if no answer comes.
+func (c *Client) Do(t testing.TB, method, url string, sets ...Set) Answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range sets {
+		set(r)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, url, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, url, err)
+	}
+	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, t: t, what: method + " " + url}
+}
+
+// Get sends GET without a credential of its own.
+func Get(t testing.TB, url string, sets ...Set) Answer {
+	t.Helper()
+	return plain.Do(t, http.MethodGet, url, sets...)
+}
+
+// Post sends POST without a credential of its own.
+func Post(t testing.TB, url string, sets ...Set) Answer {
+	t.Helper()
+	return plain.Do(t, http.MethodPost, url, sets...)
+}
+
+// Require fails the test unless the status is the given one.
+func (a Answer) Require(status int) Answer {
+	a.t.Helper()
+	if a.Status != status {
+		a.t.Fatalf("%s: %d, want %d\n%.2000s", a.what, a.Status, status, a.Body)
+	}
+	return a
+}
+
+// RequireError fails the test unless the answer is this refusal.
+func (a Answer) RequireError(status int, code string) Answer {
+	a.t.Helper()
+	if a.Status != status || a.Code() != code {
+		a.t.Fatalf("%s: %d %s, want %d %s\n%.2000s", a.what, a.Status, a.Code(), status, code, a.Body)
+	}
+	return a
+}
+
+// Expect reports an error for each member that has another value. Keys are paths such as "signals.0.id".
+func (a Answer) Expect(want JSON) Answer {
+	a.t.Helper()
+	for path, w := range want {
+		got, err := a.find(path)
+		if err != nil {
+			a.t.Errorf("%s: %s: %v\n%.2000s", a.what, path, err, a.Body)
+		} else if !equalJSON(got, w) {
+			a.t.Errorf("%s: %s is %v, want %v\n%.2000s", a.what, path, got, w, a.Body)
+		}
+	}
+	return a
+}
+
+// Code returns the error code of a refusal; empty if there is none.
+func (a Answer) Code() string {
+	var body struct{ Error any }
+	_ = json.Unmarshal(a.Body, &body) // another form of body has no code
+	code, _ := body.Error.(string)
+	return code
+}
+
+// Value returns the value at a path; numbers are json.Number.
+func (a Answer) Value(path string) any {
+	a.t.Helper()
+	v, err := a.find(path)
+	if err != nil {
+		a.t.Fatalf("%s: %s: %v\n%.2000s", a.what, path, err, a.Body)
+	}
+	return v
+}
+
+// Text returns the text at a path.
+func (a Answer) Text(path string) string {
+	a.t.Helper()
+	s, ok := a.Value(path).(string)
+	if !ok {
+		a.t.Fatalf("%s: %s is no text\n%.2000s", a.what, path, a.Body)
+	}
+	return s
+}
+
+// Int returns the whole number at a path.
+func (a Answer) Int(path string) int {
+	a.t.Helper()
+	n, ok := a.Value(path).(json.Number)
+	i, err := n.Int64()
+	if !ok || err != nil {
+		a.t.Fatalf("%s: %s is no whole number\n%.2000s", a.what, path, a.Body)
+	}
+	return int(i)
+}
+
+// List returns the list at a path.
+func (a Answer) List(path string) []any {
+	a.t.Helper()
+	l, ok := a.Value(path).([]any)
+	if !ok {
+		a.t.Fatalf("%s: %s is no list\n%.2000s", a.what, path, a.Body)
+	}
+	return l
+}
+
+// Contains reports whether the body contains the text.
+func (a Answer) Contains(text string) bool { return bytes.Contains(a.Body, []byte(text)) }
+
+// ShowsText reports whether a page contains the text, which HTML may write with character references.
+func (a Answer) ShowsText(text string) bool {
+	return strings.Contains(html.UnescapeString(string(a.Body)), text)
+}
+
+func (a Answer) find(path string) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(a.Body))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		switch in := v.(type) {
+		case map[string]any:
+			member, ok := in[name]
+			if !ok {
+				return nil, fmt.Errorf("no member %s", name)
+			}
+			v = member
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil, fmt.Errorf("no element %s", name)
+			}
+			v = in[i]
+		default:
+			return nil, fmt.Errorf("no member %s", name)
+		}
+	}
+	return v, nil
+}
+
+// equalJSON compares a decoded value with a Go value; numbers are compared as they are written.
+func equalJSON(got, want any) bool {
+	a, errA := json.Marshal(got)
+	b, errB := json.Marshal(want)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}

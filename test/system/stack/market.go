@@ -1,0 +1,94 @@
+package stack
+
+import (
+	"crypto/rand"
+	"maps"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// Venues are the simulated venues.
+var Venues = []string{"polymarket", "kalshi", "limitless", "manifold"}
+
+// VenueMarket is a market of a simulated venue.
+type VenueMarket struct {
+	ID, Venue, Title string
+
+	s *Stack
+}
+
+// NewVenueMarket creates a market at a venue with a YES price from 0 to 1 and further members of the control route.
+func (s *Stack) NewVenueMarket(t testing.TB, venue string, yesPrice float64, more JSON) *VenueMarket {
+	t.Helper()
+	m := &VenueMarket{Venue: venue, Title: "Will the bridge at " + rand.Text() + " open in time?", s: s}
+	body := JSON{"question": m.Title, "yesPrice": yesPrice}
+	maps.Copy(body, more)
+	m.ID = Post(t, s.Venues+"/sim/"+venue+"/markets", Body(body)).Require(http.StatusCreated).Text("id")
+	return m
+}
+
+// Change changes the market at its venue.
+func (m *VenueMarket) Change(t testing.TB, change JSON) {
+	t.Helper()
+	Post(t, m.s.Venues+"/sim/"+m.Venue+"/markets/"+m.ID, Body(change)).Require(http.StatusOK)
+}
+
+// Resolve makes the venue resolve the market now.
+func (m *VenueMarket) Resolve(t testing.TB, outcome string) {
+	t.Helper()
+	m.Change(t, JSON{"state": "resolved", "outcome": outcome})
+}
+
+// Read reads the market through the hub, which makes the ledger know it.
+func (m *VenueMarket) Read(t testing.TB) Answer {
+	t.Helper()
+	return Get(t, m.s.Hub+"/api/m/"+m.ID).Require(http.StatusOK)
+}
+
+// FailVenue makes a venue fail in a mode of the simulator; "none" ends it.
+func (s *Stack) FailVenue(t testing.TB, venue, mode string, d time.Duration) {
+	t.Helper()
+	Post(t, s.Venues+"/sim/"+venue+"/fault", Body(JSON{"mode": mode, "seconds": max(d.Seconds(), 1)})).Require(http.StatusOK)
+}
+
+// NewNativeMarket creates a native market as administrator that is open for a year, with further members.
+func (s *Stack) NewNativeMarket(t testing.TB, initialYesBps int, more JSON) string {
+	t.Helper()
+	body := JSON{
+		"question": "Will the gauge at " + rand.Text() + " read above 6 m?", "lane": "SCIENCE", "initialYesBps": initialYesBps,
+		"cutoffAt": Stamp(time.Now().AddDate(1, 0, 0)),
+	}
+	maps.Copy(body, more)
+	return Post(t, s.Hub+"/api/admin/markets", s.Admin(), Body(body)).Require(http.StatusCreated).Text("marketId")
+}
+
+// Finalize resolves a native market.
+func (s *Stack) Finalize(t testing.TB, market, outcome string) {
+	t.Helper()
+	Post(t, s.Hub+"/api/resolution/finalize", s.Admin(), Body(JSON{"marketId": market, "verdict": outcome})).Require(http.StatusOK)
+}
+
+// Scan makes the ledger ask the venues for outcomes.
+func (s *Stack) Scan(t testing.TB) Answer {
+	t.Helper()
+	return Post(t, s.Hub+"/api/admin/resolve-signals", s.Admin()).Require(http.StatusOK)
+}
+
+// Signal reads a call.
+func (s *Stack) Signal(t testing.TB, id string) Answer {
+	t.Helper()
+	return Get(t, s.Hub+"/api/signals/"+id).Require(http.StatusOK)
+}
+
+// RequireResult scans until the call has a result and returns the call.
+func (s *Stack) RequireResult(t testing.TB, id string) Answer {
+	t.Helper()
+	var a Answer
+	Eventually(t, 30*time.Second, "a result of call "+id, func() bool {
+		s.Scan(t)
+		a = s.Signal(t, id)
+		return a.Text("status") != "pending"
+	})
+	return a
+}

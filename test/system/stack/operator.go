@@ -1,0 +1,154 @@
+package stack
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/sdk/go/signalcast"
+)
+
+// Operator files calls: one account with a key and an IP address of its own.
+type Operator struct {
+	*Client
+	ID     string // user id
+	Handle string
+	Login  string // identity token; empty for seeded operators
+	Key    string
+
+	s *Stack
+}
+
+var (
+	operators atomic.Int64
+	runID     = strings.ToLower(rand.Text()[:6])
+)
+
+// NewOperator signs a new person in at the development issuer and mints a key with all permissions.
+func (s *Stack) NewOperator(t testing.TB) *Operator {
+	t.Helper()
+	o := &Operator{Client: NewClient(), Handle: fmt.Sprintf("sys_%s_%d", runID, operators.Add(1)), s: s}
+	o.Login = o.NewLogin(t)
+	o.Key, _ = o.Mint(t, JSON{"label": "system test"})
+	o.ID = Query[string](t, s, "SELECT id::text FROM api.users WHERE handle = $1", o.Handle)
+	return o
+}
+
+// NewLogin returns a new identity token of the operator.
+func (o *Operator) NewLogin(t testing.TB) string {
+	t.Helper()
+	return o.Do(t, http.MethodPost, o.s.IDP+"/mint", Body(JSON{"user": o.Handle})).Require(http.StatusOK).Text("token")
+}
+
+// Mint makes a key and returns its text and id.
+func (o *Operator) Mint(t testing.TB, body JSON) (key, id string) {
+	t.Helper()
+	a := o.Do(t, http.MethodPost, o.s.Hub+"/api/dev/keys", Bearer(o.Login), Body(body)).Require(http.StatusCreated)
+	return a.Text("key"), a.Text("id")
+}
+
+// Session signs in and returns what a page of the hub sends: the session cookies and the site of the request.
+func (o *Operator) Session(t testing.TB) Set {
+	t.Helper()
+	cookies := o.Do(t, http.MethodPost, o.s.Hub+"/api/auth/privy", Bearer(o.Login)).Require(http.StatusOK).Cookies()
+	return func(r *http.Request) {
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+}
+
+// Cookies returns the cookies that the answer sets.
+func (a Answer) Cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
+
+// SDK returns the Go library with the operator's key.
+func (o *Operator) SDK(t testing.TB) *signalcast.Client {
+	t.Helper()
+	c, err := signalcast.New(signalcast.Options{
+		Hub: o.s.Hub, API: o.s.API, Clock: o.s.Clock, Token: signalcast.Key(o.Key), HTTPClient: o.http,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// File sends a call as it is, through POST /api/predictions.
+func (o *Operator) File(t testing.TB, body JSON, sets ...Set) Answer {
+	t.Helper()
+	return o.Do(t, http.MethodPost, o.s.Hub+"/api/predictions", append([]Set{Bearer(o.Key), Body(body)}, sets...)...)
+}
+
+// Call returns the three required members of a call.
+func Call(market, side string, price int) JSON {
+	return JSON{"marketId": market, "direction": side, "priceAtPrediction": price}
+}
+
+// With returns a copy of the object with further members.
+func (j JSON) With(name string, value any) JSON {
+	out := JSON{name: value}
+	for n, v := range j {
+		if n != name {
+			out[n] = v
+		}
+	}
+	return out
+}
+
+const insertOperators = `
+WITH u AS (
+    INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
+    SELECT id, 'seed', handle, public_id, handle, handle, now()
+    FROM unnest($1::uuid[], $2::text[], $3::text[]) AS t (id, handle, public_id)
+    RETURNING id
+), scores AS (
+    INSERT INTO api.operator_scores (user_id) SELECT id FROM u
+), totals AS (
+    INSERT INTO api.operator_totals (user_id) SELECT id FROM u
+)
+SELECT count(*) FROM u`
+
+const insertKeys = `
+INSERT INTO api.operator_keys (id, user_id, hash, prefix, last4, label, permissions, created_at)
+SELECT id, user_id, hash, 'dk_', last4, 'seeded', '{read,signal,broadcast}', now()
+FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::text[]) AS t (id, user_id, hash, last4)`
+
+// SeedOperators inserts n operators with one key each, without signing them in. Each has an IP address of its own.
+func (s *Stack) SeedOperators(t testing.TB, n int) []*Operator {
+	t.Helper()
+	out := make([]*Operator, n)
+	var ids, handles, publics, keyIDs, last4 []string
+	var hashes [][]byte
+	for i := range out {
+		id, secret := uuid.Must(uuid.NewV7()).String(), make([]byte, 32)
+		_, _ = rand.Read(secret) // never fails
+		o := &Operator{
+			Client: NewClient(), ID: id, Handle: fmt.Sprintf("seed_%s_%d", runID, operators.Add(1)),
+			Key: "dk_" + base64.RawURLEncoding.EncodeToString(secret), s: s,
+		}
+		hash, public := sha256.Sum256([]byte(o.Key)), sha256.Sum256([]byte("public "+id))
+		ids, handles, publics = append(ids, id), append(handles, o.Handle), append(publics, "op_"+hex.EncodeToString(public[:8]))
+		keyIDs, hashes, last4 = append(keyIDs, uuid.Must(uuid.NewV7()).String()), append(hashes, hash[:]), append(last4, o.Key[len(o.Key)-4:])
+		out[i] = o
+	}
+	if _, err := s.DB(t).Exec(t.Context(), insertOperators, ids, handles, publics); err != nil {
+		t.Fatalf("insert operators: %v", err)
+	}
+	if _, err := s.DB(t).Exec(t.Context(), insertKeys, keyIDs, ids, hashes, last4); err != nil {
+		t.Fatalf("insert keys: %v", err)
+	}
+	return out
+}
+
+// Stamp formats a time as the API does.
+func Stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,329 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalcast/signalcast/pkg/localdb"
+)
+
+const (
+	startWithin = 90 * time.Second
+	stopWithin  = 20 * time.Second
+)
+
+// Info is what the launcher writes to stack.json.
+type Info struct {
+	Hub         string         `json:"hub"`
+	Hubs        []string       `json:"hubs"`
+	API         string         `json:"api"`
+	Clock       string         `json:"clock"`
+	Venues      string         `json:"venues"`
+	IDP         string         `json:"idp"`
+	DatabaseURL string         `json:"databaseUrl"`
+	RedisURL    string         `json:"redisUrl"`
+	AdminSecret string         `json:"adminSecret"`
+	CronSecret  string         `json:"cronSecret"`
+	PIDs        map[string]int `json:"pids"`
+}
+
+// Stack is one running system.
+type Stack struct {
+	Info // as of the start; process ids change, see PID
+
+	dir, bin string
+	launcher *localdb.Child
+	admin    func() (*pgxpool.Pool, error)
+}
+
+// settings are what a system is started with.
+type settings struct {
+	env  map[string]string
+	hubs int
+}
+
+// Option changes how a system is started.
+type Option func(*settings)
+
+// Env sets an environment variable of every process.
+func Env(name, value string) Option { return func(s *settings) { s.env[name] = value } }
+
+// Hubs sets the number of hub processes; the default is 1.
+func Hubs(n int) Option { return func(s *settings) { s.hubs = n } }
+
+func settle(opts []Option) settings {
+	s := settings{env: map[string]string{}, hubs: 1}
+	for _, o := range opts {
+		o(&s)
+	}
+	return s
+}
+
+// name returns a text that is equal for equal settings.
+func (s settings) name() string {
+	pairs := []string{strconv.Itoa(s.hubs)}
+	for name, value := range s.env {
+		pairs = append(pairs, name+"="+value)
+	}
+	slices.Sort(pairs)
+	return strings.Join(pairs, "\n")
+}
+
+// shared holds the systems of this test binary by the name of their settings.
+var shared struct {
+	mu    sync.Mutex
+	byEnv map[string]func() (*Stack, error)
+}
+
+// Shared returns the system with these settings that tests of this binary share. The first caller starts it, Main stops
+// it. A test must not stop processes of a shared system or make its venues fail.
+func Shared(t testing.TB, opts ...Option) *Stack {
+	t.Helper()
+	set := settle(opts)
+	Bin(t)
+	shared.mu.Lock()
+	start, ok := shared.byEnv[set.name()]
+	if !ok {
+		start = sync.OnceValues(func() (*Stack, error) { return launch(set) })
+		if shared.byEnv == nil {
+			shared.byEnv = map[string]func() (*Stack, error){}
+		}
+		shared.byEnv[set.name()] = start
+	}
+	shared.mu.Unlock()
+	s, err := start()
+	if err != nil {
+		t.Fatalf("start the shared system: %v", err)
+	}
+	s.logOnFailure(t)
+	return s
+}
+
+// Start runs a system for one test and stops it when the test ends.
+func Start(t testing.TB, opts ...Option) *Stack {
+	t.Helper()
+	Bin(t)
+	s, err := launch(settle(opts))
+	if err != nil {
+		t.Fatalf("start the system: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Errorf("stop the system: %v", err)
+		}
+	})
+	s.logOnFailure(t)
+	return s
+}
+
+// Main runs the tests of a package, then stops the shared systems and removes all files.
+func Main(m *testing.M) {
+	code := m.Run()
+	for _, start := range shared.byEnv {
+		if s, err := start(); err == nil {
+			if err := s.stop(); err != nil {
+				fmt.Fprintln(os.Stderr, "stop the shared system:", err)
+				code = 1
+			}
+		}
+	}
+	if dir, err := tempRoot(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+var started atomic.Int64
+
+// launch runs a system and waits until every service answers.
+func launch(set settings) (*Stack, error) {
+	root, err := tempRoot()
+	if err != nil {
+		return nil, err
+	}
+	bin, err := built()
+	if err != nil {
+		return nil, err
+	}
+	s := &Stack{dir: filepath.Join(root, fmt.Sprintf("stack-%d", started.Add(1))), bin: bin}
+	log, err := os.Create(s.dir + ".log")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(filepath.Join(bin, "local"), "up", "--dir", s.dir, "--fresh", "--ports", "auto", "--hubs", strconv.Itoa(set.hubs), "--bin", bin)
+	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, environment(set.env)
+	// SIGKILL: a launcher that a test has stopped handles no other signal.
+	if s.launcher, err = localdb.StartChild(cmd, syscall.SIGKILL); err != nil {
+		return nil, err
+	}
+	if err := s.waitStarted(); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	s.admin = sync.OnceValues(func() (*pgxpool.Pool, error) { return pgxpool.New(context.Background(), s.DatabaseURL) })
+	return s, nil
+}
+
+// environment returns the environment of this process without what selects another system, with the settings of a test.
+func environment(own map[string]string) []string {
+	var out []string
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		_, replaced := own[name]
+		switch name {
+		case "DATABASE_URL", "REDIS_URL", "IDP_PROVIDERS", "TRUSTED_PROXIES", "VENUE_SIM_DATA", "LOG_LEVEL", "ENV":
+			replaced = true
+		}
+		if !replaced {
+			out = append(out, pair)
+		}
+	}
+	for name, value := range own {
+		out = append(out, name+"="+value)
+	}
+	return out
+}
+
+// waitStarted returns when stack.json exists: the launcher writes it last.
+func (s *Stack) waitStarted() error {
+	deadline := time.After(startWithin)
+	for {
+		if err := s.read(&s.Info); err == nil {
+			return nil
+		}
+		select {
+		case <-s.launcher.Done():
+			return fmt.Errorf("the launcher ended: %w\n%s", s.launcher.Err(), tail(s.dir+".log", 20))
+		case <-deadline:
+			return fmt.Errorf("the system was not ready within %v\n%s", startWithin, tail(s.dir+".log", 20))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (s *Stack) read(into *Info) error {
+	raw, err := os.ReadFile(filepath.Join(s.dir, "stack.json"))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// stop ends every process; the error says that the launcher did not end in order.
+func (s *Stack) stop() error {
+	if s.admin != nil {
+		if pool, err := s.admin(); err == nil {
+			pool.Close()
+		}
+	}
+	s.launcher.Stop(context.Background(), syscall.SIGTERM, stopWithin)
+	if err := s.launcher.Err(); err != nil {
+		return fmt.Errorf("the launcher did not end in order: %w\n%s", err, tail(s.dir+".log", 20))
+	}
+	return nil
+}
+
+// logOnFailure prints the newest warnings of the services when the test has failed.
+func (s *Stack) logOnFailure(t testing.TB) {
+	t.Cleanup(func() {
+		if !t.Failed() {
+			return
+		}
+		for _, service := range []string{"hub", "api", "clock"} {
+			raw, err := os.ReadFile(s.Log(service))
+			if err != nil {
+				continue // it was never started
+			}
+			var warnings []string
+			for line := range strings.SplitSeq(string(raw), "\n") {
+				if strings.Contains(line, `"level":"WARN"`) || strings.Contains(line, `"level":"ERROR"`) || strings.HasPrefix(line, "panic") {
+					warnings = append(warnings, line)
+				}
+			}
+			if n := len(warnings); n > 0 {
+				t.Logf("%d warnings of %s, the newest:\n%s", n, service, strings.Join(warnings[max(0, n-10):], "\n"))
+			}
+		}
+	})
+}
+
+// Log returns the path of the log file of a process.
+func (s *Stack) Log(name string) string { return filepath.Join(s.dir, "logs", name+".log") }
+
+// DB returns a connection pool of the schema owner.
+func (s *Stack) DB(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	pool, err := s.admin()
+	if err != nil {
+		t.Fatalf("connect to the database: %v", err)
+	}
+	return pool
+}
+
+// Query returns one value of the database as T.
+func Query[T any](t testing.TB, s *Stack, sql string, args ...any) T {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var out T
+	if err := s.DB(t).QueryRow(ctx, sql, args...).Scan(&out); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return out
+}
+
+// Eventually fails the test unless done returns true within d.
+func Eventually(t testing.TB, d time.Duration, what string, done func() bool) {
+	t.Helper()
+	end := time.Now().Add(d)
+	for !done() {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %v", what, d)
+		}
+		Wait(t, 50*time.Millisecond)
+	}
+}
+
+// Wait blocks for d, or until the test ends.
+func Wait(t testing.TB, d time.Duration) {
+	t.Helper()
+	select {
+	case <-t.Context().Done():
+		t.Fatalf("the test ended during a wait of %v", d)
+	case <-time.After(d):
+	}
+}
+
+func tail(path string, lines int) string {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// ServiceDatabase returns the connection string with which a service connects.
+func (s *Stack) ServiceDatabase(t testing.TB, service string) string {
+	t.Helper()
+	env, err := environmentOf(s.PID(t, service))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env["DATABASE_URL"]
+}
