@@ -44,7 +44,9 @@ var g7 = frame.Row{
 			}
 		}
 		// A sign-out ends the session of the ring, so it comes after everything else.
-		isSignOut := func(op *described.Operation) bool { return op.Name() == "DELETE hub/api/auth/privy" }
+		isSignOut := func(op *described.Operation) bool {
+			return slices.Contains([]string{"DELETE hub/api/auth/privy", "POST hub/sign-out"}, op.Name())
+		}
 		signOut := slices.DeleteFunc(slices.Clone(ops), func(op *described.Operation) bool { return !isSignOut(op) })
 		cells, good := r.try(ctx, env, slices.DeleteFunc(ops, isSignOut), seen)
 		n, fine := r.try(ctx, env, signOut, seen)
