@@ -18,10 +18,11 @@ func TestRecordOfAnOperator(t *testing.T) {
 	atom, field := s.Hub+"/api/operator/"+p.user, s.Hub+"/api/network/field-record/"+p.user
 	get(t, field).is(http.StatusOK).has(obj{"rank": nil, "calls": 0, "score": 0, "streak": 0, "avgClvBps": nil})
 	get(t, atom+"/skill").is(http.StatusOK).has(obj{"report": nil})
-	market, other := s.native(t, 3000), s.native(t, 5000)
+	market, other := s.venue(t, 0.30, obj{"spread": 0}), s.native(t, 5000)
 	id := p.call(t, market, "YES", 3000, obj{"confidence": 60})
 	waits := p.call(t, other, "NO", 5000, nil)
-	s.finalize(t, market, "YES").has(obj{"won": 1})
+	s.turn(t, market, obj{"state": "resolved", "outcome": "YES"})
+	s.settled(t, id)
 
 	get(t, s.Hub+"/api/network/field-record/me", p.auth(t)).is(http.StatusOK).has(obj{
 		"handle": p.user, "origin": "hub", "calls": 2, "resolved": 1, "correct": 1, "pending": 1, "accuracy": 100, "score": 70, "streak": 1,

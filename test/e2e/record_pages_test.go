@@ -139,7 +139,8 @@ func recordHolder(t *testing.T, s *stack) (p *person, first string) {
 	var ended []string
 	for i := range 28 {
 		price := []int{900, 3000, 5500, 7000}[i%4]
-		market := s.venue(t, float64(price)/10_000, obj{"tags": []string{[]string{"Science", "Music", "Sports"}[i%3]}})
+		market := s.venue(t, float64(price)/10_000, obj{"spread": 0, "tags": []string{[]string{"Science", "Music", "Sports"}[i%3]}})
+		get(t, s.Hub+"/api/m/"+market).is(http.StatusOK) // an operator's calls have 20 reads of a venue a minute
 		id := p.call(t, market, "YES", price, obj{"confidence": 10 + 3*i, "textTake": `<img src=x onerror=canary(3)> The dam opened at noon.`})
 		switch {
 		case i == 0:

@@ -19,7 +19,7 @@ func TestFourVenues(t *testing.T) {
 			question := "Will the " + provider + " lighthouse of Fårö be lit by noon?"
 			url := s.Venues + "/sim/" + provider + "/markets"
 			market := post(t, url, payload(obj{
-				"question": question, "yesPrice": 0.4, "endDate": time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339),
+				"question": question, "yesPrice": 0.4, "spread": 0, "endDate": time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339),
 			})).is(http.StatusCreated).str("id")
 			if !strings.HasPrefix(market, prefix) {
 				t.Fatalf("the id is %s", market)
@@ -36,6 +36,7 @@ func TestFourVenues(t *testing.T) {
 				}, "the market among those that are searched")
 			}
 
+			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // Kalshi gives closing times in whole seconds
 			post(t, url+"/"+market, payload(obj{"state": "resolved", "outcome": "YES"})).is(http.StatusOK)
 			eventually(t, func() bool { s.scan(t); return s.signal(t, id).str("status") != "pending" }, "the outcome")
 			s.signal(t, id).has(obj{"status": "won", "score": 60, "outcome": "YES"})

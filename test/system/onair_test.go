@@ -65,7 +65,7 @@ func TestModerationHidesTextAndKeepsNumbers(t *testing.T) {
 	s := ledgerStack(t)
 	o := s.NewOperator(t)
 	market := s.NewNativeMarket(t, 5000, nil)
-	const text = "an accusation against Alice Doe"
+	const text = "an accusation against a neighbour"
 	a := o.File(t, stack.Call(market, "YES", 5000).With("textTake", text)).Require(http.StatusOK)
 	hide := stack.JSON{"kind": "signal", "id": a.Text("id"), "action": "hide", "reason": "defamation"}
 	moderate := func(body stack.JSON) stack.Answer {

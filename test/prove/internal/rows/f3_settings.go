@@ -5,7 +5,7 @@ import "strings"
 // inProduction is what differs from the settings of the running system.
 var inProduction = map[string]string{
 	"ENV": "production", "WEBHOOK_ALLOW_PRIVATE": "false", "FEDERATION_ALLOW_PRIVATE": "false", "HUB_URL": "https://hub.example", "API_URL": "https://api.example",
-	"HLS_URL":       "https://video.example",
+	"HLS_URL": "https://video.example", "QUOTE_CONFIRM_AFTER": "5s",
 	"IDP_LOGIN_URL": "https://idp.example/login",
 	"IDP_PROVIDERS": `[{"name":"main","issuer":"privy.io","audience":"app","jwksURL":"https://idp.example/jwks.json"}]`,
 }
@@ -64,6 +64,8 @@ func spoiltService() []spoiled {
 		{"api", "a short masking secret", "MASK_SECRET", false, always(canaryWord), nil},
 		{"api", "no key of webhooks", "WEBHOOK_SECRET_KEY", true, always(""), nil},
 		{"api", "a short key of webhooks", "WEBHOOK_SECRET_KEY", false, always(canaryWord), nil},
+		{"api", "no second quotes", "QUOTE_CONFIRM_AFTER", true, always("off"), nil},
+		{"api", "a tolerance of prices", "PRICE_TOLERANCE_BPS", true, always("100"), nil},
 		{"api", "webhooks to private addresses", "WEBHOOK_ALLOW_PRIVATE", true, always("true"), nil},
 		{"api", "stations at private addresses", "FEDERATION_ALLOW_PRIVATE", true, always("true"), nil},
 		{"hub", "partners at private addresses", "FEDERATION_ALLOW_PRIVATE", true, always("true"), nil},
