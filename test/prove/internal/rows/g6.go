@@ -224,7 +224,14 @@ func (b *burglary) doorsOfDesk() []ownDoor {
 	lane := ownDoor{op: "PUT /api/v1/markets/{marketId}/lane", name: b.e.market, own: b.env.Admin(), api: true, admin: true, make: func(name string) client.Request {
 		return client.Request{Method: "PUT", URL: "/api/v1/markets/" + url.PathEscape(name) + "/lane", Body: map[string]any{"lane": "SCIENCE"}}
 	}}
-	return []ownDoor{door("PUT", "", map[string]any{"description": "taken over"}), door("POST", "/heartbeat", nil), ruling, lane, end}
+	decides := func(op, path, name string, body map[string]any) ownDoor {
+		return ownDoor{op: op, name: name, own: b.env.Admin(), admin: true, make: func(name string) client.Request {
+			return client.Request{Method: http.MethodPost, URL: path + url.PathEscape(name), Body: body}
+		}}
+	}
+	rated := decides("POST /api/admin/markets/{marketId}", "/api/admin/markets/", b.e.market, map[string]any{"rated": true, "reason": "audited"})
+	trusted := decides("POST /api/admin/apps/{appId}", "/api/admin/apps/", b.e.app.id, map[string]any{"trusted": true})
+	return []ownDoor{door("PUT", "", map[string]any{"description": "taken over"}), door("POST", "/heartbeat", nil), ruling, lane, rated, trusted, end}
 }
 
 // at is a request to a door, at the i-th hub unless it is one of the ledger's.
