@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,18 @@ func consentFirst(ops []*described.Operation) []*described.Operation {
 		rest = append(rest, op)
 	}
 	return append(first, rest...)
+}
+
+// signOutsLast splits off the operations that end the session of who asks.
+func signOutsLast(ops []*described.Operation) (rest, signOuts []*described.Operation) {
+	for _, op := range ops {
+		if slices.Contains([]string{"DELETE hub/api/auth/privy", "POST hub/sign-out"}, op.Name()) {
+			signOuts = append(signOuts, op)
+		} else {
+			rest = append(rest, op)
+		}
+	}
+	return rest, signOuts
 }
 
 // patiently asks again while the answer is that the database is busy: it says nothing

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -43,13 +42,9 @@ var g7 = frame.Row{
 				}
 			}
 		}
-		// A sign-out ends the session of the ring, so it comes after everything else.
-		isSignOut := func(op *described.Operation) bool {
-			return slices.Contains([]string{"DELETE hub/api/auth/privy", "POST hub/sign-out"}, op.Name())
-		}
-		signOut := slices.DeleteFunc(slices.Clone(ops), func(op *described.Operation) bool { return !isSignOut(op) })
-		cells, good := r.try(ctx, env, slices.DeleteFunc(ops, isSignOut), seen)
-		n, fine := r.try(ctx, env, signOut, seen)
+		rest, signOuts := signOutsLast(ops)
+		cells, good := r.try(ctx, env, rest, seen)
+		n, fine := r.try(ctx, env, signOuts, seen)
 		cells, good = cells+n, good+fine
 		n, fine = r.cronWithBody(ctx, env, doc, seen)
 		cells, good = cells+n, good+fine

@@ -30,8 +30,10 @@ var h6 = frame.Row{
 			return nil, err
 		}
 		s := shelf{env: env, seen: seen, ring: r}
-		ops := consentFirst(doc.Operations)
-		frame.Each(len(ops), 6, func(n int) { s.operation(ctx, ops[n], n) })
+		rest, signOuts := signOutsLast(consentFirst(doc.Operations))
+		for _, ops := range [][]*described.Operation{rest, signOuts} {
+			frame.Each(len(ops), 6, func(n int) { s.operation(ctx, ops[n], n) })
+		}
 		if err := s.broken(ctx, doc); err != nil {
 			return nil, err
 		}

@@ -169,7 +169,7 @@ func (by *bodyWriter) special() map[string]map[string]any {
 		"POST " + protocolPath + "/signals":            call,
 		"POST " + protocolPath + "/messages":           message,
 		"POST " + protocolPath + "/messages/verify":    message,
-		"POST " + protocolPath + "/signers":            {"publicKey": publicKey, "scopes": []any{"signal:create"}},
+		"POST " + protocolPath + "/signers":            {"publicKey": publicKey, "scopes": []any{"signal:create"}, "expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)},
 		"POST " + protocolPath + "/signers/challenge":  {"publicKey": publicKey},
 		"POST " + protocolPath + "/oauth/token":        {"grant_type": "authorization_code", "code": "dac_x", "code_verifier": verifier, "redirect_uri": appReturns, "refresh_token": "drt_x"},
 		"POST /api/v1/signals/categorize":              {"items": []any{map[string]any{"marketId": by.market}}},

@@ -117,8 +117,9 @@ const added = `
 /.well-known/oauth-authorization-server/api/protocol/v1   GET
 /.well-known/oauth-protected-resource/api/protocol/v1     GET
 /.well-known/oauth-protected-resource/api/protocol/v1/mcp GET
-/api/admin/operators                                      POST
 /api/admin/apps/{appId}                                   POST
+/api/admin/markets/{marketId}                             POST
+/api/admin/operators                                      POST
 /api/admin/pins                                           DELETE GET POST
 /api/dev/apps                                             GET POST
 /api/dev/apps/{appId}                                     DELETE PATCH
