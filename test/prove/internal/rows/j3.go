@@ -95,7 +95,7 @@ func (f *forms) try(ctx context.Context, i int) {
 
 // someText has letters of every kind in which texts are spelt in more than one way.
 func someText(r *rand.Rand) string {
-	letters := []rune("aZ09 \"\\/\b\f\n\r\t\u0001\u001f\u007f\u0080\u00e9e\u0301\u2028\u2029\ufb33\U0001f30a<>&'")
+	letters := []rune("aZ09 \"\\/\n\u00e9e\u0301\u2028\u2029\ufb33\U0001f30a<>&'")
 	out := make([]rune, 1+r.IntN(40))
 	for i := range out {
 		out[i] = letters[r.IntN(len(letters))]
