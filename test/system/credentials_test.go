@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
@@ -163,13 +164,15 @@ func TestAuthorizationErrorsDoNotRedirect(t *testing.T) {
 		"name": "Tide table", "type": "public", "redirectUris": []string{"https://evil.example/"}, "scopes": []string{"profile:read"},
 	})).Require(http.StatusCreated)
 	base := s.Hub + "/protocol/authorize?client_id=" + app.Text("clientId") + "&redirect_uri=https%3A%2F%2Fevil.example%2F"
+	const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" // RFC 7636, appendix B
+	withCode := url.Values{"response_type": {"code"}, "code_challenge": {challenge}, "code_challenge_method": {"S256"}}.Encode()
 	for name, query := range map[string]string{
-		"unsupported response type": "&response_type=token",
-		"silent sign-in":            "&response_type=code&prompt=none&scope=profile%3Aread&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256",
-		"unknown scope":             "&response_type=code&scope=everything&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256",
+		"unsupported response type": "response_type=token",
+		"silent sign-in":            "prompt=none&scope=profile%3Aread&" + withCode,
+		"unknown scope":             "scope=everything&" + withCode,
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := stack.Get(t, base+query).Require(http.StatusBadRequest)
+			a := stack.Get(t, base+"&"+query).Require(http.StatusBadRequest)
 			if to := a.Header.Get("Location"); to != "" {
 				t.Errorf("the answer redirects to %s", to)
 			}

@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -118,7 +120,12 @@ func Plant(ctx context.Context, db Execer, market string, calls []Planted) error
 		ids, users, yes = append(ids, c.ID), append(users, c.User), append(yes, c.Yes)
 		price, basis = append(price, c.Price), append(basis, c.Basis)
 	}
-	_, err := db.Exec(ctx, plantCalls, market, ids, users, yes, price, basis, time.Now().UTC().Truncate(time.Millisecond))
+	args := []any{market, ids, users, yes, price, basis, time.Now().UTC().Truncate(time.Millisecond)}
+	_, err := db.Exec(ctx, plantCalls, args...)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == "42703" { // undefined_column: a database of the last release
+		_, err = db.Exec(ctx, strings.NewReplacer("price_verified, rated", "price_verified", "true, true", "true").Replace(plantCalls), args...)
+	}
 	if err != nil {
 		return fmt.Errorf("plant calls: %w", err)
 	}
