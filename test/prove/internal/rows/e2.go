@@ -184,7 +184,7 @@ func (l *laggards) stubborn(ctx context.Context, lasting time.Duration) error {
 		return err
 	}
 	narrow := l.host.dial
-	narrow.Buffer = 4 << 10
+	narrow.Buffer = 16 << 10 // a smaller one cannot take a segment of a few events, which the kernel then repeats ever more slowly
 	deaf := make([]*wire.Conn, l.slow)
 	defer func() { leave(deaf) }()
 	for i := range deaf {
@@ -241,7 +241,7 @@ func (l *laggards) dated(ears *hearing, deaf []*wire.Conn, dropped []time.Time) 
 				break
 			}
 			if err != nil {
-				return fmt.Errorf("a reader that was dropped: %w", err)
+				return fmt.Errorf("a reader that was dropped (%d of %d were counted): %w", len(dropped), l.slow, err)
 			}
 			got.note(0, text)
 		}
