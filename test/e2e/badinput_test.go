@@ -323,7 +323,7 @@ func TestIgnoredMembers(t *testing.T) {
 	}
 	// The largest that is taken: every text in characters, not bytes.
 	market := s.native(t, 5000)
-	title := get(t, s.Hub+"/api/m/"+market).is(http.StatusOK).str("title")
+	title := get(t, s.Hub+"/api/m/"+market).is(http.StatusOK).str("question")
 	full := p.call(t, market, "NO", 5000, obj{
 		"textTake": strings.Repeat("é", 500), "marketTitle": strings.Repeat("語", 300), "channelId": strings.Repeat("c", 64),
 		"mediaAssetId": strings.Repeat("m", 200), "confidence": 100, "crowdYesAtSignal": 10000, "timeToResolution": 315360000, "reach": 0,
