@@ -215,7 +215,7 @@ func (f Filing) answer(draft Draft) (Filed, error) {
 		return Filed{}, f.moved(ErrMoved.Say("%s costs %d bps, you stated %d and accept %d more; state the current price or raise maxSlippageBps",
 			draft.Side, *f.Prices.of(draft.Side), f.Prices.Stated, *draft.MaxSlippage), draft)
 	case VerdictUnverified:
-		return Filed{}, f.moved(ErrMoved.Say("the current price cannot be read, so maxSlippageBps cannot be checked; try again or leave it out"), draft)
+		return Filed{}, f.moved(ErrMoved.Say("no fresh quote of this market to check maxSlippageBps against; try again later, or file without points: leave maxSlippageBps out, or set allowUnverified in a tool or library"), draft)
 	}
 	return Filed{}, errors.New("the filing statement gave the verdict " + string(f.Verdict))
 }
