@@ -63,8 +63,8 @@ type CatalogueStore interface {
 	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
 	// CloseNative closes native markets whose cutoff has passed.
 	CloseNative(ctx context.Context, now time.Time) (int, error)
-	// TakeUnconfirmed returns markets with unconfirmed calls that were not asked for since
-	// before, those asked for longest ago first, and marks them as asked.
+	// TakeUnconfirmed returns markets with unconfirmed calls that were not requested since
+	// before, the oldest requests first, and marks them as requested now.
 	TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]syntax.MarketID, error)
 	// DenyUnconfirmed voids the unconfirmed calls on markets, and those filed before a time,
 	// empties their text and returns their number.

@@ -40,7 +40,7 @@ var errLimit = fault.New(fault.Unavailable, "venue_unavailable", "too many reads
 // Connected reports whether the venue of a market is connected.
 func (s *Service) Connected(id syntax.MarketID) bool { return s.venues[id.Provider()] != nil }
 
-// Fresh reads a market at its venue and applies the answer, for a call without a young quote. All
+// Fresh reads a market at its venue and applies the answer, for a call without a fresh quote. All
 // calls on a market share one read. Reads of one venue that come while others are under way
 // share a request. It returns at the end of ctx without the answer; the read goes on. Faults:
 // market_not_found when the venue denies the market, venue_unavailable, db_unavailable.
@@ -280,7 +280,7 @@ const (
 	mostHot = 1000
 )
 
-// Called notes a call on a market of a venue, so that Warm keeps its quote young. quoted is the
+// Called notes a call on a market of a venue, so that Warm keeps its quote fresh. quoted is the
 // time of the quote that the call was compared with; nil: there was none.
 func (s *Service) Called(id syntax.MarketID, quoted *time.Time) {
 	if !s.Connected(id) {

@@ -1,4 +1,4 @@
--- The newest answers: $1 market, $2 when it was asked for, $3 middle, $4 to $7 volumes, $8
+-- The newest answers: $1 market, $2 time of the request, $3 middle, $4 to $7 volumes, $8
 -- whether the market is open, $9 to $13 price of each side with its time, source and digest
 -- of the answer (null without a quote), $14 now. Every writer of an answer starts here, in the
 -- order of ids, so that writers of one market wait for each other. An answer that is not newer
