@@ -73,7 +73,7 @@ func (b *bench) write(ctx context.Context) error {
 // dateEvery is well below QUOTE_MAX_AGE: no call waits for a venue.
 const dateEvery = 5 * time.Second
 
-// dateQuotes keeps the quotes of the venue's markets young until stop is called.
+// dateQuotes keeps the quotes of the venue's markets fresh until stop is called.
 func (b *bench) dateQuotes(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -155,7 +155,7 @@ func TestUnsetEnvironmentIsProduction(t *testing.T) {
 	}
 }
 
-// P21: the authorization endpoint redirects nobody to an application without a decision.
+// P21: the authorization endpoint redirects to an application only after a decision.
 func TestAuthorizationErrorsDoNotRedirect(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)

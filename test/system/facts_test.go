@@ -105,7 +105,7 @@ func TestServiceRoleCannotInsertBackdatedCalls(t *testing.T) {
 	}
 }
 
-// P2 and P13: prices that do not fit are refused before anything is stored, and a price in another unit is reported.
+// Members of a call that do not fit are refused before anything is stored.
 func TestHostileMembersOfACall(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)

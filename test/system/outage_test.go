@@ -53,7 +53,7 @@ func TestCallsDuringAnOutageGainNothing(t *testing.T) {
 func TestUnconfirmedMarketsAreNotPublic(t *testing.T) {
 	t.Parallel()
 	s := stack.Start(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
-	const id, claim = "kalshi-FAKE0-X-Y", "Will Alice Doe of 1 Main St be convicted of fraud?"
+	const id, claim = "kalshi-FAKE0-X-Y", "Will the mayor of Vantor be convicted of fraud?"
 	s.FailVenue(t, "kalshi", "refuse", 10*time.Minute)
 	o := s.NewOperator(t)
 	a := o.File(t, stack.Call(id, "YES", 5000).With("marketTitle", claim).With("textTake", claim)).Require(http.StatusOK)
@@ -69,7 +69,7 @@ func TestUnconfirmedMarketsAreNotPublic(t *testing.T) {
 		s.Hub + "/u/" + o.Handle, s.API + "/api/v1/feed?after=0", s.Hub + "/api/pulse", s.Hub + "/api/network/market/" + id,
 	}
 	for _, url := range public {
-		if page := stack.Get(t, url); page.Contains(call) || page.Contains("Alice Doe") {
+		if page := stack.Get(t, url); page.Contains(call) || page.Contains("Vantor") {
 			t.Errorf("%s shows a call on an unconfirmed market", url)
 		}
 	}
@@ -78,7 +78,7 @@ func TestUnconfirmedMarketsAreNotPublic(t *testing.T) {
 	result := s.RequireResult(t, call)
 	result.Expect(stack.JSON{"status": "void", "reason": "unknown_market", "counted": false})
 	for _, url := range append(public, s.Hub+"/api/signals/"+call) {
-		if page := stack.Get(t, url); page.Contains("Alice Doe") {
+		if page := stack.Get(t, url); page.Contains("Vantor") {
 			t.Errorf("%s shows the text of a call on a market that does not exist", url)
 		}
 	}

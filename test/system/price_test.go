@@ -16,10 +16,10 @@ func ledgerStack(t *testing.T) *stack.Stack {
 	return stack.Shared(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
 }
 
-// quoted files one call at its venue so that the ledger has a quote, and returns the prices of the answer.
+// quoted is the prices of a market in bps: of each side, and the middle.
 type quoted struct{ yes, no, middle int }
 
-// quoteOf returns the prices that the ledger knows of a market, from the answer of another operator's call.
+// quoteOf returns the prices of a market from the answer to a call of another operator.
 func quoteOf(t *testing.T, s *stack.Stack, m *stack.VenueMarket) quoted {
 	t.Helper()
 	m.Read(t)

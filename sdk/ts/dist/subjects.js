@@ -160,7 +160,7 @@ export class People extends Subject {
 /** Operator keys. They are minted with an identity token, never with a key. */
 export class Keys extends Subject {
     /** The plaintext is in this answer and nowhere else; it is never sent twice. The key is strict, held to its permissions on every route, unless the body says otherwise. */
-    mint = (body, e = {}) => this.ask('POST', '/api/dev/keys', { body: { strict: true, ...body }, ...e });
+    mint = (body, e = {}) => this.ask('POST', '/api/dev/keys', { body: { ...body, strict: body.strict ?? true }, ...e });
     list = (e = {}) => this.ask('GET', '/api/dev/keys', e);
     revoke = (id, e = {}) => this.ask('DELETE', '/api/dev/keys', { query: { id }, ...e });
 }

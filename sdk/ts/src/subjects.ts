@@ -206,7 +206,7 @@ export class People extends Subject {
 /** Operator keys. They are minted with an identity token, never with a key. */
 export class Keys extends Subject {
   /** The plaintext is in this answer and nowhere else; it is never sent twice. The key is strict, held to its permissions on every route, unless the body says otherwise. */
-  mint = (body: Schemas['KeyMint'], e: Ending = {}) => this.ask('POST', '/api/dev/keys', { body: { strict: true, ...body }, ...e });
+  mint = (body: Schemas['KeyMint'], e: Ending = {}) => this.ask('POST', '/api/dev/keys', { body: { ...body, strict: body.strict ?? true }, ...e });
   list = (e: Ending = {}) => this.ask('GET', '/api/dev/keys', e);
   revoke = (id: string, e: Ending = {}) => this.ask('DELETE', '/api/dev/keys', { query: { id }, ...e });
 }

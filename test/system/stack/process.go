@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,39 +36,6 @@ func (s *Stack) pid(name string) int {
 	return now.PIDs[name]
 }
 
-// Crash kills a process without warning and waits until the launcher has restarted it.
-func (s *Stack) Crash(t testing.TB, name string) {
-	t.Helper()
-	old := s.PID(t, name)
-	if err := localdb.KillFamily(old); err != nil {
-		t.Fatalf("kill %s: %v", name, err)
-	}
-	Eventually(t, readyWithin, "a new process "+name, func() bool { pid := s.pid(name); return pid != 0 && pid != old })
-	for _, base := range []string{s.Hub, s.API, s.Clock} {
-		requireReady(t, base)
-	}
-}
-
-var probe = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-
-func requireReady(t testing.TB, base string) {
-	t.Helper()
-	Eventually(t, readyWithin, base+" to be ready", func() bool { return ready(t.Context(), base) })
-}
-
-func ready(ctx context.Context, base string) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz", nil)
-	if err != nil {
-		return false
-	}
-	resp, err := probe.Do(req)
-	if err != nil {
-		return false
-	}
-	_ = resp.Body.Close()
-	return resp.StatusCode == http.StatusOK
-}
-
 // environmentOf returns the environment of a running process.
 func environmentOf(pid int) (map[string]string, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -85,26 +51,11 @@ func environmentOf(pid int) (map[string]string, error) {
 	return env, nil
 }
 
-// NewProcess starts a further process of hub, api or clock with the settings of the system's own and some changed; an
-// empty value unsets one. It returns the address of its HTTP listener and stops the process when the test ends.
-func (s *Stack) NewProcess(t testing.TB, service string, changed map[string]string) string {
-	t.Helper()
-	url, child, log := s.launchProcess(t, service, changed)
-	Eventually(t, readyWithin, "a further "+service+" to be ready", func() bool {
-		select {
-		case <-child.Done():
-			t.Fatalf("a further %s ended: %v\n%s", service, child.Err(), tail(log, 10))
-		default:
-		}
-		return ready(t.Context(), url)
-	})
-	return url
-}
-
-// RefusedStart starts a further process like NewProcess, requires that it ends with an error, and returns its output.
+// RefusedStart starts a further process of hub, api or clock with the settings of the system's own and some changed; an
+// empty value unsets one. It requires that the process ends with an error, and returns its output.
 func (s *Stack) RefusedStart(t testing.TB, service string, changed map[string]string) string {
 	t.Helper()
-	_, child, log := s.launchProcess(t, service, changed)
+	child, log := s.launchProcess(t, service, changed)
 	select {
 	case <-child.Done():
 	case <-time.After(readyWithin):
@@ -116,14 +67,13 @@ func (s *Stack) RefusedStart(t testing.TB, service string, changed map[string]st
 	return tail(log, 40)
 }
 
-func (s *Stack) launchProcess(t testing.TB, service string, changed map[string]string) (url string, child *localdb.Child, log string) {
+func (s *Stack) launchProcess(t testing.TB, service string, changed map[string]string) (child *localdb.Child, log string) {
 	t.Helper()
 	env, err := environmentOf(s.PID(t, service))
 	if err != nil {
 		t.Fatal(err)
 	}
-	url = "http://" + freeAddr(t)
-	env["HTTP_ADDR"], env["METRICS_ADDR"], env["ORIGIN_LISTEN"] = url[len("http://"):], "", ""
+	env["HTTP_ADDR"], env["METRICS_ADDR"], env["ORIGIN_LISTEN"] = freeAddr(t), "", ""
 	if env["GRPC_ADDR"] != "" {
 		env["GRPC_ADDR"] = freeAddr(t)
 	}
@@ -144,7 +94,7 @@ func (s *Stack) launchProcess(t testing.TB, service string, changed map[string]s
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) })
-	return url, child, out.Name()
+	return child, out.Name()
 }
 
 func freeAddr(t testing.TB) string {

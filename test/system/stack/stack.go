@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,33 +50,27 @@ type Stack struct {
 	admin    func() (*pgxpool.Pool, error)
 }
 
-// settings are what a system is started with.
-type settings struct {
-	env  map[string]string
-	hubs int
-}
+// settings are the environment variables that every process of a system is started with.
+type settings map[string]string
 
 // Option changes how a system is started.
-type Option func(*settings)
+type Option func(settings)
 
 // Env sets an environment variable of every process.
-func Env(name, value string) Option { return func(s *settings) { s.env[name] = value } }
-
-// Hubs sets the number of hub processes; the default is 1.
-func Hubs(n int) Option { return func(s *settings) { s.hubs = n } }
+func Env(name, value string) Option { return func(s settings) { s[name] = value } }
 
 func settle(opts []Option) settings {
-	s := settings{env: map[string]string{}, hubs: 1}
+	s := settings{}
 	for _, o := range opts {
-		o(&s)
+		o(s)
 	}
 	return s
 }
 
 // name returns a text that is equal for equal settings.
 func (s settings) name() string {
-	pairs := []string{strconv.Itoa(s.hubs)}
-	for name, value := range s.env {
+	var pairs []string
+	for name, value := range s {
 		pairs = append(pairs, name+"="+value)
 	}
 	slices.Sort(pairs)
@@ -166,8 +159,8 @@ func launch(set settings) (*Stack, error) {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(filepath.Join(bin, "local"), "up", "--dir", s.dir, "--fresh", "--ports", "auto", "--hubs", strconv.Itoa(set.hubs), "--bin", bin)
-	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, environment(set.env)
+	cmd := exec.Command(filepath.Join(bin, "local"), "up", "--dir", s.dir, "--fresh", "--ports", "auto", "--bin", bin)
+	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, environment(set)
 	// SIGKILL: a launcher that a test has stopped handles no other signal.
 	if s.launcher, err = localdb.StartChild(cmd, syscall.SIGKILL); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type Call struct {
 	Side        Side   `arg:"" help:"yes or no."`
 	Price       *Price `help:"Price of the side called, in cents: 0 to 100, with at most two decimals. Without it the market's newest one." placeholder:"CENTS"`
 	Confidence  int    `help:"1 to 100."`
-	Take        string `help:"A word on it, up to 500 characters."`
+	Take        string `help:"Text added to the call, up to 500 characters."`
 	MaxSlippage Price  `help:"Refuse the call when its side costs more than this above the price; 2 without it." default:"2" placeholder:"CENTS"`
 
 	AllowUnverified bool `help:"File without points where the market has no fresh quote."`

@@ -24,11 +24,11 @@ type Rules struct {
 	Payout bool
 	// Unpaid is the one of Forms that names no share.
 	Unpaid string
-	// NoBook tells a venue without order books.
+	// NoBook marks a venue without order books.
 	NoBook bool
 	// Creator allows naming the user who creates a market.
 	Creator bool
-	// TradesOn tells a venue at which trading goes on while an outcome is proposed.
+	// TradesOn marks a venue at which trading continues while an outcome is proposed.
 	TradesOn bool
 	// Undisputed tells a venue at which no result is challenged.
 	Undisputed bool

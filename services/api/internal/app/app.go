@@ -150,9 +150,7 @@ func (a *App) subjects() error {
 	a.operators = operator.NewService(a.store, a.cfg.Mask.Reveal(), a.now)
 	a.markets = market.NewService(a.store, venues, classify(), a.cfg.PastEnd, a.now)
 	a.catalogue = market.NewCatalogue(a.markets, a.store, a.log)
-	if a.catalogue.ConfirmAfter, _, err = a.cfg.Scoring.confirmAfter(); err != nil {
-		return err
-	}
+	a.catalogue.ConfirmAfter = a.store.ConfirmAfter()
 	if err := a.follow(meter); err != nil {
 		return err
 	}

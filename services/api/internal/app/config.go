@@ -155,10 +155,10 @@ func (c *scoringConfig) check(r *conf.Report) {
 	if c.QuoteAge < time.Second || c.QuoteAge > 15*time.Minute {
 		r.Fail("QUOTE_MAX_AGE", "must be from 1s to 15m")
 	}
-	switch _, on, err := c.confirmAfter(); {
+	switch after, err := c.confirmAfter(); {
 	case err != nil:
 		r.Fail("QUOTE_CONFIRM_AFTER", "must be from 1s to 1m, or off")
-	case !on && r.Env().Production():
+	case after == 0 && r.Env().Production():
 		r.Fail("QUOTE_CONFIRM_AFTER", "must not be off in production")
 	}
 	if !(c.RatedUSD >= 0 && c.RatedUSD <= 1e12) {
@@ -166,22 +166,22 @@ func (c *scoringConfig) check(r *conf.Report) {
 	}
 }
 
-// confirmAfter returns the time from a call to its second quote; on is false where second
-// quotes are neither needed nor used.
-func (c *scoringConfig) confirmAfter() (after time.Duration, on bool, err error) {
+// confirmAfter returns the time from a call to its second quote; 0: second quotes are neither
+// needed nor used.
+func (c *scoringConfig) confirmAfter() (time.Duration, error) {
 	if c.Confirm == "off" {
-		return 0, false, nil
+		return 0, nil
 	}
-	after, err = time.ParseDuration(c.Confirm)
+	after, err := time.ParseDuration(c.Confirm)
 	if err == nil && (after < time.Second || after > time.Minute) {
 		err = fmt.Errorf("%s is out of bounds", c.Confirm)
 	}
-	return after, true, err
+	return after, err
 }
 
 // rules returns what the store applies. The settings were checked.
 func (c *scoringConfig) rules(pastEnd bool, chunk int) postgres.Rules {
-	confirm, _, _ := c.confirmAfter()
+	confirm, _ := c.confirmAfter()
 	return postgres.Rules{
 		PriceToleranceBps: c.Tolerance, PastEndIsProvisional: pastEnd, ResolveChunk: chunk,
 		QuoteMaxAge: c.QuoteAge, ConfirmAfter: confirm, RatedMinVolumeUSD: c.RatedUSD, RatedCreators: c.RatedBy,

@@ -79,7 +79,7 @@ func (k *socket) authenticate(ctx context.Context, id string, o web.Object) (liv
 		k.refuse(id, "", err)
 		return live.Code{}, true
 	}
-	if err := me.permit("read"); err != nil {
+	if err := me.permit(read); err != nil {
 		k.refuse(id, "", err)
 		return live.Code{}, true
 	}

@@ -30,7 +30,7 @@ func (s *sockets) open(c echo.Context) error {
 	}
 	me, err := s.identify(c)
 	if err == nil {
-		err = me.permit("read")
+		err = me.permit(read)
 	}
 	if err != nil {
 		return err

@@ -50,9 +50,9 @@ type CatalogueStore interface {
 	// ListMissed lists open markets without an answer since sweep, but for those
 	// asked for since failed.
 	ListMissed(ctx context.Context, p syntax.Provider, sweep, failed time.Time, limit int) ([]syntax.MarketID, error)
-	// ListUnconfirmed lists open markets with calls filed after from and not after to that have
+	// ListAwaitingQuote lists open markets with calls filed after from and not after to that have
 	// no quote dated at least confirmAfter after the newest of these calls.
-	ListUnconfirmed(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error)
+	ListAwaitingQuote(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error)
 	// MarkChecked notes that markets were asked for.
 	MarkChecked(ctx context.Context, ids []syntax.MarketID, now time.Time) error
 	// ListStreamed lists open markets whose price is to be followed live: with open
@@ -63,8 +63,8 @@ type CatalogueStore interface {
 	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
 	// CloseNative closes native markets whose cutoff has passed.
 	CloseNative(ctx context.Context, now time.Time) (int, error)
-	// TakeUnconfirmed returns markets with unconfirmed calls that were not asked for since
-	// before, those asked for longest ago first, and marks them as asked.
+	// TakeUnconfirmed returns markets with unconfirmed calls that were not requested since
+	// before, the oldest requests first, and marks them as requested now.
 	TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]syntax.MarketID, error)
 	// DenyUnconfirmed voids the unconfirmed calls on markets, and those filed before a time,
 	// empties their text and returns their number.
@@ -88,12 +88,12 @@ type Catalogue struct {
 	ConfirmAfter time.Duration
 
 	mu        sync.Mutex
-	confirmed memory // markets whose second quote was requested a moment ago
+	requested memory // markets whose second quote was requested less than confirmPause ago
 }
 
 // NewCatalogue wires the loops.
 func NewCatalogue(markets *Service, store CatalogueStore, log *slog.Logger) *Catalogue {
-	return &Catalogue{markets: markets, store: store, log: log, confirmed: make(memory)}
+	return &Catalogue{markets: markets, store: store, log: log, requested: make(memory)}
 }
 
 // Run keeps the catalogue until ctx ends; it starts with a full sweep of each

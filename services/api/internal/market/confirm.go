@@ -32,7 +32,7 @@ const (
 func (c *Catalogue) Confirm(ctx context.Context, p syntax.Provider, venue Venue) error {
 	now := c.markets.now()
 	newest := now.Add(-c.ConfirmAfter - clockStep)
-	found, err := c.store.ListUnconfirmed(ctx, p, now.Add(-c.ConfirmAfter-confirmFor), newest, c.ConfirmAfter, confirmRead)
+	found, err := c.store.ListAwaitingQuote(ctx, p, now.Add(-c.ConfirmAfter-confirmFor), newest, c.ConfirmAfter, confirmRead)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (c *Catalogue) unpaused(ids []syntax.MarketID, now time.Time) []syntax.Mark
 	defer c.mu.Unlock()
 	due := make([]syntax.MarketID, 0, min(len(ids), confirmBatch))
 	for _, id := range ids {
-		if len(due) < confirmBatch && !c.confirmed.holds(id, now) {
-			c.confirmed.put(id, now, now.Add(confirmPause))
+		if len(due) < confirmBatch && !c.requested.holds(id, now) {
+			c.requested.put(id, now, now.Add(confirmPause))
 			due = append(due, id)
 		}
 	}

@@ -57,7 +57,7 @@ func setupFiling(t *testing.T, ids ...string) (*ledger, *signal.Service) {
 	return l, signal.NewService(l.store, l.Service, l.clock.Now)
 }
 
-// Integrity P2: calls on a market without a young quote wait for one read of its venue and are
+// Integrity P2: calls on a market without a fresh quote wait for one read of its venue and are
 // verified with its quote; the next ones need none.
 func TestCallsWaitForOneQuote(t *testing.T) {
 	t.Parallel()
@@ -84,9 +84,9 @@ func TestCallsWaitForOneQuote(t *testing.T) {
 	}
 	l.clock.Advance(15 * time.Second)
 	if f, err := s.File(t.Context(), l.caller("later"), draft("7", 3000)); err != nil || !f.Prices.Verified || len(l.venue.takeAsked()) != 0 {
-		t.Errorf("with a young quote: %+v, %v", f, err)
+		t.Errorf("with a fresh quote: %+v, %v", f, err)
 	}
-	// Calls that come together do not wait: the one without a young quote is filed alone.
+	// Calls that come together do not wait: the one without a fresh quote is filed alone.
 	l.clock.Advance(time.Second)
 	a := s.FileMany(t.Context(), []signal.Call{{Caller: l.caller("many"), Draft: draft("7", 3000)}})
 	if !a[0].Alone || len(l.venue.takeAsked()) != 0 {
@@ -242,6 +242,6 @@ func TestDryRunAsksNoVenue(t *testing.T) {
 	}
 	if f, _, err := s.RehearseFile(t.Context(), l.caller("dry2"), draft("7", 1000)); err != nil || !f.Prices.Verified || f.Prices.Basis != 3100 ||
 		fmt.Sprint(f.Warnings) != "[price_off_market]" {
-		t.Errorf("with a young quote: %+v, %v", f, err)
+		t.Errorf("with a fresh quote: %+v, %v", f, err)
 	}
 }

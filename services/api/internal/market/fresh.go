@@ -21,7 +21,8 @@ const (
 	// joinTime is how long a request keeps later ones of its venue waiting, which join
 	// meanwhile. A request that takes longer delays no other one.
 	joinTime = 250 * time.Millisecond
-	// mostJoined is how many requests younger than joinTime a venue has.
+	// mostJoined is how many requests younger than joinTime a venue has. With joinTime and
+	// freshTime it bounds the requests that are under way: 16.
 	mostJoined = 2
 	// freshTime bounds one request, and how long a read waits for its request.
 	freshTime = 2 * time.Second
@@ -30,8 +31,6 @@ const (
 	hotTime = time.Second
 	// mostQueued bounds the reads of one venue that wait for a request.
 	mostQueued = 1000
-	// mostUnder bounds the requests of one venue that are under way.
-	mostUnder = 32
 )
 
 // errLimit refuses a read of a venue: its operator has as many as it may, or all have.
@@ -41,7 +40,7 @@ var errLimit = fault.New(fault.Unavailable, "venue_unavailable", "too many reads
 // Connected reports whether the venue of a market is connected.
 func (s *Service) Connected(id syntax.MarketID) bool { return s.venues[id.Provider()] != nil }
 
-// Fresh reads a market at its venue and applies the answer, for a call without a young quote. All
+// Fresh reads a market at its venue and applies the answer, for a call without a fresh quote. All
 // calls on a market share one read. Reads of one venue that come while others are under way
 // share a request. It returns at the end of ctx without the answer; the read goes on. Faults:
 // market_not_found when the venue denies the market, venue_unavailable, db_unavailable.
@@ -81,9 +80,8 @@ type venueReads struct {
 	mu      sync.Mutex
 	open    map[syntax.MarketID]*venueRead // queued or under way
 	queue   []*venueRead
-	joined  int // requests younger than joinTime
-	under   int // requests under way
-	hot     bool
+	joined  int  // requests younger than joinTime
+	hot     bool // a request that no call caused is under way
 	callers map[string]*callerReads
 }
 
@@ -173,10 +171,10 @@ func (v *venueReads) forget(now time.Time) {
 	}
 }
 
-// start sends queued reads as requests, as far as the bounds allow. The lock is held.
+// start sends queued reads as requests, at most mostJoined at a time. The lock is held.
 func (v *venueReads) start() {
 	now := v.service.now()
-	for len(v.queue) > 0 && v.joined < mostJoined && v.under < mostUnder {
+	for len(v.queue) > 0 && v.joined < mostJoined {
 		if r := v.queue[0]; now.Sub(r.came) > freshTime { // its callers have left
 			v.queue = v.queue[1:]
 			v.end(r, errLimit)
@@ -186,16 +184,13 @@ func (v *venueReads) start() {
 		batch := v.queue[:n:n]
 		v.queue = v.queue[n:]
 		v.joined++
-		var once sync.Once
-		free := func() {
-			once.Do(func() {
-				v.mu.Lock()
-				defer v.mu.Unlock()
-				v.joined--
-				v.start()
-			})
-		}
-		timer := time.AfterFunc(joinTime, free)
+		free := sync.OnceFunc(func() { v.joined-- })
+		timer := time.AfterFunc(joinTime, func() {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			free()
+			v.start()
+		})
 		v.send(batch, ForFiling, freshTime, func() {
 			timer.Stop()
 			free()
@@ -203,21 +198,20 @@ func (v *venueReads) start() {
 	}
 }
 
-// send reads markets in the background and ends their reads. then runs without the lock, which
-// is held here.
+// send reads markets in the background, ends their reads, calls then, and starts queued reads.
+// The lock is held, also while then runs.
 func (v *venueReads) send(batch []*venueRead, p Purpose, limit time.Duration, then func()) {
-	v.under++
 	begun := v.service.flights.begin(func(closing context.Context) {
 		ctx, cancel := context.WithTimeout(WithPurpose(closing, p), limit)
 		defer cancel()
 		errs := v.read(ctx, batch)
 		v.mu.Lock()
-		v.under--
+		defer v.mu.Unlock()
 		for i, r := range batch {
 			v.end(r, errs[i])
 		}
-		v.mu.Unlock()
 		then()
+		v.start()
 	})
 	if !begun {
 		for _, r := range batch {
@@ -237,7 +231,7 @@ func (v *venueReads) end(r *venueRead, err error) {
 // that it left out one by one. They are closed, or unknown.
 func (v *venueReads) read(ctx context.Context, batch []*venueRead) []error {
 	errs := make([]error, len(batch))
-	rest := batch
+	answered := make(map[syntax.MarketID]bool, len(batch))
 	if len(batch) > 1 {
 		ids := make([]syntax.MarketID, len(batch))
 		for i, r := range batch {
@@ -247,27 +241,22 @@ func (v *venueReads) read(ctx context.Context, batch []*venueRead) []error {
 		if err == nil {
 			_, err = v.service.Apply(ctx, records, false)
 		}
-		answered := make(map[syntax.MarketID]bool, len(records))
+		if err != nil {
+			for i := range errs {
+				errs[i] = err
+			}
+			return errs
+		}
 		for i := range records {
 			answered[records[i].ID] = true
-		}
-		rest = nil
-		for i, r := range batch {
-			switch {
-			case err != nil:
-				errs[i] = err
-			case !answered[r.id]:
-				rest = append(rest, r)
-			}
 		}
 	}
 	var wait sync.WaitGroup
 	places := make(chan struct{}, readers)
 	for i, r := range batch {
-		if len(rest) == 0 || rest[0] != r {
+		if answered[r.id] {
 			continue
 		}
-		rest = rest[1:]
 		wait.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
@@ -291,7 +280,7 @@ const (
 	mostHot = 1000
 )
 
-// Called notes a call on a market of a venue, so that Warm keeps its quote young. quoted is the
+// Called notes a call on a market of a venue, so that Warm keeps its quote fresh. quoted is the
 // time of the quote that the call was compared with; nil: there was none.
 func (s *Service) Called(id syntax.MarketID, quoted *time.Time) {
 	if !s.Connected(id) {
@@ -345,7 +334,7 @@ func (s *Service) due(age time.Duration) map[syntax.Provider][]syntax.MarketID {
 func (v *venueReads) refresh(ids []syntax.MarketID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.hot || v.under >= mostUnder {
+	if v.hot {
 		return
 	}
 	var batch []*venueRead
@@ -360,9 +349,5 @@ func (v *venueReads) refresh(ids []syntax.MarketID) {
 		return
 	}
 	v.hot = true
-	v.send(batch, ForWatch, hotTime, func() {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.hot = false
-	})
+	v.send(batch, ForWatch, hotTime, func() { v.hot = false })
 }

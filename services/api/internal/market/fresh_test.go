@@ -281,7 +281,7 @@ func TestCalledMarketsAreRefreshed(t *testing.T) {
 		go s.Warm(ctx, 15*time.Second)
 		time.Sleep(4 * time.Second)
 		if got := v.take(); len(got) != 0 {
-			t.Errorf("requests while the quotes are young: %v", got)
+			t.Errorf("requests while the quotes are fresh: %v", got)
 		}
 		time.Sleep(4 * time.Second)
 		if got := v.take(); len(got) != 1 || store.take() != "1:open 2:open" {

@@ -31,7 +31,7 @@ type Tick struct {
 	ID  syntax.MarketID
 	Yes syntax.Bps
 	// At is the venue's time of the market's last frame, and not after its receipt. A frame
-	// that does not change the price dates it anew.
+	// that does not change the price updates this time.
 	At    time.Time
 	Quote *Quote // dated At; nil: the price is no quote
 }

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// unconfirmedEvery is the time between two rounds that ask for unconfirmed markets.
+	// unconfirmedEvery is the time between two rounds that request unconfirmed markets.
 	unconfirmedEvery = 10 * time.Second
-	// unconfirmedPause is the least time between two questions about one market.
+	// unconfirmedPause is the least time between two requests of one market.
 	unconfirmedPause = time.Minute
 	// unconfirmedBatch is the most markets of one round.
 	unconfirmedBatch = 20
@@ -20,8 +20,8 @@ const (
 	unconfirmedFor = 48 * time.Hour
 )
 
-// ReadUnconfirmed asks the venues for markets with unconfirmed calls. An answer publishes the
-// calls. It voids the calls that a venue denies or that are older than unconfirmedFor.
+// ReadUnconfirmed requests markets with unconfirmed calls from their venues. An answer
+// publishes the calls. It voids the calls that a venue denies or that are older than unconfirmedFor.
 func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
 	now := c.markets.now()
@@ -38,7 +38,7 @@ func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 		}
 		places <- struct{}{}
 		wait.Go(func() {
-			_, err := c.markets.Refresh(ctx, id) // unavailable: asked again in a later round
+			_, err := c.markets.Refresh(ctx, id) // unavailable: requested again in a later round
 			denies[i] = errors.Is(err, ErrNotFound)
 			<-places
 		})

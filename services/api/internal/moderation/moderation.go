@@ -16,7 +16,7 @@ var ErrNotFound = fault.New(fault.NotFound, "not_found", "there is no such thing
 // Kinds are the kinds of things with text.
 var Kinds = [...]string{"signal", "event", "profile", "market", "station"}
 
-// Decision is the last word of an administrator about the text of a thing.
+// Decision is the newest decision of an administrator about the text of a thing.
 type Decision struct {
 	Kind   string // one of Kinds
 	ID     string // of a profile its handle

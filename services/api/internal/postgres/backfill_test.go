@@ -54,7 +54,7 @@ func TestRecordsOfBefore(t *testing.T) {
 	}
 }
 
-// fillAll recomputes every record and board row, so many at a time.
+// fillAll recomputes every record and board row, n at a time.
 func (l *ledger) fillAll(atOnce int) {
 	l.t.Helper()
 	for _, name := range []string{"record_fill", "board_fill"} {

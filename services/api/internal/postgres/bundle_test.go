@@ -21,7 +21,7 @@ import (
 // noon is when the tests of this package begin.
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// ageless makes every quote young enough.
+// ageless makes every quote fresh.
 const ageless = 100 * 365 * 24 * time.Hour
 
 // bundle is a ledger of its own with a clock set by hand.
@@ -126,7 +126,7 @@ func newDraft(market string, side syntax.Side, price int) signal.Draft {
 	}
 }
 
-// file files a call that must be accepted and returns its id. Without a young quote it is
+// file files a call that must be accepted and returns its id. Without a fresh quote it is
 // unverified.
 func (b *bundle) file(hash []byte, market string, side syntax.Side, price int) string {
 	b.t.Helper()

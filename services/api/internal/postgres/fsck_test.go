@@ -85,7 +85,7 @@ func TestFsckOfCallsThatHold(t *testing.T) {
 	}
 }
 
-// TestFsckFindsEveryDeviation plants one deviation in turn and expects it to be named.
+// TestFsckFindsEveryDeviation stores one deviation after the other and expects fsck to name it.
 func TestFsckFindsEveryDeviation(t *testing.T) {
 	t.Parallel()
 	b, calls := fsckLedger(t)

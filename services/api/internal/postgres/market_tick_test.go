@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // told keeps one streamed price and gives whether it was newer.
@@ -124,5 +125,41 @@ func TestStreamedOrder(t *testing.T) {
 		if err != nil || fmt.Sprint(list) != want {
 			t.Errorf("%d streamed %v, want %s (%v)", limit, list, want, err)
 		}
+	}
+}
+
+// Answers of one second of the venue's clock have the same time and can have different prices. The
+// first one stays the quote of that time, so that each call follows from the row of its quote.
+func TestQuotesOfOneTimeAreOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	at := b.clock.Now()
+	asked := func(yes int) market.Record {
+		b.clock.Advance(100 * time.Millisecond)
+		return b.answer("7", yes, func(r *market.Record) {
+			r.Quote = &market.Quote{Yes: syntax.Bps(yes + 100), No: syntax.Bps(10_100 - yes), At: at, Rule: "test", SHA256: []byte{1}}
+		})
+	}
+	b.apply(true, asked(3000))
+	for i, yes := range []int{5000, 8000} {
+		_, hash := b.operator(fmt.Sprintf("second%d", i))
+		d := newDraft("7", syntax.Yes, 0)
+		b.tried(hash, d, signal.VerdictFiled)
+		if got := b.pricesOf(d.ID); got.basis != 3100 {
+			t.Errorf("call %d: %+v, want the scoring price 3100", i, got)
+		}
+		b.apply(true, asked(yes))
+	}
+	if _, err := b.ApplyTicks(t.Context(), []market.Tick{{ID: "7", Yes: 9000, At: at.Add(time.Second), Quote: &market.Quote{Yes: 9100, No: 1100, At: at, Rule: "stream"}}}); err != nil {
+		t.Fatal(err)
+	}
+	_, hash := b.operator("third")
+	d := newDraft("7", syntax.Yes, 0)
+	b.tried(hash, d, signal.VerdictFiled)
+	if got := b.pricesOf(d.ID); got.basis != 3100 {
+		t.Errorf("after a frame: %+v, want the scoring price 3100", got)
+	}
+	if list := must(FsckCalls(t.Context(), b.rw, true))(t); len(list) != 0 {
+		t.Errorf("%v", list)
 	}
 }

@@ -61,11 +61,11 @@ func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error
 	return newer, nil
 }
 
-// ListUnconfirmed lists the open markets with calls filed after from and not after to that
+// ListAwaitingQuote lists the open markets with calls filed after from and not after to that
 // have no quote dated at least confirmAfter after the newest of these calls, those with the
 // oldest call first, at most limit.
-func (s *Store) ListUnconfirmed(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error) {
-	return s.marketIDs(ctx, "market_unconfirmed", string(p), from, to, confirmAfter, limit)
+func (s *Store) ListAwaitingQuote(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error) {
+	return s.marketIDs(ctx, "market_awaiting_quote", string(p), from, to, confirmAfter, limit)
 }
 
 // MarkChecked notes that markets were asked for.

@@ -124,7 +124,7 @@ func TestNativeBasisIsNotBelowTheInitialPrice(t *testing.T) {
 	}
 }
 
-// Integrity P2: a call without a young quote is not filed before its venue was asked. Then it
+// Integrity P2: a call without a fresh quote is not filed before its venue was asked. Then it
 // is stored unverified at its stated price.
 func TestCallWithoutAYoungQuote(t *testing.T) {
 	t.Parallel()
@@ -180,7 +180,7 @@ func TestAlreadyPredictedWinsOverPrices(t *testing.T) {
 		}
 		b.clock.Advance(time.Minute)
 		if f := b.tried(hash, d, signal.VerdictDuplicate); f.FirstID != first {
-			t.Errorf("without a young quote: %+v", f)
+			t.Errorf("without a fresh quote: %+v", f)
 		}
 	}
 }

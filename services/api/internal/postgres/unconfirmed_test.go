@@ -15,7 +15,7 @@ func (b *bundle) unconfirmed(hash []byte, id string) signal.Draft {
 	b.t.Helper()
 	b.stub(id)
 	d := newDraft(id, syntax.Yes, 3000)
-	take := "Will Alice be convicted?"
+	take := "Will the mayor of Vantor be convicted?"
 	d.TextTake, d.Venue = &take, signal.VenueAsked
 	b.tried(hash, d, signal.VerdictFiled)
 	return d

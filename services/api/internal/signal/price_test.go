@@ -2,8 +2,10 @@ package signal
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
@@ -76,5 +78,25 @@ func TestMoveVectors(t *testing.T) {
 	}
 	if got := Move(syntax.No, 6850, 3600); got != -450 {
 		t.Error(got)
+	}
+}
+
+func TestPriceMovedSaysThePricesAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	draft := Draft{MarketID: "7", Side: syntax.No, Price: 3000, MaxSlippage: bps(99)} // converted to 7000
+	prices := Prices{Stated: 7000, MarketYes: bps(3000), Yes: bps(3100), No: bps(7100)}
+	for verdict, want := range map[Verdict]struct {
+		prices Prices
+		text   string
+		no     any
+	}{
+		VerdictMoved:      {prices, "NO costs 7100 bps, you stated 7000 and accept 99 more; state the current price or raise maxSlippageBps", 7100},
+		VerdictUnverified: {Prices{Stated: 7000}, "no fresh quote of this market to check maxSlippageBps against", nil},
+	} {
+		_, err := Filing{Verdict: verdict, Prices: want.prices}.answer(draft)
+		f := fault.Of(err)
+		if f.Code != "price_moved" || !strings.HasPrefix(f.Message, want.text) || f.Extra["reason"] != string(verdict) || f.Extra["marketId"] != "7" || f.Extra["noPriceBps"] != want.no {
+			t.Errorf("%s: %v %v", verdict, f, f.Extra)
+		}
 	}
 }

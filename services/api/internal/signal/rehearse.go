@@ -3,7 +3,7 @@ package signal
 import "context"
 
 // RehearseFile returns the call as File would store it, and stores nothing. The same statement
-// makes every check of File. No venue is asked: a market without a young quote gives an
+// makes every check of File. No venue is asked: a market without a fresh quote gives an
 // unverified call, and an id that only its venue could deny is taken for a market. Faults:
 // those of File, without the refusal of an unknown price.
 func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) (Filed, Record, error) {

@@ -27,9 +27,9 @@ const (
 	VerdictAbsent          Verdict = "absent" // the same, and its venue says that there is none
 	VerdictSettled         Verdict = "settled"
 	VerdictProvisional     Verdict = "provisional"
-	VerdictQuote           Verdict = "quote"      // no young quote, and the venue was not asked
+	VerdictQuote           Verdict = "quote"      // no fresh quote, and the venue was not asked
 	VerdictMoved           Verdict = "moved"      // the price is worse than the draft allows
-	VerdictUnverified      Verdict = "unverified" // no young quote, and the draft needs one
+	VerdictUnverified      Verdict = "unverified" // no fresh quote, and the draft needs one
 )
 
 // Filing is a verdict, who called, the prices, and for a replay or a duplicate the id of the
@@ -66,7 +66,7 @@ type Markets interface {
 	// Ensure brings a market into the ledger that a filing did not find there. It faults with
 	// market_not_found when its venue denies it.
 	Ensure(ctx context.Context, id syntax.MarketID, operator string) error
-	// Fresh reads a market that is in the ledger without a young quote. It faults with
+	// Fresh reads a market that is in the ledger without a fresh quote. It faults with
 	// market_not_found when its venue denies it; with any other fault there is no new answer.
 	Fresh(ctx context.Context, id syntax.MarketID, operator string) error
 	// Connected reports whether the venue of a market can be asked.
@@ -215,7 +215,7 @@ func (f Filing) answer(draft Draft) (Filed, error) {
 		return Filed{}, f.moved(ErrMoved.Say("%s costs %d bps, you stated %d and accept %d more; state the current price or raise maxSlippageBps",
 			draft.Side, *f.Prices.of(draft.Side), f.Prices.Stated, *draft.MaxSlippage), draft)
 	case VerdictUnverified:
-		return Filed{}, f.moved(ErrMoved.Say("the current price cannot be read, so maxSlippageBps cannot be checked; try again or leave it out"), draft)
+		return Filed{}, f.moved(ErrMoved.Say("no fresh quote of this market to check maxSlippageBps against; try again later, or file without points: leave maxSlippageBps out, or set allowUnverified in a tool or library"), draft)
 	}
 	return Filed{}, errors.New("the filing statement gave the verdict " + string(f.Verdict))
 }

@@ -54,26 +54,26 @@ type Draft struct {
 	Venue            VenueWord
 }
 
-// VenueWord is what became of the question to a market's venue. The filing statement needs an
-// answer for a market without a young quote, and for one that no venue has confirmed.
+// VenueWord is the state of the request to a market's venue. The filing statement needs an
+// answer for a market without a fresh quote, and for one that no venue has confirmed.
 type VenueWord int16
 
-// The words.
+// The states.
 const (
-	VenueSilent  VenueWord = iota // it was not asked
-	VenueAsked                    // it was asked: the ledger has its answer, or there is none
+	VenueSilent  VenueWord = iota // no request was made
+	VenueAsked                    // a request was made: the ledger has the answer, or there is none
 	VenueDenies                   // there is no such market
-	VenueSkipped                  // it must not be asked: a dry run
+	VenueSkipped                  // no request may be made: a dry run
 )
 
 // Prices are the numbers of a call: those stored with it, or those of a refused one.
 type Prices struct {
 	Stated    syntax.Bps  // of the side called, after conversion
 	Basis     syntax.Bps  // the scoring price at filing
-	Verified  bool        // a young quote was known
+	Verified  bool        // a fresh quote was known
 	Rated     bool        // calls on the market count
 	MarketYes *syntax.Bps // the middle
-	Yes, No   *syntax.Bps // price of each side; nil without a young quote
+	Yes, No   *syntax.Bps // price of each side; nil without a fresh quote
 	QuoteAt   *time.Time  // time of the quote by the venue's clock; nil for a native market
 }
 

@@ -49,7 +49,7 @@ func (t tokens) Authenticate(ctx context.Context, bearer, resource string) (call
 // sweepGrants deletes what nothing can come of any more while this hub holds the
 // lease. An error gives the lease away: the next try may be another hub's.
 func (a *App) sweepGrants(ctx context.Context) error {
-	sessions := postgres.New(a.pool)
+	store := postgres.New(a.pool)
 	pg.Leader(ctx, a.pool, grantLease, func(ctx context.Context) error {
 		t := time.NewTicker(grantPause)
 		defer t.Stop()
@@ -58,7 +58,7 @@ func (a *App) sweepGrants(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			sessions, err := sessions.SweepSessions(ctx, a.now().Add(-caller.SessionLife-time.Hour))
+			sessions, err := store.SweepSessions(ctx, a.now().Add(-caller.SessionLife-time.Hour))
 			if err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ type Tapes interface {
 	CountTapes(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]int64, error)
 }
 
-// Streamers knows which operators are suspended. Fault: db_unavailable.
+// Streamers reads which operators are suspended. Fault: db_unavailable.
 type Streamers interface {
 	// Suspended returns the suspended ones among handles.
 	Suspended(ctx context.Context, handles []string) (map[string]bool, error)

@@ -10,6 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
 )
@@ -147,16 +148,13 @@ func (s *server) createMarket(c echo.Context) error {
 	return web.JSON(c, http.StatusCreated, createdMarketJSON{OK: true, MarketID: string(made.ID)})
 }
 
-// maxReason is the most characters of an administrator's reason.
-const maxReason = 500
-
 // rateMarket is POST /api/admin/markets/{marketId}.
 func (s *server) rateMarket(c echo.Context) error {
 	o, err := web.Decode(c, web.BodyLimit)
 	if err != nil {
 		return err
 	}
-	rated, reason := o.Bool("rated"), o.String("reason", maxReason, true)
+	rated, reason := o.Bool("rated"), o.Text("reason", moderation.MaxReason, true, true)
 	if err := o.Err(); err != nil {
 		return err
 	}

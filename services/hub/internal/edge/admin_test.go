@@ -165,7 +165,7 @@ func TestRateMarket(t *testing.T) {
 	before := b.ledger.Markets["701122"].GetRated()
 	for body, code := range map[string]string{
 		`{"reason":"x"}`: "missing_rated", `{"rated":"yes","reason":"x"}`: "invalid_rated", `{"rated":true}`: "missing_reason",
-		`{"rated":true,"reason":"` + strings.Repeat("r", 501) + `"}`: "invalid_reason",
+		`{"rated":true,"reason":"` + strings.Repeat("r", 501) + `"}`: "invalid_reason", `{"rated":true,"reason":"a\u0007"}`: "invalid_reason",
 	} {
 		want(t, b.send("POST", path, body, byAdmin()), 400, code)
 	}

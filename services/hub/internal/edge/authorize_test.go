@@ -301,7 +301,7 @@ func TestUnreviewedAppIsMarkedAndGetsErrorPages(t *testing.T) {
 		return strings.Contains(b.send("GET", a.asking(), "", b.bySession()).Body.String(), "Not reviewed.")
 	}
 	if !marked() {
-		t.Error("the consent page does not mark an app that nobody has reviewed")
+		t.Error("the consent page does not mark an unreviewed app")
 	}
 	for code, pairs := range map[string][]string{
 		"invalid_request": {"code_challenge", ""}, "unsupported_response_type": {"response_type", "token"}, "invalid_scope": {"scope", "market:create"},

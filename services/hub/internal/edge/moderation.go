@@ -76,7 +76,7 @@ func (s *server) moderate(c echo.Context) error {
 		Kind: o.Enum("kind", moderation.Kinds...), ID: o.String("id", maxThing, true), By: adminName(c.Request()),
 	}
 	d.Hidden = o.Enum("action", actHide, actShow) == actHide
-	d.Reason = o.Line("reason", moderation.MaxReason, true)
+	d.Reason = o.Text("reason", moderation.MaxReason, true, true)
 	if err := o.Err(); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *server) report(c echo.Context) error {
 	}
 	r := moderation.Report{
 		Reporter: callerOf(c).Operator.ID, Kind: o.Enum("kind", moderation.Kinds...), Thing: o.String("id", maxThing, true),
-		Reason: o.Line("reason", moderation.MaxReason, true),
+		Reason: o.Text("reason", moderation.MaxReason, true, true),
 	}
 	if err := o.Err(); err != nil {
 		return err

@@ -45,10 +45,10 @@ func TestModeration(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	hide := `{"kind":"profile","id":"MARA_K","action":"hide","reason":"abuse"}`
-	named := with("X-Admin-Name", "Ada")
+	named := with("X-Admin-Name", "desk-2")
 	w := b.send("POST", moderationURL, hide, byAdmin(), named)
 	want(t, w, 200, "")
-	if got := w.Body.String(); !strings.Contains(got, `"kind":"profile","id":"mara_k","hidden":true,"reason":"abuse","by":"Ada"`) {
+	if got := w.Body.String(); !strings.Contains(got, `"kind":"profile","id":"mara_k","hidden":true,"reason":"abuse","by":"desk-2"`) {
 		t.Errorf("%s", got)
 	}
 	b.clock.Advance(time.Minute)
@@ -56,7 +56,7 @@ func TestModeration(t *testing.T) {
 	if got := b.send("GET", moderationURL, "", byAdmin()).Body.String(); !strings.Contains(got, `{"moderation":[{"kind":"profile","id":"mara_k","hidden":false,"reason":"abuse","by":"admin"`) {
 		t.Errorf("%s", got)
 	}
-	if e := b.audit.entries[0]; e.Stage != audit.Asked || e.Target != "profile mara_k" || !strings.Contains(string(e.Detail), `"by":"Ada"`) {
+	if e := b.audit.entries[0]; e.Stage != audit.Asked || e.Target != "profile mara_k" || !strings.Contains(string(e.Detail), `"by":"desk-2"`) {
 		t.Errorf("audit entry %+v", e)
 	}
 	for sent, code := range map[string]string{

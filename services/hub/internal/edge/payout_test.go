@@ -30,7 +30,7 @@ func TestPayoutAddressOfAMessage(t *testing.T) {
 	}
 }
 
-// A signature proves no recent sign-in: a message never changes where somebody is paid, and
+// A signature proves no recent sign-in: a message never changes the payout address, and
 // nothing of it is stored.
 func TestMessageCannotChangeThePayoutAddress(t *testing.T) {
 	t.Parallel()
@@ -44,7 +44,7 @@ func TestMessageCannotChangeThePayoutAddress(t *testing.T) {
 	}
 }
 
-// Only a session with a recent sign-in changes where somebody is paid, and a refused request
+// Only a session with a recent sign-in changes the payout address, and a refused request
 // stores nothing.
 func TestPayoutAddressNeedsASessionWithARecentSignIn(t *testing.T) {
 	t.Parallel()

@@ -188,7 +188,7 @@ func isChallenge(text string) bool {
 // of a public app, only the user can say that it is the right one (RFC 8252, 8.6).
 func (s *Service) silently(ctx context.Context, a asked, who Visitor) (Answer, error) {
 	if who.UserID == "" {
-		return s.refuse(a, refusal{"login_required", "nobody is signed in"})
+		return s.refuse(a, refusal{"login_required", "no user is signed in"})
 	}
 	if a.app.Trusted() && (a.app.Kind == Confidential || isClaimed(a.redirectURI)) {
 		grants, err := s.grants.FindGrants(ctx, who.UserID, a.app.ID, s.now())

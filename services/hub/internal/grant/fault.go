@@ -12,7 +12,7 @@ var (
 	ErrUnsupportedGrantType = fault.New(fault.Invalid, "unsupported_grant_type", "grant_type is authorization_code or refresh_token")
 	ErrUnauthorizedClient   = fault.New(fault.Invalid, "unauthorized_client", "This app may not use this grant type.")
 	ErrUnsupportedResponse  = fault.New(fault.Invalid, "unsupported_response_type", "response_type is code")
-	ErrLoginRequired        = fault.New(fault.Invalid, "login_required", "nobody is signed in")
+	ErrLoginRequired        = fault.New(fault.Invalid, "login_required", "no user is signed in")
 	ErrConsentRequired      = fault.New(fault.Invalid, "consent_required", "the user must be asked")
 	ErrInvalidClient        = fault.New(fault.Unauthenticated, "invalid_client", "The client is unknown or did not prove who it is.")
 )

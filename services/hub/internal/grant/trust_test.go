@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// unreviewed registers an app that nobody has reviewed.
+// unreviewed registers an app without a review.
 func (r *rig) unreviewed() client {
 	r.t.Helper()
 	c := r.app(grant.Confidential)
@@ -18,8 +18,8 @@ func (r *rig) unreviewed() client {
 	return c
 }
 
-// Anybody may register an address: the endpoint leads nobody there unless the user decided
-// so, or an administrator has reviewed the app (RFC 9700, 4.11.2).
+// Anyone may register an address: the endpoint redirects there only after a decision of the
+// user or for an app that an administrator has reviewed (RFC 9700, 4.11.2).
 func TestUnreviewedAppGetsNoRedirectWithoutADecision(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

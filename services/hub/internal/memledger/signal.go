@@ -64,7 +64,7 @@ func (l *Ledger) price(d *signalv1.Draft, dry bool) (*signalv1.Filing, error) {
 	q, quoted := l.Quotes[d.GetMarketId()]
 	if !quoted {
 		if d.MaxSlippageBps != nil && !dry {
-			return nil, ErrPriceMoved.With("reason", "unverified").With("marketYesBps", f.GetMarketYesBps()).With("yesPriceBps", nil).With("noPriceBps", nil)
+			return nil, ErrPriceMoved.With("reason", "unverified").With("marketId", d.GetMarketId()).With("marketYesBps", f.GetMarketYesBps()).With("yesPriceBps", nil).With("noPriceBps", nil)
 		}
 		f.Warnings = []string{"price_unverified", "market_unrated"}
 		return f, nil
@@ -76,7 +76,7 @@ func (l *Ledger) price(d *signalv1.Draft, dry bool) (*signalv1.Filing, error) {
 	f.YesPriceBps, f.NoPriceBps, f.PriceVerified, f.Rated = &q.Yes, &q.No, true, true
 	f.ScoreBasisBps = max(d.GetPriceBps(), now)
 	if d.MaxSlippageBps != nil && now-d.GetPriceBps() > d.GetMaxSlippageBps() {
-		return nil, ErrPriceMoved.With("reason", "moved").With("marketYesBps", f.GetMarketYesBps()).With("yesPriceBps", q.Yes).With("noPriceBps", q.No)
+		return nil, ErrPriceMoved.With("reason", "moved").With("marketId", d.GetMarketId()).With("marketYesBps", f.GetMarketYesBps()).With("yesPriceBps", q.Yes).With("noPriceBps", q.No)
 	}
 	if off := now - d.GetPriceBps(); off > 1000 || off < -1000 {
 		f.Warnings = []string{"price_off_market"}

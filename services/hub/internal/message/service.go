@@ -17,7 +17,7 @@ type Config struct {
 	Messages Messages
 	Signers  Signers
 	Effects  Effects
-	// OperatorKeys tells whether the key that made a signer is revoked.
+	// OperatorKeys reads whether the key that made a signer is revoked.
 	OperatorKeys OperatorKeys
 }
 

@@ -21,7 +21,7 @@ const (
 // App is the kind that this service stores itself; the ledger stores the others.
 const App = "app"
 
-// Kinds are what has text that can be hidden.
+// Kinds are the kinds of things with text that can be hidden.
 var Kinds = []string{"signal", "event", "profile", "market", "station", App}
 
 // Faults.
@@ -30,7 +30,7 @@ var (
 	ErrReports  = fault.New(fault.Limited, "rate_limited", "limit of 10 reports a day reached").With("limit", ReportsPerDay)
 )
 
-// Decision is the last word of an administrator about the text of a thing.
+// Decision is the newest decision of an administrator about the text of a thing.
 type Decision struct {
 	Kind   string
 	ID     string // of a profile its handle
@@ -61,7 +61,8 @@ type Store interface {
 
 // Reports keeps reports. Fault: db_unavailable.
 type Reports interface {
-	// AddReport stores a report; false: its reporter has most reports since then.
+	// AddReport stores a report unless its reporter has most reports since a time; it reports
+	// whether it did.
 	AddReport(ctx context.Context, r Report, since time.Time, most int) (bool, error)
 }
 

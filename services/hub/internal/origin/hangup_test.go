@@ -23,8 +23,8 @@ func (h hangsUp) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestEncoderHangsUp: what was sent whole is kept, and heard, when nobody waits for the
-// answer.
+// TestEncoderHangsUp: a file that was sent whole is stored and reported although the encoder
+// closed the connection before the answer.
 func TestEncoderHangsUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

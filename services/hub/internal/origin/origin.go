@@ -21,7 +21,7 @@ type Gate interface {
 	Admit(ctx context.Context, handle syntax.Handle, key string) error
 }
 
-// Withheld knows what must not be served.
+// Withheld lists the media that must not be served.
 type Withheld interface {
 	// Withheld returns the handles of suspended operators and the ids of hidden clips.
 	Withheld(ctx context.Context) (map[string]bool, error)

@@ -19,7 +19,7 @@ type withheld struct {
 }
 
 // hidden reports whether the media of a handle, or a clip, must not be served. While the
-// list cannot be read the last one applies.
+// list is being read or cannot be read, the last one applies.
 func (o *Origin) hidden(ctx context.Context, key string) bool {
 	if o.o.Withheld == nil {
 		return false
@@ -29,9 +29,11 @@ func (o *Origin) hidden(ctx context.Context, key string) bool {
 	defer w.mu.Unlock()
 	if now := o.o.Now(); w.read.IsZero() || now.Sub(w.read) >= withheldEvery {
 		w.read = now
+		w.mu.Unlock() // a database that hangs must not stop other requests
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withheldWithin)
-		defer cancel()
 		keys, err := o.o.Withheld.Withheld(ctx)
+		cancel()
+		w.mu.Lock()
 		if err != nil {
 			o.o.Log.Warn("list of withheld media not read", "err", err)
 		} else {

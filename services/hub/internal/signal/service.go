@@ -68,7 +68,7 @@ func (s *Service) File(ctx context.Context, by operator.Actor, d Draft) (Filed, 
 		d.Again = true
 		return err
 	})
-	return filed, explainPrice(err, d)
+	return filed, err
 }
 
 // Append gives the event its id and appends it, twice if need be as in File. The same
@@ -93,7 +93,7 @@ func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d Draft) 
 	d.ID, d.IdempotencyKey, d.BodyHash = s.newID(), "", nil
 	would, filing, err := s.ledger.RehearseFile(ctx, by, d)
 	would.ID = ""
-	return would, filing, explainPrice(err, d)
+	return would, filing, err
 }
 
 // RehearseEvent returns the event that Append would store, without its id, and stores
@@ -103,27 +103,6 @@ func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d EventD
 	would, err := s.ledger.RehearseEvent(ctx, by, d)
 	would.ID = ""
 	return would, err
-}
-
-// explainPrice adds to price_moved the market and a text with the prices and what to do.
-func explainPrice(err error, d Draft) error {
-	f := fault.Of(err)
-	if f == nil || f.Code != "price_moved" {
-		return err
-	}
-	f = f.With("marketId", string(d.MarketID))
-	if f.Extra["reason"] == "unverified" {
-		return f.Say("no fresh quote of this market to check maxSlippageBps against; try again later, or file without points: leave maxSlippageBps out, or set allowUnverified in a tool or library")
-	}
-	now := f.Extra["yesPriceBps"]
-	if d.Direction == syntax.No {
-		now = f.Extra["noPriceBps"]
-	}
-	var bound int32
-	if d.MaxSlippage != nil {
-		bound = *d.MaxSlippage
-	}
-	return f.Say("%s costs %v bps, you stated %d and accept %d more; state the current price or raise maxSlippageBps", d.Direction, now, d.Price, bound)
 }
 
 // twice runs a write and, when its answer was lost, once more.

@@ -168,7 +168,7 @@ BEGIN
 END $$;
 
 -- Recomputes the counters of counted results, best call, streak, moments and tallies of the
--- next operators after the given one, by id, at most so many. Returns the last of them, or
+-- next operators after the given one, by id, at most the given number. Returns the last, or
 -- null after the last operator. Migration 0036 calls it for all operators, and `api boards fill`
 -- calls it when no process of the previous release is left. While it runs, the results of these
 -- operators cannot be scored and no feed rows can be numbered.
@@ -237,7 +237,7 @@ BEGIN
 END $$;
 
 -- Recomputes the rows of the boards of the next operators after the given one, by id, at most
--- so many, with the counted results that are older than the window. Returns the last of them,
+-- the given number, with the counted results that are older than the window. Returns the last,
 -- or null after the last operator. It follows fill_records.
 CREATE FUNCTION fill_boards(after uuid, most integer) RETURNS uuid
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = api, pg_temp SET lock_timeout = '5s' SET jit = off SET enable_seqscan = off AS $$

@@ -1,7 +1,7 @@
 -- Calls on markets that no venue has confirmed are stored in a table of their own, so that
 -- no list, count, feed, export or log of published calls reads them. Confirmation moves them
 -- to signals. A call that the venue denied, or that is too old, keeps its row without text:
--- denied_at. asked_at: when the venue was last asked for the market.
+-- denied_at. asked_at: time of the last request to the venue.
 ALTER TABLE unconfirmed_signals
     ADD COLUMN user_id        uuid NOT NULL,
     ADD COLUMN yes            boolean NOT NULL,

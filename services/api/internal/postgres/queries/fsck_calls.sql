@@ -40,7 +40,7 @@ WITH rules AS MATERIALIZED (
     SELECT j.id, f.what, f.stored, f.computed
     FROM judged j
     CROSS JOIN LATERAL (
-        -- Filing: P3, P5 of the rules of integrity (docs/scores.md).
+        -- Scoring price at filing (docs/scores.md).
         SELECT 'scoreBasisBps at filing' AS what, j.filed::text AS stored,
             CASE WHEN j.verified THEN 'max of ' || j.price_bps || ' and ' || coalesce(j.side::text, 'a quote that is not stored') ELSE j.price_bps::text END AS computed
         WHERE CASE WHEN NOT j.verified THEN j.filed <> j.price_bps

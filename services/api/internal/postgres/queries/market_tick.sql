@@ -1,9 +1,9 @@
 -- Streamed prices: $1 market, $2 when, $3 middle, $4 to $7 price of each side with its time and
 -- source (null without a quote), $8 now. Each is stored where it is newer than what is stored of
--- an open market, and becomes a snapshot where the last one is older than fifteen seconds. The
--- quote of a market with a call in the last ten minutes leaves a row in quotes, at most one in
--- five seconds. Rows are locked in the order of ids, as by all writers of quotes. It returns
--- the number of newer prices.
+-- an open market, and becomes a snapshot where the last one is older than fifteen seconds. A
+-- stored quote of the same time or newer stays. The quote of a market with a call in the last ten
+-- minutes leaves a row in quotes, at most one in five seconds. Rows are locked in the order of
+-- ids, as by all writers of quotes. It returns the number of newer prices.
 WITH held AS MATERIALIZED (
     SELECT q.market_id, i.at, i.yes_bps, i.yes_price_bps, i.no_price_bps, i.quoted_at, i.quote_rule
     FROM unnest($1::text[], $2::timestamptz[], $3::integer[], $4::integer[], $5::integer[], $6::timestamptz[], $7::text[])
@@ -16,26 +16,27 @@ WITH held AS MATERIALIZED (
 ), told AS (
     UPDATE market_quotes q SET yes_bps = h.yes_bps, at = h.at, answered_at = coalesce(q.answered_at, q.at),
         (yes_price_bps, no_price_bps, quoted_at, quote_rule, quote_sha256) = (
-            SELECT n.* FROM (VALUES
-                (h.yes_price_bps, h.no_price_bps, h.quoted_at, h.quote_rule, NULL::bytea),
-                (q.yes_price_bps, q.no_price_bps, q.quoted_at, q.quote_rule, q.quote_sha256)) AS n
-            ORDER BY n.column3 DESC NULLS LAST LIMIT 1)
+            SELECT n.yes, n.no, n.at, n.rule, n.sha256 FROM (VALUES
+                (q.yes_price_bps, q.no_price_bps, q.quoted_at, q.quote_rule, q.quote_sha256, 1),
+                (h.yes_price_bps, h.no_price_bps, h.quoted_at, h.quote_rule, NULL::bytea, 2)
+            ) AS n (yes, no, at, rule, sha256, turn)
+            ORDER BY n.at DESC NULLS LAST, n.turn LIMIT 1)
     FROM held h
     WHERE q.market_id = h.market_id AND q.at < h.at
-    RETURNING q.market_id, q.at, q.yes_bps
+    RETURNING q.market_id, q.at, q.yes_bps, q.yes_price_bps, q.no_price_bps, q.quoted_at, q.quote_rule, q.quote_sha256
 ), kept AS (
     INSERT INTO market_prices (market_id, at, yes_bps)
     SELECT t.market_id, t.at, t.yes_bps FROM told t
     WHERE NOT EXISTS (SELECT FROM market_prices p WHERE p.market_id = t.market_id AND p.at > t.at - interval '15 seconds')
     ON CONFLICT (market_id, at) DO NOTHING
 ), stored AS (
-    INSERT INTO quotes (market_id, at, yes_price_bps, no_price_bps, rule)
-    SELECT h.market_id, h.quoted_at, h.yes_price_bps, h.no_price_bps, h.quote_rule
-    FROM held h
-    WHERE h.quoted_at IS NOT NULL AND h.market_id IN (SELECT market_id FROM told)
-        AND EXISTS (SELECT FROM market_totals t WHERE t.market_id = h.market_id AND t.called_at > $8::timestamptz - interval '10 minutes')
-        AND NOT EXISTS (SELECT FROM quotes r WHERE r.market_id = h.market_id AND r.at > h.quoted_at - interval '5 seconds')
-    ORDER BY h.market_id
+    INSERT INTO quotes (market_id, at, yes_price_bps, no_price_bps, rule, answer_sha256)
+    SELECT q.market_id, q.quoted_at, q.yes_price_bps, q.no_price_bps, q.quote_rule, q.quote_sha256
+    FROM told q
+    WHERE q.quoted_at IS NOT NULL
+        AND EXISTS (SELECT FROM market_totals t WHERE t.market_id = q.market_id AND t.called_at > $8::timestamptz - interval '10 minutes')
+        AND NOT EXISTS (SELECT FROM quotes r WHERE r.market_id = q.market_id AND r.at > q.quoted_at - interval '5 seconds')
+    ORDER BY q.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 )
 SELECT count(*) FROM told

@@ -1,4 +1,4 @@
--- What was left out stays; $4, $6 and $8 tell what was given. $10: a human declares itself
+-- Omitted members do not change; $4, $6 and $8 say which were given. $10: a human declares itself
 -- an ai_agent, which changes no crowd: both types count.
 WITH before AS (
     SELECT id, payout_address, operator_type FROM users WHERE id = $1 FOR UPDATE

@@ -6,6 +6,6 @@ SELECT v.id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.mar
     v.confirmed_at, v.reason, NULL::integer
 FROM filed_records v
 WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id) >= ($3::timestamptz, $4::uuid)
-    AND ($6 = '' OR v.lane = $6) AND ($7 = '' OR v.status = $7) AND ($8 = '' OR v.handle = $8)
+    AND ($6 = '' OR v.lane = $6) AND ($7 = '' OR v.status = $7)
     AND v.user_id = (SELECT id FROM users WHERE handle = $8)
 ORDER BY v.created_at DESC, v.id DESC LIMIT $5

@@ -1,4 +1,4 @@
--- The last operator of the top quartile (contract 4.2.6): at least ten counted calls, by
+-- The last operator of the top quartile: at least ten counted calls, by
 -- mean points, then by counted calls.
 WITH ranked AS MATERIALIZED (
     SELECT c.user_id, c.score::double precision / c.counted AS mean, c.counted

@@ -1,5 +1,5 @@
--- Marks the markets with unconfirmed calls that were asked for longest ago as asked, and
--- returns them. $1 now, $2 only those not asked for since, $3 limit.
+-- Returns the markets with unconfirmed calls whose last request is the oldest, and marks them
+-- as requested. $1 now, $2 only those not requested since, $3 limit.
 WITH due AS (
     SELECT market_id FROM unconfirmed_signals
     WHERE denied_at IS NULL

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
@@ -82,7 +83,8 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 }
 
 // Quote implements venue.Venue. The venue has no read of several slugs: up to 25 markets are
-// read one by one, more by a walk along the open ones.
+// read one by one, more by a walk along the open ones. Second quotes are always read one by
+// one: a walk takes longer than they may.
 func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, error) {
 	wanted := make(map[string]bool, len(ids))
 	list := make([]string, 0, len(ids))
@@ -92,7 +94,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, erro
 			list = append(list, id)
 		}
 	}
-	if len(list) <= pageSize {
+	if len(list) <= pageSize || market.PurposeOf(ctx) == market.ForConfirm {
 		return a.each(ctx, list)
 	}
 	var out []venue.Market

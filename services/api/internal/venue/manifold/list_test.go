@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/manifold"
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
@@ -189,5 +190,9 @@ func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
 	b.Set("/search-markets", `{}`)
 	if _, err = b.adapter.Quote(t.Context(), many); !errors.Is(err, venue.ErrUnavailable) {
 		t.Errorf("a walk that breaks off: %v", err)
+	}
+	before = len(b.Paths())
+	if _, err = b.adapter.Quote(market.WithPurpose(t.Context(), market.ForConfirm), many); err != nil || len(b.Paths()) != before+len(many) {
+		t.Errorf("second quotes: %d requests for %d markets, %v", len(b.Paths())-before, len(many), err)
 	}
 }

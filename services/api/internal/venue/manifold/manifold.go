@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
@@ -93,7 +94,7 @@ func (a *Adapter) Get(ctx context.Context, id string) (venue.Market, error) {
 
 // Quote implements venue.Venue. The venue's batch read of probabilities does not say which
 // markets are closed, so up to 40 markets are read one by one, and more by a walk along the
-// open ones.
+// open ones. Second quotes are always read one by one: a walk takes longer than they may.
 func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, error) {
 	wanted := make(map[string]bool, len(ids))
 	list := make([]string, 0, len(ids))
@@ -103,7 +104,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []string) ([]venue.Market, erro
 			list = append(list, id)
 		}
 	}
-	if len(list) <= fewReads {
+	if len(list) <= fewReads || market.PurposeOf(ctx) == market.ForConfirm {
 		return a.each(ctx, list)
 	}
 	var out []venue.Market

@@ -40,9 +40,9 @@ type board struct {
 	tops map[string]top // by token
 }
 
-// take reads one message and reports whether it is about a market that is followed. Each of
-// these dates the market's price anew: the connection delivers every change of a book, so a
-// frame about something else confirms the top that is known.
+// take reads one message and reports whether it is about a market that is followed. Each
+// such message updates the time of the market's price: the connection delivers every change
+// of a book, so a frame about something else confirms the last top.
 func (b *board) take(m *message) bool {
 	at, ok := b.moment(m.Timestamp)
 	if !ok {

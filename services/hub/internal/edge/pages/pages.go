@@ -76,7 +76,7 @@ type Deps struct {
 	EndSession   func(c echo.Context, all bool) error
 	// RevokeKey revokes an operator key with what was made with it.
 	RevokeKey   func(ctx context.Context, owner operator.ID, keyID string) error
-	OwnPage     func(c echo.Context) bool // the request comes from a page of ours
+	OwnPage     func(c echo.Context) bool // the request comes from a page of this service
 	Grants      *grant.Service
 	ReceiptJSON echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
 	Now         func() time.Time
@@ -84,7 +84,7 @@ type Deps struct {
 	VenueA      string                                      // as the routes of the first venue are called
 	Videos      []string                                    // hosts that pages may always load streams from
 	Clock       program.Clock                               // nil: there is no programme
-	Air         Air                                         // nil: nobody is ever on the air
+	Air         Air                                         // nil: no operator is shown as live
 	OnScreen    func(ctx context.Context) ([]string, error) // addresses of the streams that are on; nil: none
 	Provision   Provision                                   // nil: no streams are provisioned here
 	Degraded    func(path, source string)                   // counts pages that lack a part
