@@ -76,7 +76,7 @@ func (c *demoCmd) seedHistory(ctx context.Context, l *launch, in inputs, bin, ad
 	cmd.Stdin = &input
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("api seed: %w\n%s", err, bytes.TrimSpace(out))
+		return fmt.Errorf("api seed: %w\n%s\na history that was begun cannot be continued: start again with --fresh", err, bytes.TrimSpace(out))
 	}
 	say("%s in %.1f s", strings.TrimSpace(string(out)), time.Since(began).Seconds())
 	return os.WriteFile(mark, []byte(end.Format(time.RFC3339)+"\n"), 0o600)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
@@ -164,7 +166,7 @@ func TestStubsDoNotStarveTheOthers(t *testing.T) {
 	l.venue.set(func() { l.venue.down = true })
 	for i := range 500 { // their ids come first by name, too
 		id := fmt.Sprint(1000 + i)
-		if err := l.Ensure(t.Context(), syntax.MarketID(id), id); err != nil {
+		if err := l.Ensure(t.Context(), syntax.MarketID(id), uuid.NewString(), time.Second); err != nil {
 			t.Fatal(err)
 		}
 		l.call(id)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -58,7 +59,7 @@ func TestOurOwnLimitLeavesNoStub(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	check("filing", "signal_service_unavailable", s.Ensure(t.Context(), "7", "op"))
+	check("filing", "signal_service_unavailable", s.Ensure(t.Context(), "7", anOperator, time.Second))
 	_, err := s.Get(t.Context(), "7")
 	check("reading", "venue_unavailable", err)
 	_, err = s.Refresh(t.Context(), "8")
@@ -84,7 +85,7 @@ func TestAVenueIsAwayOnlyIfItHadItsTime(t *testing.T) {
 			<-gate
 			return market.Record{}, market.ErrNotFound
 		}})
-		err := s.Ensure(t.Context(), "7", "op")
+		err := s.Ensure(t.Context(), "7", anOperator, time.Second)
 		if n := l.count(`SELECT count(*) FROM api.markets`); queued != errors.Is(err, market.ErrBusy) || queued != (n == 0) {
 			t.Errorf("queued %v: %v, %d rows", queued, err, n)
 		}
@@ -115,7 +116,7 @@ func TestPurposesDoNotShareAQuestion(t *testing.T) {
 		_, _ = s.Get(t.Context(), "7")
 	}()
 	<-reading
-	if err := s.Ensure(t.Context(), "7", "op"); err != nil {
+	if err := s.Ensure(t.Context(), "7", anOperator, time.Second); err != nil {
 		t.Error(err)
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return l.count(`SELECT count(*) FROM api.markets WHERE status = 'open'`) == 1 })
@@ -142,7 +143,7 @@ func TestEveryQuestionHasItsPurpose(t *testing.T) {
 	if _, err := s.Refresh(t.Context(), "7"); err != nil {
 		t.Error(err)
 	}
-	if err := s.Ensure(t.Context(), "8", "op"); err != nil {
+	if err := s.Ensure(t.Context(), "8", anOperator, time.Second); err != nil {
 		t.Error(err)
 	}
 	if fmt.Sprint(purposes) != fmt.Sprint([]market.Purpose{market.ForReader, market.ForWatch, market.ForCatalogue, market.ForFiling}) {
@@ -160,9 +161,9 @@ func (*keeper) FindMarket(context.Context, syntax.MarketID) (market.Market, bool
 	return market.Market{}, false, nil
 }
 
-func (k *keeper) InsertStub(context.Context, syntax.MarketID, time.Time) error {
+func (k *keeper) InsertStub(context.Context, syntax.MarketID, string, time.Time) (bool, error) {
 	k.stubs.Add(1)
-	return nil
+	return true, nil
 }
 
 // However many different markets are asked for at a venue that hangs, so many
@@ -206,7 +207,9 @@ func TestQuestionsUnderWayAreBounded(t *testing.T) {
 			_, err := s.Get(ctx, id)
 			return err
 		})
-		ask(market.ForFiling, func(ctx context.Context, id syntax.MarketID) error { return s.Ensure(ctx, id, string(id)) })
+		ask(market.ForFiling, func(ctx context.Context, id syntax.MarketID) error {
+			return s.Ensure(ctx, id, uuid.NewString(), time.Second)
+		})
 	})
 }
 
@@ -245,9 +248,9 @@ func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
 	testkit.Eventually(t, 10*time.Second, func() bool { return next.Load() > 300 })
 	for i := range 6 { // as many as a second and the part of a filing allow
 		id := syntax.MarketID(fmt.Sprint(500 + i))
-		err := s.Ensure(t.Context(), id, "op")
+		err := s.Ensure(t.Context(), id, anOperator, time.Second)
 		if errors.Is(err, market.ErrBusy) { // its turn was late on a slow machine: it has one now
-			err = s.Ensure(t.Context(), id, "op")
+			err = s.Ensure(t.Context(), id, anOperator, time.Second)
 		}
 		if !errors.Is(err, market.ErrNotFound) {
 			t.Errorf("filing %d among %d reads: %v", i, next.Load(), err)
@@ -274,7 +277,7 @@ func TestAnotherMarketForAnIDIsNone(t *testing.T) {
 		return l.venue.Get(ctx, "7")
 	}})
 	for range 3 {
-		if err := s.Ensure(t.Context(), "70", "op"); !errors.Is(err, market.ErrNotFound) {
+		if err := s.Ensure(t.Context(), "70", anOperator, time.Second); !errors.Is(err, market.ErrNotFound) {
 			t.Errorf("filing: %v", err)
 		}
 		if _, err := s.Get(t.Context(), "70"); !errors.Is(err, market.ErrNotFound) {

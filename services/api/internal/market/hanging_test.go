@@ -19,7 +19,7 @@ func TestHangingVenueLeavesTimeToFile(t *testing.T) {
 	l.venue.set(func() { l.venue.gate = gate })
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // what a filing has
 	defer cancel()
-	if err := l.Ensure(ctx, "7", "op"); err != nil {
+	if err := l.Ensure(ctx, "7", anOperator, time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if m, err := l.Get(ctx, "7"); ctx.Err() == nil && (err != nil || m.Status != syntax.MarketUnknown || m.Title != "7") {

@@ -64,8 +64,9 @@ type Writes interface {
 	ApplyRecords(ctx context.Context, records []Record, every bool, now time.Time) (int, error)
 	// SetRated sets whether calls on a market count. Fault: ErrNotFound.
 	SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string, now time.Time) error
-	// InsertStub stores a market that no venue has confirmed, once.
-	InsertStub(ctx context.Context, id syntax.MarketID, now time.Time) error
+	// InsertStub stores a market that no venue has confirmed, once, for a call of an operator.
+	// stored is false where the operator has MaxUnconfirmed calls on such markets.
+	InsertStub(ctx context.Context, id syntax.MarketID, operator string, now time.Time) (stored bool, err error)
 	// InsertNative creates a native market with its first snapshot.
 	InsertNative(ctx context.Context, m Market) error
 	// FindSigned tells which market a signed message has made, if any.
@@ -168,11 +169,20 @@ func (s *Service) stale(m *Market, now time.Time) bool {
 var errLater = fault.New(fault.Unavailable, "signal_service_unavailable", "the market is not known yet and its venue has no time, try again").
 	With("retryAfterMs", 1000)
 
-// Ensure brings a market into the ledger for a call of an operator. A venue that cannot be
-// reached leaves a stub of status unknown, so that the call is not lost, and so does an operator
-// that has used up the reads of Fresh. A client without a free request leaves nothing. Faults:
-// market_not_found, errLater, db_unavailable.
-func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, operator string) error {
+// MaxUnconfirmed is how many calls of one operator wait for their venues to confirm the market.
+const MaxUnconfirmed = 20
+
+// errUnconfirmed refuses a call beyond MaxUnconfirmed.
+var errUnconfirmed = fault.New(fault.Limited, "rate_limited", fmt.Sprintf(
+	"%d of your calls wait until their venues confirm the market; call on known markets, or try again later", MaxUnconfirmed)).
+	With("limit", MaxUnconfirmed).With("retryAfterMs", int64(60_000))
+
+// Ensure brings a market into the ledger for a call of an operator, which waits for the venue
+// at most limit. A venue that cannot be reached leaves a stub of status unknown, so that the
+// call is not lost, and so does an operator that has used up the reads of Fresh. A client
+// without a free request leaves nothing. Faults: market_not_found, errLater, errUnconfirmed,
+// db_unavailable.
+func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, operator string, limit time.Duration) error {
 	v := s.fresh[id.Provider()]
 	if v == nil {
 		if _, found, err := s.store.FindMarket(ctx, id); err != nil || found {
@@ -182,10 +192,10 @@ func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, operator strin
 	}
 	leave := v.enter(operator)
 	if leave == nil {
-		return s.store.InsertStub(ctx, id, s.now())
+		return s.insertStub(ctx, id, operator)
 	}
 	defer leave()
-	wait, cancel := context.WithTimeout(ctx, patience)
+	wait, cancel := context.WithTimeout(ctx, min(patience, limit))
 	defer cancel()
 	_, err := s.fetch(wait, id, ForFiling)
 	switch {
@@ -194,7 +204,15 @@ func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, operator strin
 	case !errors.Is(err, ErrUnavailable):
 		return err
 	}
-	return s.store.InsertStub(ctx, id, s.now())
+	return s.insertStub(ctx, id, operator)
+}
+
+func (s *Service) insertStub(ctx context.Context, id syntax.MarketID, operator string) error {
+	stored, err := s.store.InsertStub(ctx, id, operator, s.now())
+	if err == nil && !stored {
+		err = errUnconfirmed
+	}
+	return err
 }
 
 // Refresh reads a market from its venue now and gives it as it is kept after,

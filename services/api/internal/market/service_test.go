@@ -45,7 +45,7 @@ func TestAbsentMarkets(t *testing.T) {
 		if _, err := l.Get(t.Context(), "404"); !errors.Is(err, market.ErrNotFound) {
 			t.Errorf("get: %v", err)
 		}
-		if err := l.Ensure(t.Context(), "404", "op"); !errors.Is(err, market.ErrNotFound) {
+		if err := l.Ensure(t.Context(), "404", anOperator, time.Second); !errors.Is(err, market.ErrNotFound) {
 			t.Errorf("ensure: %v", err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestAbsentMarkets(t *testing.T) {
 		if _, err := l.Get(t.Context(), id); !errors.Is(err, market.ErrNotFound) {
 			t.Errorf("get %s: %v", id, err)
 		}
-		if err := l.Ensure(t.Context(), id, "op"); !errors.Is(err, market.ErrNotFound) {
+		if err := l.Ensure(t.Context(), id, anOperator, time.Second); !errors.Is(err, market.ErrNotFound) {
 			t.Errorf("ensure %s: %v", id, err)
 		}
 	}
@@ -84,11 +84,11 @@ func TestVenueDown(t *testing.T) {
 		t.Errorf("kept market reads %s", m.Status)
 	}
 	for range 2 {
-		if err := l.Ensure(t.Context(), "7", "op"); err != nil {
+		if err := l.Ensure(t.Context(), "7", anOperator, time.Second); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.Ensure(t.Context(), "9", "op"); err != nil {
+	if err := l.Ensure(t.Context(), "9", anOperator, time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if m := l.get("7"); m.Status != syntax.MarketUnknown || m.Title != "7" || m.Yes != nil || m.FetchedAt != nil {

@@ -7,6 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
+const anOperator = "0199f0a4-0000-7000-8000-000000000001"
+
 // Integrity P8: a round asks the venue for each market with waiting calls, publishes the calls
 // that it confirms, voids those that it denies, and leaves those that it does not answer for.
 func TestUnconfirmedMarketsAreAskedFor(t *testing.T) {
@@ -14,7 +16,7 @@ func TestUnconfirmedMarketsAreAskedFor(t *testing.T) {
 	l := setup(t)
 	for _, id := range []string{"7", "8"} {
 		l.venue.set(func() { l.venue.down = true })
-		if err := l.Ensure(t.Context(), syntax.MarketID(id), "op"); err != nil {
+		if err := l.Ensure(t.Context(), syntax.MarketID(id), anOperator, time.Second); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := l.admin.Exec(t.Context(), `WITH who AS (

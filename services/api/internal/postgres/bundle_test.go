@@ -115,10 +115,13 @@ func (b *bundle) nativeMarket(id string, prior int) {
 // noVenues are markets whose venues are not connected.
 type noVenues struct{}
 
-func (noVenues) Ensure(context.Context, syntax.MarketID, string) error { return market.ErrNotFound }
-func (noVenues) Fresh(context.Context, syntax.MarketID, string) error  { return market.ErrUnavailable }
-func (noVenues) Connected(syntax.MarketID) bool                        { return false }
-func (noVenues) Called(syntax.MarketID, *time.Time)                    {}
+func (noVenues) Ensure(context.Context, syntax.MarketID, string, time.Duration) error {
+	return market.ErrNotFound
+}
+
+func (noVenues) Fresh(context.Context, syntax.MarketID, string) error { return market.ErrUnavailable }
+func (noVenues) Connected(syntax.MarketID) bool                       { return false }
+func (noVenues) Called(syntax.MarketID, *time.Time)                   {}
 
 func newDraft(market string, side syntax.Side, price int) signal.Draft {
 	return signal.Draft{

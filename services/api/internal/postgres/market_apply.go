@@ -187,9 +187,18 @@ func (c *marketColumns) args() []any {
 	}
 }
 
-// InsertStub stores a market that no venue has confirmed, once. Its title is its id.
-func (s *Store) InsertStub(ctx context.Context, id syntax.MarketID, now time.Time) error {
-	return insertStub(ctx, s.pool, id, now)
+// InsertStub stores a market that no venue has confirmed, once, for a call of an operator. Its
+// title is its id. stored is false, and nothing is written, where market.MaxUnconfirmed calls
+// of the operator are on such markets.
+func (s *Store) InsertStub(ctx context.Context, id syntax.MarketID, operator string, now time.Time) (stored bool, err error) {
+	var waiting int
+	if err := s.pool.QueryRow(ctx, query("unconfirmed_count"), operator).Scan(&waiting); err != nil {
+		return false, pg.Fault(fmt.Errorf("count unconfirmed calls: %w", err))
+	}
+	if waiting >= market.MaxUnconfirmed {
+		return false, nil
+	}
+	return true, insertStub(ctx, s.pool, id, now)
 }
 
 func insertStub(ctx context.Context, db interface {

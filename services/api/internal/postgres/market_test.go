@@ -245,9 +245,7 @@ func TestStub(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for range 2 {
-		if err := b.InsertStub(t.Context(), "41", b.clock.Now()); err != nil {
-			t.Fatal(err)
-		}
+		b.stub("41")
 	}
 	_, hash := b.operator("early")
 	d := newDraft("41", syntax.Yes, 6000)

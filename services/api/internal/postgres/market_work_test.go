@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
@@ -27,7 +29,7 @@ func (b *bundle) priced(at time.Time, ids ...string) {
 func (b *bundle) stub(ids ...string) {
 	b.t.Helper()
 	for _, id := range ids {
-		if err := b.InsertStub(b.t.Context(), syntax.MarketID(id), b.clock.Now()); err != nil {
+		if _, err := b.InsertStub(b.t.Context(), syntax.MarketID(id), uuid.NewString(), b.clock.Now()); err != nil {
 			b.t.Fatal(err)
 		}
 	}

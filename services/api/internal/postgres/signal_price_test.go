@@ -310,9 +310,7 @@ func TestFactsOfTheLedger(t *testing.T) {
 	b.venueMarket("7", 3000)
 	b.venueMarket("8", 3000)
 	b.exec(`UPDATE api.markets SET end_date = NULL WHERE market_id = '8'`)
-	if err := b.InsertStub(t.Context(), "9", b.clock.Now()); err != nil {
-		t.Fatal(err)
-	}
+	b.stub("9")
 	_, hash := b.operator("facts")
 	crowd, ttr := syntax.Bps(9000), 5
 	for _, c := range []struct {

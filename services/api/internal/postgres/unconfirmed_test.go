@@ -1,9 +1,12 @@
 package postgres
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
@@ -130,5 +133,28 @@ func TestDeniedCallIsVoid(t *testing.T) {
 	}
 	if n := b.count(`SELECT count(*) FROM api.unconfirmed_signals WHERE text_take IS NOT NULL`); n != 0 {
 		t.Errorf("%d texts are left", n)
+	}
+}
+
+// Calls of one operator on invented ids: beyond the bound nothing is stored, and others go on.
+func TestStubsOfAnOperatorAreBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	who, hash := b.operator("flood")
+	for i := range market.MaxUnconfirmed {
+		id := fmt.Sprint(500 + i)
+		b.stub(id)
+		d := newDraft(id, syntax.Yes, 3000)
+		d.Venue = signal.VenueAsked
+		b.tried(hash, d, signal.VerdictFiled)
+	}
+	for operator, want := range map[string]bool{who: false, uuid.NewString(): true} {
+		if stored, err := b.InsertStub(t.Context(), "600", operator, b.clock.Now()); err != nil || stored != want {
+			t.Errorf("operator %s: stored %v, %v", operator, stored, err)
+		}
+	}
+	b.exec(`UPDATE api.unconfirmed_signals SET denied_at = now(), text_take = NULL`)
+	if stored, err := b.InsertStub(t.Context(), "601", who, b.clock.Now()); err != nil || !stored {
+		t.Errorf("after the denials: stored %v, %v", stored, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
@@ -159,7 +160,7 @@ func (l *venueLedger) called(question string, n int) string {
 	id := l.sim.create(question)
 	l.advance(-time.Minute)
 	defer l.advance(time.Minute)
-	if err := l.markets.Ensure(l.t.Context(), syntax.MarketID(id), id); err != nil {
+	if err := l.markets.Ensure(l.t.Context(), syntax.MarketID(id), uuid.NewString(), time.Second); err != nil {
 		l.t.Fatal(err)
 	}
 	l.file(id, n)
@@ -262,7 +263,7 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 		t.Errorf("read: %v", err)
 	}
 	service := signal.NewService(l.store, l.markets, l.time)
-	if err := l.markets.Ensure(t.Context(), syntax.MarketID(fresh), "op"); err != nil {
+	if err := l.markets.Ensure(t.Context(), syntax.MarketID(fresh), uuid.NewString(), time.Second); err != nil {
 		t.Error(err)
 	}
 	l.file(fresh, 1)

@@ -63,9 +63,9 @@ type Store interface {
 
 // Markets reads venues for calls.
 type Markets interface {
-	// Ensure brings a market into the ledger that a filing did not find there. It faults with
-	// market_not_found when its venue denies it.
-	Ensure(ctx context.Context, id syntax.MarketID, operator string) error
+	// Ensure brings a market into the ledger that a filing did not find there, and waits for
+	// its venue at most limit. It faults with market_not_found when its venue denies it.
+	Ensure(ctx context.Context, id syntax.MarketID, operator string, limit time.Duration) error
 	// Fresh reads a market that is in the ledger without a fresh quote. It faults with
 	// market_not_found when its venue denies it; with any other fault there is no new answer.
 	Fresh(ctx context.Context, id syntax.MarketID, operator string) error
@@ -136,8 +136,8 @@ func (f Filing) asksVenue() bool {
 	return f.Verdict == VerdictUnknown || f.Verdict == VerdictStub || f.Verdict == VerdictQuote
 }
 
-// askVenue reads the market of a call at its venue, and notes the outcome in the draft. A read
-// for a quote that does not end within limit is no failure.
+// askVenue reads the market of a call at its venue, for at most limit, and notes the outcome in
+// the draft. A read for a quote that does not end in time is no failure.
 func (s *Service) askVenue(ctx context.Context, f Filing, draft *Draft, limit time.Duration) error {
 	draft.Venue = VenueAsked
 	var err error
@@ -146,7 +146,7 @@ func (s *Service) askVenue(ctx context.Context, f Filing, draft *Draft, limit ti
 		defer cancel()
 		err = s.markets.Fresh(wait, draft.MarketID, f.Actor)
 	} else {
-		err = s.markets.Ensure(ctx, draft.MarketID, f.Actor)
+		err = s.markets.Ensure(ctx, draft.MarketID, f.Actor, limit)
 	}
 	switch {
 	case errors.Is(err, market.ErrNotFound) && f.Verdict != VerdictUnknown:
