@@ -35,13 +35,21 @@ func TestCallBoundsTheSlippage(t *testing.T) {
 	_, bad := d.run(refused, "call", "701122", "no", "--price", "68.5", "--max-slippage", "0.5", "--hub", moved.URL)
 	d.has(bad, "NO costs 7100 bps", "--max-slippage")
 	d.has(moved.said[0], `"maxSlippageBps":50`)
-	hub := serve(t, noQuote, noQuote, says(200, `{"ok":true,"id":"`+signalID+`",`+unverified+`}`))
+	hub := serve(t, noQuote, says(200, `{"ok":true,"id":"`+signalID+`",`+unverified+`}`))
 	_, bad = d.run(refused, "call", "701122", "no", "--price", "68.5", "--hub", hub.URL)
 	d.has(bad, "--allow-unverified")
 	out, _ := d.run(done, "call", "701122", "no", "--price", "68.5", "--allow-unverified", "--hub", hub.URL)
 	d.has(out, signalID)
-	if strings.Contains(hub.said[2], "maxSlippageBps") || hub.asked[1].Header.Get("Idempotency-Key") != hub.asked[2].Header.Get("Idempotency-Key") {
-		t.Errorf("%s", hub.said[2])
+	d.has(hub.said[1], `"maxSlippageBps":200`, `"allowUnverified":true`)
+	if strings.Contains(hub.said[0], "allowUnverified") {
+		t.Errorf("without the flag the command sends %s", hub.said[0])
+	}
+	for _, refusal := range []string{`{"error":"price_moved","reason":"moved"}`, `{"error":"idempotency_key_reused"}`} {
+		hub = serve(t, says(409, refusal))
+		d.run(refused, "call", "701122", "no", "--price", "68.5", "--allow-unverified", "--hub", hub.URL)
+		if len(hub.asked) != 1 {
+			t.Errorf("%s: %d requests; want 1", refusal, len(hub.asked))
+		}
 	}
 }
 
@@ -94,6 +102,10 @@ func TestCallAsksOnATerminal(t *testing.T) {
 	out, bad := d.run(done, file(hub)...)
 	d.has(bad, "without points?")
 	d.has(out, "does not count")
+	d.has(hub.said[2], `"maxSlippageBps":200`, `"allowUnverified":true`)
+	if key := "Idempotency-Key"; hub.asked[1].Header.Get(key) == "" || hub.asked[1].Header.Get(key) != hub.asked[2].Header.Get(key) {
+		t.Errorf("the keys are %q and %q; want the same", hub.asked[1].Header.Get(key), hub.asked[2].Header.Get(key))
+	}
 	d.in = "y\nn\n"
 	hub = serve(t, dry, noQuote)
 	_, bad = d.run(refused, file(hub)...)

@@ -47,8 +47,10 @@ type Draft struct {
 	BodyHash         []byte                 `protobuf:"bytes,17,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"` // SHA-256 of the body, set with idempotency_key
 	// Largest amount in bps, 0 to 10000, by which the price of the side may be worse than price_bps; absent: no limit.
 	MaxSlippageBps *int32 `protobuf:"varint,18,opt,name=max_slippage_bps,json=maxSlippageBps,proto3,oneof" json:"max_slippage_bps,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// With max_slippage_bps, a call without a fresh quote is stored unverified instead of refused.
+	AllowUnverified bool `protobuf:"varint,19,opt,name=allow_unverified,json=allowUnverified,proto3" json:"allow_unverified,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Draft) Reset() {
@@ -205,6 +207,13 @@ func (x *Draft) GetMaxSlippageBps() int32 {
 		return *x.MaxSlippageBps
 	}
 	return 0
+}
+
+func (x *Draft) GetAllowUnverified() bool {
+	if x != nil {
+		return x.AllowUnverified
+	}
+	return false
 }
 
 type Signal struct {
@@ -1876,7 +1885,7 @@ var File_signal_v1_signal_proto protoreflect.FileDescriptor
 
 const file_signal_v1_signal_proto_rawDesc = "" +
 	"\n" +
-	"\x16signal/v1/signal.proto\x12\x14signalcast.signal.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aoperator/v1/operator.proto\"\xdb\x06\n" +
+	"\x16signal/v1/signal.proto\x12\x14signalcast.signal.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aoperator/v1/operator.proto\"\x86\a\n" +
 	"\x05Draft\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tmarket_id\x18\x02 \x01(\tR\bmarketId\x12\x1c\n" +
@@ -1900,7 +1909,8 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x0fidempotency_key\x18\x10 \x01(\tH\n" +
 	"R\x0eidempotencyKey\x88\x01\x01\x12\x1b\n" +
 	"\tbody_hash\x18\x11 \x01(\fR\bbodyHash\x12-\n" +
-	"\x10max_slippage_bps\x18\x12 \x01(\x05H\vR\x0emaxSlippageBps\x88\x01\x01B\x0f\n" +
+	"\x10max_slippage_bps\x18\x12 \x01(\x05H\vR\x0emaxSlippageBps\x88\x01\x01\x12)\n" +
+	"\x10allow_unverified\x18\x13 \x01(\bR\x0fallowUnverifiedB\x0f\n" +
 	"\r_market_titleB\r\n" +
 	"\v_channel_idB\r\n" +
 	"\v_confidenceB\x10\n" +

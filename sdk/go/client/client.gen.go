@@ -3121,7 +3121,9 @@ type Created struct {
 
 // CreationDraft defines model for CreationDraft.
 type CreationDraft struct {
-	Confidence *int `json:"confidence,omitempty"`
+	// AllowUnverified With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false.
+	AllowUnverified *bool `json:"allowUnverified,omitempty"`
+	Confidence      *int  `json:"confidence,omitempty"`
 
 	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key.
 	DryRun *bool `json:"dryRun,omitempty"`
@@ -5840,9 +5842,11 @@ type Signal struct {
 
 // SignalDraft defines model for SignalDraft.
 type SignalDraft struct {
-	ChannelID   *string `json:"channelId,omitempty"`
-	ClobTokenID *string `json:"clobTokenId,omitempty"`
-	Confidence  *int    `json:"confidence,omitempty"`
+	// AllowUnverified With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false.
+	AllowUnverified *bool   `json:"allowUnverified,omitempty"`
+	ChannelID       *string `json:"channelId,omitempty"`
+	ClobTokenID     *string `json:"clobTokenId,omitempty"`
+	Confidence      *int    `json:"confidence,omitempty"`
 
 	// CrowdLeanBps Kept for audit, never on the signal.
 	CrowdLeanBps *int `json:"crowdLeanBps,omitempty"`
@@ -6591,7 +6595,7 @@ type StreamerStatus string
 // SubmitSignalCall defines model for SubmitSignalCall.
 type SubmitSignalCall struct {
 	Arguments *struct {
-		// AllowUnverified File without points when the market has no fresh quote, instead of price_moved.
+		// AllowUnverified File without points when the market has no fresh quote, instead of price_moved. A price that moved is still refused.
 		AllowUnverified *bool `json:"allowUnverified,omitempty"`
 
 		// Confidence How sure, in percent.

@@ -196,6 +196,8 @@ const (
 	ErrInvalidCrowdLeanBps Code = "invalid_crowd_lean_bps"
 	// ErrInvalidMaxSlippageBps is 400: Whole number, 0 to 10000, or null.
 	ErrInvalidMaxSlippageBps Code = "invalid_max_slippage_bps"
+	// ErrInvalidAllowUnverified is 400: true, false or null.
+	ErrInvalidAllowUnverified Code = "invalid_allow_unverified"
 	// ErrInvalidDryRun is 400: true, false or null.
 	ErrInvalidDryRun Code = "invalid_dry_run"
 	// ErrMissingType is 400: a required member or parameter is not there.
@@ -444,6 +446,7 @@ var Codes = []Code{
 	ErrInvalidClobTokenID,
 	ErrInvalidCrowdLeanBps,
 	ErrInvalidMaxSlippageBps,
+	ErrInvalidAllowUnverified,
 	ErrInvalidDryRun,
 	ErrMissingType,
 	ErrInvalidType,

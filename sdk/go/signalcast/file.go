@@ -46,7 +46,8 @@ type FileOptions struct {
 	// the same call, also in another run of a program that never got its answer. Empty: a new one.
 	IdempotencyKey string
 	// AllowUnverified files a call without points where the market has no fresh quote, instead
-	// of ErrPriceMoved with the reason unverified.
+	// of ErrPriceMoved with the reason unverified. A price that moved is still refused. False
+	// leaves AllowUnverified of the draft as it is.
 	AllowUnverified bool
 }
 
@@ -66,9 +67,8 @@ func (s Signals) FileAs(ctx context.Context, key string, draft client.SignalDraf
 func (s Signals) FileWith(ctx context.Context, draft client.SignalDraft, o FileOptions) (Filed, error) {
 	key := cmp.Or(o.IdempotencyKey, rand.Text())
 	ctx, tries := withAccount(ctx)
-	filed, err := bounded(&draft.MaxSlippageBps, o.AllowUnverified, func() (filedAnswer, error) {
-		return read[filedAnswer](s.c.Hub.FileSignal(ctx, &client.FileSignalParams{IdempotencyKey: &key}, draft))
-	})
+	setBound(&draft.MaxSlippageBps, &draft.AllowUnverified, o.AllowUnverified)
+	filed, err := read[filedAnswer](s.c.Hub.FileSignal(ctx, &client.FileSignalParams{IdempotencyKey: &key}, draft))
 	if err == nil {
 		return Filed{ID: filed.ID, Numbers: filed.Numbers}, nil
 	}
@@ -88,9 +88,8 @@ type filedAnswer struct {
 func (s Signals) DryRun(ctx context.Context, draft client.SignalDraft) (Numbers, error) {
 	yes := true
 	draft.DryRun = &yes
-	return bounded(&draft.MaxSlippageBps, false, func() (Numbers, error) {
-		return read[Numbers](s.c.Hub.FileSignal(ctx, nil, draft))
-	})
+	setBound(&draft.MaxSlippageBps, &draft.AllowUnverified, false)
+	return read[Numbers](s.c.Hub.FileSignal(ctx, nil, draft))
 }
 
 // Create files a call by P/signals, with a key or a token of an app; the hub attests it.
@@ -102,35 +101,28 @@ func (s Signals) Create(ctx context.Context, draft client.CreationDraft) (client
 // CreateWith is Create with options.
 func (s Signals) CreateWith(ctx context.Context, draft client.CreationDraft, o FileOptions) (client.Created, error) {
 	key := cmp.Or(o.IdempotencyKey, rand.Text())
-	return bounded(&draft.MaxSlippageBps, o.AllowUnverified, func() (client.Created, error) {
-		return read[client.Created](s.c.Hub.CreateSignal(ctx, &client.CreateSignalParams{IdempotencyKey: &key}, draft))
-	})
+	setBound(&draft.MaxSlippageBps, &draft.AllowUnverified, o.AllowUnverified)
+	return read[client.Created](s.c.Hub.CreateSignal(ctx, &client.CreateSignalParams{IdempotencyKey: &key}, draft))
 }
 
 // DryRunCreate checks a call as Create does and stores nothing.
 func (s Signals) DryRunCreate(ctx context.Context, draft client.CreationDraft) (Numbers, error) {
 	yes := true
 	draft.DryRun = &yes
-	return bounded(&draft.MaxSlippageBps, false, func() (Numbers, error) {
-		return read[Numbers](s.c.Hub.CreateSignal(ctx, nil, draft))
-	})
+	setBound(&draft.MaxSlippageBps, &draft.AllowUnverified, false)
+	return read[Numbers](s.c.Hub.CreateSignal(ctx, nil, draft))
 }
 
-// bounded sends a call with a bound of the slippage. Where unverified calls are allowed and
-// there is no quote, it sends the call again without the bound. It does so too where the
-// idempotency key was used before, because that may have been by the call without the bound.
-func bounded[T any](bound **int, unverified bool, send func() (T, error)) (T, error) {
+// setBound sets the members of a draft that limit its price. A draft without a bound has
+// DefaultMaxSlippageBps.
+func setBound(bound **int, unverified **bool, allow bool) {
 	if *bound == nil {
 		most := DefaultMaxSlippageBps
 		*bound = &most
 	}
-	v, err := send()
-	e := (*Error)(nil)
-	if !unverified || !errors.As(err, &e) || e.Code != ErrIdempotencyKeyReused && (e.Code != ErrPriceMoved || e.Reason() != "unverified") {
-		return v, err
+	if allow {
+		*unverified = &allow
 	}
-	*bound = nil
-	return send()
 }
 
 // standing reads the locked call that already_predicted names after an answer was lost. It

@@ -52,34 +52,48 @@ func TestFileSendsABoundAndAnswersTheStoredNumbers(t *testing.T) {
 	}
 }
 
-// Integrity P14: a market without a quote refuses the call unless unverified calls are allowed.
-func TestAllowUnverifiedFilesWithoutABound(t *testing.T) {
+// Integrity P14: allowUnverified is sent with the bound, in the only request of a call. The
+// server judges both, so that a refusal is not answered with another request.
+func TestAllowUnverifiedIsSentWithTheBound(t *testing.T) {
 	t.Parallel()
-	for name, refused := range map[string]string{
-		"no quote":                   `{"error":"price_moved","reason":"unverified"}`,
-		"filed before without bound": `{"error":"idempotency_key_reused"}`,
-		"moved":                      `{"error":"price_moved","reason":"moved","noPriceBps":7100}`,
+	var bodies []string
+	status, answer := 200, `{"ok":true,"id":"`+filedID+`","priceVerified":false}`
+	c, asked := served(t, Options{Token: Key("dk_x")}, func(_ int, w http.ResponseWriter, r *http.Request) {
+		m := sent(t, r)
+		bodies = append(bodies, fmt.Sprint(m["maxSlippageBps"], m["allowUnverified"], m["dryRun"]))
+		say(w, status, answer)
+	})
+	allow, fifty, yes := FileOptions{IdempotencyKey: "mine", AllowUnverified: true}, 50, true
+	own := noAt6850
+	own.MaxSlippageBps, own.AllowUnverified = &fifty, &yes
+	if filed, err := c.Signals.FileWith(t.Context(), noAt6850, allow); err != nil || filed.ID == uuid.Nil || filed.PriceVerified {
+		t.Errorf("%+v %v", filed, err)
+	}
+	_, _ = c.Signals.File(t.Context(), noAt6850)
+	_, _ = c.Signals.File(t.Context(), own)
+	_, _ = c.Signals.CreateWith(t.Context(), client.CreationDraft{}, allow)
+	_, _ = c.Signals.DryRun(t.Context(), own)
+	if got, want := fmt.Sprintf("%q", bodies), `["200 true <nil>" "200 <nil> <nil>" "50 true <nil>" "200 true <nil>" "50 true true"]`; got != want {
+		t.Errorf("bound, allowUnverified and dryRun are sent as %s; want %s", got, want)
+	}
+	if noAt6850.AllowUnverified != nil {
+		t.Error("the draft of the caller was changed")
+	}
+	for reason, refused := range map[string]string{
+		"unverified": `{"error":"price_moved","reason":"unverified"}`,
+		"moved":      `{"error":"price_moved","reason":"moved","noPriceBps":7100}`,
+		"":           `{"error":"idempotency_key_reused"}`,
 	} {
-		c, asked := served(t, Options{Token: Key("dk_x")}, func(_ int, w http.ResponseWriter, r *http.Request) {
-			if sent(t, r)["maxSlippageBps"] != nil {
-				say(w, 409, refused)
-				return
+		status, answer = 409, refused
+		for _, o := range []FileOptions{{}, allow} {
+			before := asked.Load()
+			_, err := c.Signals.FileWith(t.Context(), noAt6850, o)
+			if e := (*Error)(nil); !errors.As(err, &e) || e.Reason() != reason || errors.Is(err, ErrPriceMoved) == (reason == "") {
+				t.Errorf("%s with %+v: %v", refused, o, err)
 			}
-			say(w, 200, `{"ok":true,"id":"`+filedID+`","priceVerified":false}`)
-		})
-		if _, err := c.Signals.File(t.Context(), noAt6850); err == nil || asked.Load() != 1 {
-			t.Errorf("%s: %v after %d requests", name, err, asked.Load())
-		}
-		filed, err := c.Signals.FileWith(t.Context(), noAt6850, FileOptions{IdempotencyKey: "mine", AllowUnverified: true})
-		if name == "moved" {
-			e := (*Error)(nil)
-			if !errors.Is(err, ErrPriceMoved) || !errors.As(err, &e) || e.Reason() != "moved" {
-				t.Errorf("%s: %v", name, err)
+			if n := asked.Load() - before; n != 1 {
+				t.Errorf("%s with %+v: %d requests; want 1", refused, o, n)
 			}
-			continue
-		}
-		if err != nil || filed.ID == uuid.Nil || filed.PriceVerified {
-			t.Errorf("%s: %+v %v", name, filed, err)
 		}
 	}
 }

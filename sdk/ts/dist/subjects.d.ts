@@ -27,7 +27,10 @@ export interface Filed extends Numbers {
 export interface Filing extends Ending {
     /** Under the same key the same call is the same call for 24 hours, also in another run; left out, a new one. */
     idempotencyKey?: string | undefined;
-    /** File a call without points where the market has no fresh quote, instead of PriceMovedError with the reason `unverified`. */
+    /**
+     * File a call without points where the market has no fresh quote, instead of PriceMovedError with the reason `unverified`. A price
+     * that moved is still refused. Left out: `allowUnverified` of the draft.
+     */
     allowUnverified?: boolean | undefined;
 }
 /** Calls, their history and the feeds around them. */
@@ -37,34 +40,9 @@ export declare class Signals extends Subject {
     /** Checks a call as `file` does and stores nothing. No venue is asked, so a call without a known quote is not verified. */
     dryRun(draft: Schemas['SignalDraft'], { signal }?: Ending): Promise<Numbers>;
     /** Files a call with a key or a token of an app; the hub attests it. */
-    create: (draft: Schemas["CreationDraft"], { idempotencyKey, allowUnverified, signal }?: Filing) => Promise<{
-        id: string;
-        marketYesBps: number | null;
-        messageId: string;
-        noPriceBps: number | null;
-        ok: boolean;
-        priceAtPrediction: number;
-        priceVerified: boolean;
-        rated: boolean;
-        receiptUrl: string;
-        scoreBasisBps: number;
-        uri: string;
-        warnings: string[];
-        yesPriceBps: number | null;
-    }>;
+    create: (draft: Schemas["CreationDraft"], { idempotencyKey, allowUnverified, signal }?: Filing) => Promise<Schemas["Created"]>;
     /** Checks a call as `create` does and stores nothing. */
-    dryRunCreate: (draft: Schemas["CreationDraft"], { signal }?: Ending) => Promise<{
-        dryRun: import("./openapi.gen.js").components["schemas"]["True"];
-        marketYesBps: number | null;
-        noPriceBps: number | null;
-        ok: import("./openapi.gen.js").components["schemas"]["True"];
-        priceAtPrediction: number;
-        priceVerified: boolean;
-        rated: boolean;
-        scoreBasisBps: number;
-        warnings: string[];
-        yesPriceBps: number | null;
-    }>;
+    dryRunCreate: (draft: Schemas["CreationDraft"], { signal }?: Ending) => Promise<Schemas["DryFiled"]>;
     get: (id: string, e?: Ending) => Promise<{
         callsign: string | null;
         closePrice: number | null;

@@ -1,5 +1,5 @@
 // What users need, by subject. Everything else is `request` of the client.
-import { AlreadyPredictedError, ApiError } from './errors.js';
+import { AlreadyPredictedError } from './errors.js';
 import { open } from './feed.js';
 import { SignalcastError } from './errors.js';
 import { pages } from './pages.js';
@@ -19,30 +19,15 @@ class Subject {
 }
 /** The bound that `file` and `create` send where the draft has none: the side costs at most this much more than the stated price. */
 export const defaultMaxSlippageBps = 200;
-/**
- * bounded sends a draft with a bound of the slippage. Where unverified calls are allowed and there is no quote, it sends the draft
- * again without the bound. It does so too where the key was used before, because that may have been by the call without the bound.
- */
-async function bounded(draft, unverified, send) {
-    try {
-        return await send({ ...draft, maxSlippageBps: draft.maxSlippageBps ?? defaultMaxSlippageBps });
-    }
-    catch (e) {
-        if (!unverified || !(e instanceof ApiError))
-            throw e;
-        if (e.code !== 'idempotency_key_reused' && (e.code !== 'price_moved' || e.extra['reason'] !== 'unverified'))
-            throw e;
-        const { maxSlippageBps: _, ...free } = draft;
-        return send(free);
-    }
-}
+/** withBound returns a draft with a bound of the slippage, defaultMaxSlippageBps where it has none, and with `allowUnverified`. */
+const withBound = (draft, allowUnverified = draft.allowUnverified) => ({ ...draft, maxSlippageBps: draft.maxSlippageBps ?? defaultMaxSlippageBps, allowUnverified });
 /** Calls, their history and the feeds around them. */
 export class Signals extends Subject {
     /** Files a call. Throws AlreadyPredictedError, whose `id` is the locked call, PriceMovedError, MarketClosedError and others. */
     async file(draft, { idempotencyKey = nonce(), allowUnverified, signal } = {}) {
         const tries = { lost: false };
         try {
-            const { value } = await bounded(draft, allowUnverified, (body) => this.sender.json('POST', '/api/predictions', { body, idempotencyKey, signal }, tries));
+            const { value } = await this.sender.json('POST', '/api/predictions', { body: withBound(draft, allowUnverified), idempotencyKey, signal }, tries);
             const { ok: _, receiptUrl: __, ...filed } = value;
             return { ...filed, found: false };
         }
@@ -59,14 +44,14 @@ export class Signals extends Subject {
     }
     /** Checks a call as `file` does and stores nothing. No venue is asked, so a call without a known quote is not verified. */
     async dryRun(draft, { signal } = {}) {
-        const { value } = await bounded(draft, false, (body) => this.sender.json('POST', '/api/predictions', { body: { ...body, dryRun: true }, signal }));
+        const { value } = await this.sender.json('POST', '/api/predictions', { body: { ...withBound(draft), dryRun: true }, signal });
         const { ok: _, dryRun: __, ...numbers } = value;
         return numbers;
     }
     /** Files a call with a key or a token of an app; the hub attests it. */
-    create = (draft, { idempotencyKey = nonce(), allowUnverified, signal } = {}) => bounded(draft, allowUnverified, (body) => this.ask('POST', '/api/protocol/v1/signals', { body, idempotencyKey, signal }));
+    create = (draft, { idempotencyKey = nonce(), allowUnverified, signal } = {}) => this.ask('POST', '/api/protocol/v1/signals', { body: withBound(draft, allowUnverified), idempotencyKey, signal });
     /** Checks a call as `create` does and stores nothing. */
-    dryRunCreate = (draft, { signal } = {}) => bounded(draft, false, (body) => this.ask('POST', '/api/protocol/v1/signals', { body: { ...body, dryRun: true }, signal }));
+    dryRunCreate = (draft, { signal } = {}) => this.ask('POST', '/api/protocol/v1/signals', { body: { ...withBound(draft), dryRun: true }, signal });
     get = (id, e = {}) => this.ask('GET', '/api/signals/{id}', { path: { id }, ...e });
     /** Adds to the history of a call of one's own. That never changes the call. */
     addEvent = (id, body, e = {}) => this.ask('POST', '/api/signals/{id}/events', { path: { id }, body, idempotencyKey: nonce(), ...e });

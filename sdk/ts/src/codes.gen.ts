@@ -98,6 +98,7 @@ export const errorCodes = [
   'invalid_clob_token_id',
   'invalid_crowd_lean_bps',
   'invalid_max_slippage_bps',
+  'invalid_allow_unverified',
   'invalid_dry_run',
   'missing_type',
   'invalid_type',

@@ -4635,6 +4635,8 @@ export interface components {
             yesPriceBps: number | null;
         };
         CreationDraft: {
+            /** @description With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false. */
+            allowUnverified?: boolean | null;
             confidence?: number;
             /** @description Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. */
             dryRun?: boolean | null;
@@ -6837,6 +6839,8 @@ export interface components {
             timeToResolution: number | null;
         };
         SignalDraft: {
+            /** @description With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false. */
+            allowUnverified?: boolean | null;
             channelId?: string | null;
             clobTokenId?: string | null;
             confidence?: number | null;
@@ -7341,7 +7345,7 @@ export interface components {
         StreamerStatus: "none" | "pending" | "approved" | "suspended";
         SubmitSignalCall: {
             arguments?: {
-                /** @description File without points when the market has no fresh quote, instead of price_moved. */
+                /** @description File without points when the market has no fresh quote, instead of price_moved. A price that moved is still refused. */
                 allowUnverified?: boolean;
                 /** @description How sure, in percent. */
                 confidence?: number;

@@ -1,5 +1,5 @@
 // What users need, by subject. Everything else is `request` of the client.
-import { AlreadyPredictedError, ApiError } from './errors.js';
+import { AlreadyPredictedError } from './errors.js';
 import { type FeedClient, type Options as FeedOptions, open } from './feed.js';
 import { SignalcastError } from './errors.js';
 import { pages } from './pages.js';
@@ -45,24 +45,18 @@ export interface Filed extends Numbers {
 export interface Filing extends Ending {
   /** Under the same key the same call is the same call for 24 hours, also in another run; left out, a new one. */
   idempotencyKey?: string | undefined;
-  /** File a call without points where the market has no fresh quote, instead of PriceMovedError with the reason `unverified`. */
+  /**
+   * File a call without points where the market has no fresh quote, instead of PriceMovedError with the reason `unverified`. A price
+   * that moved is still refused. Left out: `allowUnverified` of the draft.
+   */
   allowUnverified?: boolean | undefined;
 }
 
-/**
- * bounded sends a draft with a bound of the slippage. Where unverified calls are allowed and there is no quote, it sends the draft
- * again without the bound. It does so too where the key was used before, because that may have been by the call without the bound.
- */
-async function bounded<D extends { maxSlippageBps?: number | null | undefined }, T>(draft: D, unverified: boolean | undefined, send: (draft: D) => Promise<T>): Promise<T> {
-  try {
-    return await send({ ...draft, maxSlippageBps: draft.maxSlippageBps ?? defaultMaxSlippageBps });
-  } catch (e) {
-    if (!unverified || !(e instanceof ApiError)) throw e;
-    if (e.code !== 'idempotency_key_reused' && (e.code !== 'price_moved' || e.extra['reason'] !== 'unverified')) throw e;
-    const { maxSlippageBps: _, ...free } = draft;
-    return send(free as D);
-  }
-}
+type Bound = { maxSlippageBps?: number | null | undefined; allowUnverified?: boolean | null | undefined };
+
+/** withBound returns a draft with a bound of the slippage, defaultMaxSlippageBps where it has none, and with `allowUnverified`. */
+const withBound = <D extends Bound>(draft: D, allowUnverified = draft.allowUnverified): D =>
+  ({ ...draft, maxSlippageBps: draft.maxSlippageBps ?? defaultMaxSlippageBps, allowUnverified });
 
 /** Calls, their history and the feeds around them. */
 export class Signals extends Subject {
@@ -70,8 +64,7 @@ export class Signals extends Subject {
   async file(draft: Schemas['SignalDraft'], { idempotencyKey = nonce(), allowUnverified, signal }: Filing = {}): Promise<Filed> {
     const tries = { lost: false };
     try {
-      const { value } = await bounded(draft, allowUnverified, (body) =>
-        this.sender.json('POST', '/api/predictions', { body, idempotencyKey, signal }, tries));
+      const { value } = await this.sender.json('POST', '/api/predictions', { body: withBound(draft, allowUnverified), idempotencyKey, signal }, tries);
       const { ok: _, receiptUrl: __, ...filed } = value as Schemas['Filed'];
       return { ...filed, found: false };
     } catch (e) {
@@ -86,21 +79,18 @@ export class Signals extends Subject {
 
   /** Checks a call as `file` does and stores nothing. No venue is asked, so a call without a known quote is not verified. */
   async dryRun(draft: Schemas['SignalDraft'], { signal }: Ending = {}): Promise<Numbers> {
-    const { value } = await bounded(draft, false, (body) =>
-      this.sender.json('POST', '/api/predictions', { body: { ...body, dryRun: true }, signal }));
+    const { value } = await this.sender.json('POST', '/api/predictions', { body: { ...withBound(draft), dryRun: true }, signal });
     const { ok: _, dryRun: __, ...numbers } = value as Schemas['DryFiled'];
     return numbers;
   }
 
   /** Files a call with a key or a token of an app; the hub attests it. */
   create = (draft: Schemas['CreationDraft'], { idempotencyKey = nonce(), allowUnverified, signal }: Filing = {}) =>
-    bounded(draft, allowUnverified, (body) =>
-      this.ask('POST', '/api/protocol/v1/signals', { body, idempotencyKey, signal }) as Promise<Schemas['Created']>);
+    this.ask('POST', '/api/protocol/v1/signals', { body: withBound(draft, allowUnverified), idempotencyKey, signal }) as Promise<Schemas['Created']>;
 
   /** Checks a call as `create` does and stores nothing. */
   dryRunCreate = (draft: Schemas['CreationDraft'], { signal }: Ending = {}) =>
-    bounded(draft, false, (body) =>
-      this.ask('POST', '/api/protocol/v1/signals', { body: { ...body, dryRun: true }, signal }) as Promise<Schemas['DryFiled']>);
+    this.ask('POST', '/api/protocol/v1/signals', { body: { ...withBound(draft), dryRun: true }, signal }) as Promise<Schemas['DryFiled']>;
 
   get = (id: string, e: Ending = {}) => this.ask('GET', '/api/signals/{id}', { path: { id }, ...e });
 

@@ -94,15 +94,22 @@ test('a call is sent with a bound of 200 bps and answers the stored numbers (int
   assert.deepEqual(asked.map((a) => JSON.parse(a.body).maxSlippageBps), [200, 0, 200]);
 });
 
-test('a market without a quote refuses a call unless unverified calls are allowed (integrity P14)', async (t) => {
-  for (const [error, reason, again] of [['price_moved', 'unverified', true], ['idempotency_key_reused', undefined, true], ['price_moved', 'moved', false]]) {
-    const refused = { status: 409, body: { error, reason, yesPriceBps: 3200, noPriceBps: 6900 } };
-    const [c, asked] = await served(t, (_, r) => ('maxSlippageBps' in JSON.parse(r.body) ? refused : { body: { ok: true, id, ...numbers } }), { token: 'dk_x' });
-    await assert.rejects(c.signals.file(draft), (e) => e.code === error && (!reason || (e instanceof PriceMovedError && e.reason === reason && e.noPriceBps === 6900 && e.marketYesBps === null)));
-    assert.equal(asked.length, 1);
-    const filed = c.signals.file(draft, { allowUnverified: true });
-    if (again) assert.equal((await filed).id, id);
-    else await assert.rejects(filed, PriceMovedError);
+test('allowUnverified is sent with the bound, in the only request of a call (integrity P14)', async (t) => {
+  const [c, asked] = await served(t, () => ({ body: { ok: true, id, ...numbers } }), { token: 'dk_x' });
+  await c.signals.file(draft, { allowUnverified: true });
+  await c.signals.file(draft);
+  await c.signals.file({ ...draft, maxSlippageBps: 50, allowUnverified: true });
+  await c.signals.create({ marketId: '7', position: 'NO' }, { allowUnverified: true });
+  await c.signals.dryRun({ ...draft, allowUnverified: true });
+  const sent = asked.map((a) => JSON.parse(a.body)).map((b) => [b.maxSlippageBps, b.allowUnverified, b.dryRun]);
+  assert.deepEqual(sent, [[200, true, undefined], [200, undefined, undefined], [50, true, undefined], [200, true, undefined], [200, true, true]]);
+  for (const [error, reason] of [['price_moved', 'unverified'], ['price_moved', 'moved'], ['idempotency_key_reused', undefined]]) {
+    for (const options of [{}, { allowUnverified: true }]) {
+      const refused = { status: 409, body: { error, reason, yesPriceBps: 3200, noPriceBps: 6900 } };
+      const [c, asked] = await served(t, () => refused, { token: 'dk_x' });
+      await assert.rejects(c.signals.file(draft, options), (e) => e.code === error && (!reason || (e instanceof PriceMovedError && e.reason === reason && e.noPriceBps === 6900 && e.marketYesBps === null)));
+      assert.equal(asked.length, 1);
+    }
   }
 });
 

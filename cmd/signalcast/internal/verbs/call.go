@@ -110,11 +110,9 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 	}
 	key := &client.FileSignalParams{IdempotencyKey: (*string)(&c.IdempotencyKey)}
 	raw, err := ask.Read(at.FileSignal(ctx, key, c.draft()))
-	if c.lacksQuote(err) && (c.AllowUnverified || asks && s.agrees(ctx, "The market has no fresh quote. File the call without points?")) {
+	if asks && !c.AllowUnverified && lacksQuote(err) && s.agrees(ctx, "The market has no fresh quote. File the call without points?") {
 		c.AllowUnverified = true
-		unbound := c.draft()
-		unbound.MaxSlippageBps = nil
-		raw, err = ask.Read(at.FileSignal(ctx, key, unbound))
+		raw, err = ask.Read(at.FileSignal(ctx, key, c.draft()))
 	}
 	err = present(at, raw, err, func(f *filed) error { return c.show(at, "Filed", f) })
 	return c.advise(ask.MayHave(err, "Run the command again with "+c.again()+": it gives the call that was filed, or files it, and never two"))
@@ -123,17 +121,20 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 // draft is the call as it is sent.
 func (c *Call) draft() client.SignalDraft {
 	bound := int(c.MaxSlippage)
+	var allow *bool
+	if c.AllowUnverified {
+		allow = &c.AllowUnverified
+	}
 	return client.SignalDraft{
 		MarketID: c.Market, Direction: client.Side(c.Side), PriceAtPrediction: int(*c.Price),
-		Confidence: above(c.Confidence), TextTake: given(c.Take), MaxSlippageBps: &bound,
+		Confidence: above(c.Confidence), TextTake: given(c.Take), MaxSlippageBps: &bound, AllowUnverified: allow,
 	}
 }
 
-// lacksQuote reports whether a call was refused for the lack of a quote. Where calls without
-// one are allowed, a used idempotency key may be that of the call without a bound.
-func (c *Call) lacksQuote(err error) bool {
+// lacksQuote reports whether a call was refused for the lack of a quote.
+func lacksQuote(err error) bool {
 	r := (*ask.Refused)(nil)
-	return errors.As(err, &r) && (r.Code == "price_moved" && r.Reason == "unverified" || r.Code == "idempotency_key_reused" && c.AllowUnverified)
+	return errors.As(err, &r) && r.Code == "price_moved" && r.Reason == "unverified"
 }
 
 // again is the flags that send the same call.

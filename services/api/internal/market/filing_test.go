@@ -120,6 +120,10 @@ func TestVenueWithoutAQuote(t *testing.T) {
 				f.Extra["yesPriceBps"] != nil || f.Extra["noPriceBps"] != nil || f.Extra["marketId"] != "7" {
 				t.Errorf("with a bound: %v, %v", err, fault.Of(err).Extra)
 			}
+			bounded.AllowUnverified = true
+			if f, err := s.File(t.Context(), l.caller("lenient"), bounded); err != nil || f.Prices.Verified || f.Prices.Basis != 3000 {
+				t.Errorf("with a bound and allowUnverified: %+v, %v", f, err)
+			}
 			began := time.Now()
 			f, err := s.File(t.Context(), caller, draft("7", 2000))
 			if err != nil || f.Prices.Verified || f.Prices.Basis != 2000 || fmt.Sprint(f.Warnings) != "[price_unverified]" {
@@ -129,6 +133,30 @@ func TestVenueWithoutAQuote(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 		})
+	}
+}
+
+// Integrity P14: with allowUnverified, a quote that the venue sends while the call waits is
+// compared with the bound.
+func TestAllowUnverifiedStillWaitsForAQuote(t *testing.T) {
+	t.Parallel()
+	l, s := setupFiling(t, "7", "8")
+	for id, c := range map[string]struct {
+		price int
+		moved bool
+	}{"7": {2900, false}, "8": {2899, true}} {
+		d := draft(id, c.price)
+		d.MaxSlippage, d.AllowUnverified = new(syntax.Bps(200)), true
+		f, err := s.File(t.Context(), l.caller("op"+id), d)
+		if c.moved && (!errors.Is(err, signal.ErrMoved) || fault.Of(err).Extra["reason"] != "moved") {
+			t.Errorf("%d stated: %+v, %v; want price_moved", c.price, f, err)
+		}
+		if !c.moved && (err != nil || !f.Prices.Verified || f.Prices.Basis != 3100) {
+			t.Errorf("%d stated: %+v, %v; want a verified call", c.price, f, err)
+		}
+	}
+	if n := l.count(`SELECT count(*) FROM api.signals`); n != 1 {
+		t.Errorf("%d calls are stored; want 1", n)
 	}
 }
 

@@ -287,7 +287,7 @@ func (c *filingColumns) add(f *filing) {
 	c.id = append(c.id, d.ID)
 	c.market = append(c.market, string(d.MarketID))
 	c.source = append(c.source, d.Source)
-	c.venue = append(c.venue, int16(d.Venue))
+	c.venue = append(c.venue, venueState(d))
 	c.keyHash = append(c.keyHash, f.caller.KeyHash)
 	c.bodyHash = append(c.bodyHash, d.BodyHash)
 	c.take = append(c.take, d.TextTake)
@@ -317,6 +317,16 @@ func (c *filingColumns) add(f *filing) {
 		confidence = &n
 	}
 	c.confidence = append(c.confidence, confidence)
+}
+
+// venueState returns $18 of the filing statement. A draft that allows an unverified call has the
+// state of a dry run once its venue was asked: MaxSlippage then refuses a worse price, and not
+// the lack of a quote. Before that it has VenueSilent, because a quote may still be read.
+func venueState(d *signal.Draft) int16 {
+	if d.AllowUnverified && d.Venue == signal.VenueAsked {
+		return int16(signal.VenueSkipped)
+	}
+	return int16(d.Venue)
 }
 
 func narrow[T ~int](n *T) *int32 {

@@ -185,52 +185,6 @@ func TestAlreadyPredictedWinsOverPrices(t *testing.T) {
 	}
 }
 
-// Integrity P14.
-func TestMaxSlippage(t *testing.T) {
-	t.Parallel()
-	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
-	b.venueMarket("7", 3000)
-	b.quote("7", 3100, 7100)
-	b.nativeMarket("native-aaaaaaaaaa", 5000)
-	b.venueMarket("8", 3000)
-	b.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = '8'`)
-	n := 0
-	for _, c := range []struct {
-		market        string
-		side          syntax.Side
-		stated, limit int
-		venue         signal.VenueWord
-		later         time.Duration
-		want          signal.Verdict
-	}{
-		{"7", syntax.Yes, 3000, 100, 0, 0, signal.VerdictFiled},
-		{"7", syntax.Yes, 3000, 99, 0, 0, signal.VerdictMoved},
-		{"7", syntax.No, 7300, 0, 0, 0, signal.VerdictFiled},
-		{"7", syntax.No, 3000, 99, 0, 0, signal.VerdictMoved}, // converted to 7000
-		{"7", syntax.No, 3000, 100, 0, 0, signal.VerdictFiled},
-		{"native-aaaaaaaaaa", syntax.Yes, 4000, 200, 0, 0, signal.VerdictMoved},
-		{"8", syntax.Yes, 0, 0, 0, 0, signal.VerdictProvisional},
-		{"404", syntax.Yes, 0, 0, 0, 0, signal.VerdictUnknown},
-		{"7", syntax.Yes, 3000, 10_000, 0, time.Minute, signal.VerdictQuote},
-		{"7", syntax.Yes, 3000, 10_000, signal.VenueAsked, 0, signal.VerdictUnverified},
-		{"7", syntax.Yes, 3000, 10_000, signal.VenueSkipped, 0, signal.VerdictFiled},
-	} {
-		n++
-		b.clock.Advance(c.later)
-		before := b.count(`SELECT count(*) FROM api.signals`)
-		_, hash := b.operator(fmt.Sprintf("slip%d", n))
-		d := newDraft(c.market, c.side, c.stated)
-		d.Venue, d.MaxSlippage = c.venue, new(syntax.Bps(c.limit))
-		f := b.tried(hash, d, c.want)
-		if stored := b.count(`SELECT count(*) FROM api.signals`) - before; (stored == 1) != (c.want == signal.VerdictFiled) {
-			t.Errorf("%+v stored %d calls", c, stored)
-		}
-		if c.want == signal.VerdictMoved && c.market == "7" && (*f.Prices.Yes != 3100 || *f.Prices.No != 7100 || *f.Prices.MarketYes != 3000) {
-			t.Errorf("%+v answers %+v", c, f.Prices)
-		}
-	}
-}
-
 // Integrity P6: whether a market is rated is stored with the call.
 func TestRatedAtTheCall(t *testing.T) {
 	t.Parallel()

@@ -203,6 +203,7 @@ func draftOf(d *signalv1.Draft) (signal.Draft, error) {
 		TimeToResolution: wide[int](d.TimeToResolution), Source: d.GetSource(), MediaAssetID: d.MediaAssetId,
 		TextTake: d.TextTake, Reach: d.Reach, CrowdLean: wide[syntax.Bps](d.CrowdLeanBps),
 		IdempotencyKey: d.IdempotencyKey, BodyHash: d.GetBodyHash(), MaxSlippage: wide[syntax.Bps](d.MaxSlippageBps),
+		AllowUnverified: d.GetAllowUnverified(),
 	}, nil
 }
 

@@ -91,7 +91,7 @@ func TestPriceMovedSaysThePricesAndWhatToDo(t *testing.T) {
 		no     any
 	}{
 		VerdictMoved:      {prices, "NO costs 7100 bps, you stated 7000 and accept 99 more; state the current price or raise maxSlippageBps", 7100},
-		VerdictUnverified: {Prices{Stated: 7000}, "no fresh quote of this market to check maxSlippageBps against", nil},
+		VerdictUnverified: {Prices{Stated: 7000}, "no fresh quote of this market to check maxSlippageBps against; try again later, or set allowUnverified", nil},
 	} {
 		_, err := Filing{Verdict: verdict, Prices: want.prices}.answer(draft)
 		f := fault.Of(err)

@@ -29,7 +29,7 @@ const (
 	VerdictProvisional     Verdict = "provisional"
 	VerdictQuote           Verdict = "quote"      // no fresh quote, and the venue was not asked
 	VerdictMoved           Verdict = "moved"      // the price is worse than the draft allows
-	VerdictUnverified      Verdict = "unverified" // no fresh quote, and the draft needs one
+	VerdictUnverified      Verdict = "unverified" // no fresh quote, and the draft has a bound that needs one
 )
 
 // Filing is a verdict, who called, the prices, and for a replay or a duplicate the id of the
@@ -215,7 +215,7 @@ func (f Filing) answer(draft Draft) (Filed, error) {
 		return Filed{}, f.moved(ErrMoved.Say("%s costs %d bps, you stated %d and accept %d more; state the current price or raise maxSlippageBps",
 			draft.Side, *f.Prices.of(draft.Side), f.Prices.Stated, *draft.MaxSlippage), draft)
 	case VerdictUnverified:
-		return Filed{}, f.moved(ErrMoved.Say("no fresh quote of this market to check maxSlippageBps against; try again later, or file without points: leave maxSlippageBps out, or set allowUnverified in a tool or library"), draft)
+		return Filed{}, f.moved(ErrMoved.Say("no fresh quote of this market to check maxSlippageBps against; try again later, or set allowUnverified to file without points"), draft)
 	}
 	return Filed{}, errors.New("the filing statement gave the verdict " + string(f.Verdict))
 }

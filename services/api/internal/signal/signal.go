@@ -51,6 +51,7 @@ type Draft struct {
 	IdempotencyKey   *string
 	BodyHash         []byte
 	MaxSlippage      *syntax.Bps // most by which the price of the side may be worse than Price; nil: no limit
+	AllowUnverified  bool        // MaxSlippage does not refuse a call without a fresh quote; no effect without MaxSlippage
 	Venue            VenueWord
 }
 

@@ -51,12 +51,13 @@ type Caller struct {
 
 // Request is one creation call.
 type Request struct {
-	Type           message.Type // signal.create or prediction.create
-	Payload        []byte       // canonical, as the type has it
-	MaxSlippage    *int32       // in bps; nil: no bound
-	DryRun         bool         // check everything and store nothing
-	IdempotencyKey string       // empty: none
-	BodyHash       []byte
+	Type            message.Type // signal.create or prediction.create
+	Payload         []byte       // canonical, as the type has it
+	MaxSlippage     *int32       // in bps; nil: no bound
+	AllowUnverified bool         // MaxSlippage does not refuse a call without a fresh quote
+	DryRun          bool         // check everything and store nothing
+	IdempotencyKey  string       // empty: none
+	BodyHash        []byte
 }
 
 // Filed is what became of a creation call; a dry run has no ids.
@@ -95,7 +96,7 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	if err != nil {
 		return Filed{}, err
 	}
-	draft.MaxSlippage = r.MaxSlippage
+	draft.MaxSlippage, draft.AllowUnverified = r.MaxSlippage, r.AllowUnverified
 	if r.DryRun {
 		_, would, err := s.Filer.RehearseFile(ctx, by.Actor, draft)
 		return Filed{Filing: would}, err

@@ -47,7 +47,9 @@ func (s *server) create(c echo.Context, t message.Type) error {
 	if err != nil {
 		return err
 	}
-	r := creation.Request{Type: t, MaxSlippage: opt32(o, "maxSlippageBps", 0, int64(syntax.MaxBps)), DryRun: dryRun(o)}
+	r := creation.Request{
+		Type: t, MaxSlippage: opt32(o, "maxSlippageBps", 0, int64(syntax.MaxBps)), AllowUnverified: allowUnverified(o), DryRun: dryRun(o),
+	}
 	if err := o.Err(); err != nil {
 		return asRequest(err)
 	}

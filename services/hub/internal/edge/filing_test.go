@@ -151,6 +151,65 @@ func TestMaxSlippageRefusesAMovedPrice(t *testing.T) {
 	want(t, b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6600}`, b.byKey()), 200, "")
 }
 
+// Integrity P14: allowUnverified is passed on with the bound by every route that files calls.
+// A price that moved is refused, and a call without a quote is stored unverified.
+func TestAllowUnverifiedIsPassedOnWithTheBound(t *testing.T) {
+	t.Parallel()
+	for path, body := range map[string]string{
+		"/api/predictions": `{"marketId":"701122","direction":"NO","priceAtPrediction":6600,"maxSlippageBps":250,"allowUnverified":true}`,
+		predictPath:        `{"marketId":"701122","position":"NO","priceBps":6600,"maxSlippageBps":250,"allowUnverified":true}`,
+		createPath:         `{"marketId":"701122","position":"NO","priceBps":6600,"maxSlippageBps":250,"allowUnverified":true}`,
+	} {
+		b, _ := withMessages(t)
+		dry := strings.Replace(body, "}", `,"dryRun":true}`, 1)
+		for _, body := range []string{body, dry} {
+			w := b.send("POST", path, body, b.byKey())
+			if want(t, w, 409, "price_moved"); field(w, "reason") != "moved" {
+				t.Errorf("%s: %s", path, w.Body)
+			}
+		}
+		for _, bad := range []string{`"true"`, "1", "{}"} {
+			code := "invalid_allow_unverified"
+			if path != "/api/predictions" {
+				code = "invalid_request"
+			}
+			w := b.send("POST", path, strings.Replace(body, "true", bad, 1), b.byKey())
+			if want(t, w, 400, code); field(w, "field") != "allowUnverified" {
+				t.Errorf("%s: %s", path, w.Body)
+			}
+		}
+		b.ledger.Lock()
+		delete(b.ledger.Quotes, marketID)
+		b.ledger.Unlock()
+		for _, no := range []string{"false", "null"} {
+			w := b.send("POST", path, strings.Replace(body, "true", no, 1), b.byKey())
+			if want(t, w, 409, "price_moved"); field(w, "reason") != "unverified" {
+				t.Errorf("%s: %s", path, w.Body)
+			}
+		}
+		if len(b.ledger.Signals) != 0 {
+			t.Errorf("%s stored a refused call", path)
+		}
+		b.clock.Advance(2e9)
+		w := b.send("POST", path, dry, b.byKey())
+		if want(t, w, 200, ""); field(w, "priceVerified") != "false" || len(b.ledger.Signals) != 0 {
+			t.Errorf("%s: the dry run answers %s", path, w.Body)
+		}
+		k := with("Idempotency-Key", "k1")
+		w = b.send("POST", path, body, b.byKey(), k)
+		if want(t, w, 200, ""); field(w, "priceVerified") != "false" || len(b.ledger.Signals) != 1 {
+			t.Errorf("%s: %s", path, w.Body)
+		}
+		if d := b.ledger.LastDraft; d.GetMaxSlippageBps() != 250 || !d.GetAllowUnverified() {
+			t.Errorf("%s sends %v", path, d)
+		}
+		if again := b.send("POST", path, body, b.byKey(), k); again.Body.String() != w.Body.String() {
+			t.Errorf("%s: the replay answers %s, the write %s", path, again.Body, w.Body)
+		}
+		want(t, b.send("POST", path, strings.Replace(body, "true", "false", 1), b.byKey(), k), 409, "idempotency_key_reused")
+	}
+}
+
 // Integrity P14: the tool bounds the slippage by 200 bps unless told otherwise.
 func TestToolBoundsTheSlippage(t *testing.T) {
 	t.Parallel()
@@ -160,6 +219,7 @@ func TestToolBoundsTheSlippage(t *testing.T) {
 	}
 	b.use(agentPath, "submit_signal", draft(""), b.byKey()).failsWith(t, "price_moved")
 	b.use(agentPath, "submit_signal", draft(`,"maxSlippageBps":299`), b.byKey()).failsWith(t, "price_moved")
+	b.use(agentPath, "submit_signal", draft(`,"allowUnverified":true`), b.byKey()).failsWith(t, "price_moved")
 	if u := b.use(agentPath, "submit_signal", draft(`,"maxSlippageBps":300,"dryRun":true`), b.byKey()); u.failed {
 		t.Errorf("%s", u.raw)
 	}
@@ -177,6 +237,9 @@ func TestToolBoundsTheSlippage(t *testing.T) {
 	u = b.use(agentPath, "submit_signal", draft(`,"allowUnverified":true`), b.byKey())
 	if fitsTool(t, "submit_signal", u); u.failed || u.body["priceVerified"] != false || len(b.ledger.Signals) != 1 {
 		t.Errorf("%s", u.raw)
+	}
+	if d := b.ledger.LastDraft; d.GetMaxSlippageBps() != 200 || !d.GetAllowUnverified() {
+		t.Errorf("the tool sends %v; want the bound of 200 bps", d)
 	}
 }
 

@@ -139,6 +139,8 @@ func TestToolMistakes(t *testing.T) {
 		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1e5}`, "invalid_price_at_prediction"},
 		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1,"dryRun":"yes"}`, "invalid_dry_run"},
 		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1,"dryRun":null}`, "invalid_dry_run"},
+		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1,"allowUnverified":"yes"}`, "invalid_allow_unverified"},
+		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1,"allowUnverified":null}`, "invalid_allow_unverified"},
 		{"submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":1,"confidence":null}`, "invalid_confidence"},
 		{"submit_signal_event", `{"signalId":"` + none + `","type":"reaffirm","dryRun":null}`, "invalid_dry_run"},
 		{"set_live_signal", `{"marketId":"701122","name":"x","dryRun":null}`, "invalid_dry_run"},

@@ -3,7 +3,6 @@ package edge
 import (
 	"context"
 
-	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
@@ -38,12 +37,11 @@ type (
 )
 
 // toolFile is POST /api/predictions with a bound of the slippage: DefaultSlippage unless
-// the arguments have one. With allowUnverified a call without a fresh quote is filed
-// without points.
+// the arguments have one.
 func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) (any, error) {
 	draft := s.readDraft(o)
 	draft.Source = syntax.SourceAPI
-	dry, allow := dryRun(o), o.OptBool("allowUnverified")
+	dry := dryRun(o)
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
@@ -52,10 +50,6 @@ func (s *server) toolFile(ctx context.Context, who caller.Caller, o web.Object) 
 		draft.MaxSlippage = &bound
 	}
 	shown, err := s.fileOrRehearse(ctx, who, draft, dry)
-	if f := fault.Of(err); f != nil && f.Code == "price_moved" && f.Extra["reason"] == "unverified" && allow != nil && *allow {
-		draft.MaxSlippage = nil
-		shown, err = s.fileOrRehearse(ctx, who, draft, dry)
-	}
 	if err != nil {
 		return nil, s.explain(err, draft)
 	}

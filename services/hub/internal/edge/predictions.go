@@ -91,9 +91,15 @@ func (s *server) file(c echo.Context) error {
 }
 
 // dryRun reads whether the request only asks what a write would store.
-func dryRun(o web.Object) bool {
-	dry := o.OptBool("dryRun")
-	return dry != nil && *dry
+func dryRun(o web.Object) bool { return optFlag(o, "dryRun") }
+
+// allowUnverified reads whether maxSlippageBps accepts a call on a market without a fresh quote.
+func allowUnverified(o web.Object) bool { return optFlag(o, "allowUnverified") }
+
+// optFlag reads an optional boolean; false when it is absent or null.
+func optFlag(o web.Object, name string) bool {
+	v := o.OptBool(name)
+	return v != nil && *v
 }
 
 // readDraft reads the members in the order of the specification's table, so
@@ -115,6 +121,7 @@ func (s *server) readDraft(o web.Object) signal.Draft {
 		ClobTokenID:      optText(o, "clobTokenId", signal.MaxToken),
 		CrowdLean:        opt32(o, "crowdLeanBps", 0, int64(syntax.MaxBps)),
 		MaxSlippage:      opt32(o, "maxSlippageBps", 0, int64(syntax.MaxBps)),
+		AllowUnverified:  allowUnverified(o),
 	}
 }
 

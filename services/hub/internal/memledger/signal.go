@@ -63,7 +63,7 @@ func (l *Ledger) price(d *signalv1.Draft, dry bool) (*signalv1.Filing, error) {
 	f := &signalv1.Filing{PriceBps: d.GetPriceBps(), ScoreBasisBps: d.GetPriceBps(), MarketYesBps: l.Markets[d.GetMarketId()].YesBps}
 	q, quoted := l.Quotes[d.GetMarketId()]
 	if !quoted {
-		if d.MaxSlippageBps != nil && !dry {
+		if d.MaxSlippageBps != nil && !d.GetAllowUnverified() && !dry {
 			return nil, ErrPriceMoved.With("reason", "unverified").With("marketId", d.GetMarketId()).With("marketYesBps", f.GetMarketYesBps()).With("yesPriceBps", nil).With("noPriceBps", nil)
 		}
 		f.Warnings = []string{"price_unverified", "market_unrated"}

@@ -40,6 +40,7 @@ type Draft struct {
 	ClobTokenID      *string
 	CrowdLean        *int32
 	MaxSlippage      *int32 // in bps; the price of the side may be worse than Price by at most this
+	AllowUnverified  bool   // without a fresh quote, MaxSlippage does not refuse the call; it is stored unverified
 	IdempotencyKey   string // empty: none
 	BodyHash         []byte // SHA-256 of the body, set with IdempotencyKey
 }

@@ -63,6 +63,7 @@ func draftTo(d signal.Draft) *signalv1.Draft {
 		MarketTitle: d.MarketTitle, ChannelId: d.ChannelID, Confidence: d.Confidence, CrowdYesBps: d.CrowdYes,
 		TimeToResolution: d.TimeToResolution, Source: string(d.Source), MediaAssetId: d.MediaAssetID,
 		TextTake: d.TextTake, Reach: d.Reach, ClobTokenId: d.ClobTokenID, CrowdLeanBps: d.CrowdLean, MaxSlippageBps: d.MaxSlippage,
+		AllowUnverified: d.AllowUnverified,
 	}
 	if d.IdempotencyKey != "" {
 		draft.IdempotencyKey, draft.BodyHash = &d.IdempotencyKey, d.BodyHash

@@ -1,10 +1,11 @@
 -- Files a batch of calls in one statement: the caller, the market under lock, the price
 -- rules, the row, the counters, the outbox. A call whose caller already has one on the market
 -- finds that by the unique key; signal_file_raced reads which.
--- $18 the venue word of a call: 0 not asked, 1 asked, 2 it denies the market, 3 must not be
--- asked. $19 now, $20 price tolerance (bps), $21 whether a passed end is provisional, $22 most
--- slippage of a call (bps), $23 oldest time of a usable quote, $24 volume in USD from which a
--- market is rated, $25 creators on Manifold whose markets are rated.
+-- $18 request to the venue: 0 not sent, 1 completed, 2 the venue denies the market, 3 no quote
+-- is required (dry run, or allowUnverified after the request). $19 now, $20 price tolerance
+-- (bps), $21 whether a passed end is provisional, $22 most slippage of a call (bps), $23 oldest
+-- time of a usable quote, $24 volume in USD from which a market is rated, $25 creators on
+-- Manifold whose markets are rated.
 -- The parts between "only" and "end" are left out where they are not needed.
 WITH judged AS MATERIALIZED (
     SELECT i.n, i.id, i.market_id, a.id AS actor, i.yes, p.paid, i.crowd, i.confidence, i.ttr, i.take, i.source,

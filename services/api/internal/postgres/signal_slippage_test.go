@@ -1,0 +1,108 @@
+package postgres
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
+)
+
+// Integrity P14.
+func TestMaxSlippage(t *testing.T) {
+	t.Parallel()
+	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
+	b.venueMarket("7", 3000)
+	b.quote("7", 3100, 7100)
+	b.nativeMarket("native-aaaaaaaaaa", 5000)
+	b.venueMarket("8", 3000)
+	b.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = '8'`)
+	n := 0
+	for _, c := range []struct {
+		market        string
+		side          syntax.Side
+		stated, limit int
+		venue         signal.VenueWord
+		later         time.Duration
+		want          signal.Verdict
+	}{
+		{"7", syntax.Yes, 3000, 100, 0, 0, signal.VerdictFiled},
+		{"7", syntax.Yes, 3000, 99, 0, 0, signal.VerdictMoved},
+		{"7", syntax.No, 7300, 0, 0, 0, signal.VerdictFiled},
+		{"7", syntax.No, 3000, 99, 0, 0, signal.VerdictMoved}, // converted to 7000
+		{"7", syntax.No, 3000, 100, 0, 0, signal.VerdictFiled},
+		{"native-aaaaaaaaaa", syntax.Yes, 4000, 200, 0, 0, signal.VerdictMoved},
+		{"8", syntax.Yes, 0, 0, 0, 0, signal.VerdictProvisional},
+		{"404", syntax.Yes, 0, 0, 0, 0, signal.VerdictUnknown},
+		{"7", syntax.Yes, 3000, 10_000, 0, time.Minute, signal.VerdictQuote},
+		{"7", syntax.Yes, 3000, 10_000, signal.VenueAsked, 0, signal.VerdictUnverified},
+		{"7", syntax.Yes, 3000, 10_000, signal.VenueSkipped, 0, signal.VerdictFiled},
+	} {
+		n++
+		b.clock.Advance(c.later)
+		before := b.count(`SELECT count(*) FROM api.signals`)
+		_, hash := b.operator(fmt.Sprintf("slip%d", n))
+		d := newDraft(c.market, c.side, c.stated)
+		d.Venue, d.MaxSlippage = c.venue, new(syntax.Bps(c.limit))
+		f := b.tried(hash, d, c.want)
+		if stored := b.count(`SELECT count(*) FROM api.signals`) - before; (stored == 1) != (c.want == signal.VerdictFiled) {
+			t.Errorf("%+v stored %d calls", c, stored)
+		}
+		if c.want == signal.VerdictMoved && c.market == "7" && (*f.Prices.Yes != 3100 || *f.Prices.No != 7100 || *f.Prices.MarketYes != 3000) {
+			t.Errorf("%+v answers %+v", c, f.Prices)
+		}
+	}
+}
+
+// Integrity P14: allowUnverified lifts the refusal of a call without a fresh quote. The bound
+// still refuses a price that moved, also when its quote arrives while the venue is asked.
+func TestAllowUnverifiedKeepsTheBound(t *testing.T) {
+	t.Parallel()
+	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
+	b.venueMarket("fresh", 3000)
+	b.venueMarket("stale", 3000)
+	b.quote("stale", 3100, 7100)
+	b.clock.Advance(time.Minute)
+	b.quote("fresh", 3100, 7100)
+	b.nativeMarket("native-aaaaaaaaaa", 5000)
+	if err := b.InsertStub(t.Context(), "stub", b.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		name     string
+		market   string
+		stated   int
+		venue    signal.VenueWord
+		want     signal.Verdict
+		verified bool
+	}{
+		{"the venue is asked first", "stale", 3000, signal.VenueSilent, signal.VerdictQuote, false},
+		{"no quote", "stale", 0, signal.VenueAsked, signal.VerdictFiled, false},
+		{"no quote in a dry run", "stale", 0, signal.VenueSkipped, signal.VerdictFiled, false},
+		{"the venue denies the market", "stale", 0, signal.VenueDenies, signal.VerdictProvisional, false},
+		{"within the bound", "fresh", 2900, signal.VenueSilent, signal.VerdictFiled, true},
+		{"moved", "fresh", 2899, signal.VenueSilent, signal.VerdictMoved, true},
+		{"moved while the venue was asked", "fresh", 2899, signal.VenueAsked, signal.VerdictMoved, true},
+		{"moved in a dry run", "fresh", 2899, signal.VenueSkipped, signal.VerdictMoved, true},
+		{"moved native market", "native-aaaaaaaaaa", 4000, signal.VenueSilent, signal.VerdictMoved, true},
+		{"unconfirmed market", "stub", 3000, signal.VenueAsked, signal.VerdictFiled, false},
+		{"unconfirmed market that the venue denies", "stub", 3000, signal.VenueDenies, signal.VerdictAbsent, false},
+	} {
+		before := b.count(`SELECT (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.unconfirmed_signals)`)
+		_, hash := b.operator(fmt.Sprintf("allow%d", i))
+		d := newDraft(c.market, syntax.Yes, c.stated)
+		d.Venue, d.MaxSlippage, d.AllowUnverified = c.venue, new(syntax.Bps(200)), true
+		f := b.try(signal.Caller{KeyHash: hash}, d)
+		if f.Verdict != c.want || f.Prices.Verified != c.verified {
+			t.Errorf("%s: verdict %s, verified %v; want %s, %v", c.name, f.Verdict, f.Prices.Verified, c.want, c.verified)
+		}
+		stored := b.count(`SELECT (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.unconfirmed_signals)`) - before
+		if (stored == 1) != (c.want == signal.VerdictFiled) {
+			t.Errorf("%s: %d calls were stored", c.name, stored)
+		}
+		if c.want == signal.VerdictFiled && !c.verified && int(f.Prices.Basis) != c.stated {
+			t.Errorf("%s: the scoring price is %d; want the stated %d", c.name, f.Prices.Basis, c.stated)
+		}
+	}
+}
