@@ -66,9 +66,7 @@ func TestAllowUnverifiedKeepsTheBound(t *testing.T) {
 	b.clock.Advance(time.Minute)
 	b.quote("fresh", 3100, 7100)
 	b.nativeMarket("native-aaaaaaaaaa", 5000)
-	if err := b.InsertStub(t.Context(), "stub", b.clock.Now()); err != nil {
-		t.Fatal(err)
-	}
+	b.stub("stub")
 	for i, c := range []struct {
 		name     string
 		market   string
