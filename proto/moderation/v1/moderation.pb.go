@@ -372,6 +372,146 @@ func (x *ListResponse) GetDecisions() []*Decision {
 	return nil
 }
 
+type Thing struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"` // signal, event, profile, market, station
+	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`     // of a profile the id of its operator (denpaId), because stored messages do not contain handles
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Thing) Reset() {
+	*x = Thing{}
+	mi := &file_moderation_v1_moderation_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Thing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Thing) ProtoMessage() {}
+
+func (x *Thing) ProtoReflect() protoreflect.Message {
+	mi := &file_moderation_v1_moderation_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Thing.ProtoReflect.Descriptor instead.
+func (*Thing) Descriptor() ([]byte, []int) {
+	return file_moderation_v1_moderation_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Thing) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Thing) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type HiddenRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Things        []*Thing               `protobuf:"bytes,1,rep,name=things,proto3" json:"things,omitempty"` // at most 500
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HiddenRequest) Reset() {
+	*x = HiddenRequest{}
+	mi := &file_moderation_v1_moderation_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HiddenRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HiddenRequest) ProtoMessage() {}
+
+func (x *HiddenRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_moderation_v1_moderation_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HiddenRequest.ProtoReflect.Descriptor instead.
+func (*HiddenRequest) Descriptor() ([]byte, []int) {
+	return file_moderation_v1_moderation_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *HiddenRequest) GetThings() []*Thing {
+	if x != nil {
+		return x.Things
+	}
+	return nil
+}
+
+type HiddenResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Hidden        []bool                 `protobuf:"varint,1,rep,packed,name=hidden,proto3" json:"hidden,omitempty"` // in the order of the request
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HiddenResponse) Reset() {
+	*x = HiddenResponse{}
+	mi := &file_moderation_v1_moderation_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HiddenResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HiddenResponse) ProtoMessage() {}
+
+func (x *HiddenResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_moderation_v1_moderation_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HiddenResponse.ProtoReflect.Descriptor instead.
+func (*HiddenResponse) Descriptor() ([]byte, []int) {
+	return file_moderation_v1_moderation_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *HiddenResponse) GetHidden() []bool {
+	if x != nil {
+		return x.Hidden
+	}
+	return nil
+}
+
 var File_moderation_v1_moderation_proto protoreflect.FileDescriptor
 
 const file_moderation_v1_moderation_proto_rawDesc = "" +
@@ -395,11 +535,19 @@ const file_moderation_v1_moderation_proto_rawDesc = "" +
 	"\vListRequest\x12\x14\n" +
 	"\x05limit\x18\x01 \x01(\x05R\x05limit\"P\n" +
 	"\fListResponse\x12@\n" +
-	"\tdecisions\x18\x01 \x03(\v2\".signalcast.moderation.v1.DecisionR\tdecisions2\x9e\x02\n" +
+	"\tdecisions\x18\x01 \x03(\v2\".signalcast.moderation.v1.DecisionR\tdecisions\"+\n" +
+	"\x05Thing\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"H\n" +
+	"\rHiddenRequest\x127\n" +
+	"\x06things\x18\x01 \x03(\v2\x1f.signalcast.moderation.v1.ThingR\x06things\"(\n" +
+	"\x0eHiddenResponse\x12\x16\n" +
+	"\x06hidden\x18\x01 \x03(\bR\x06hidden2\xfb\x02\n" +
 	"\x11ModerationService\x12[\n" +
 	"\x06Decide\x12'.signalcast.moderation.v1.DecideRequest\x1a(.signalcast.moderation.v1.DecideResponse\x12U\n" +
 	"\x04Find\x12%.signalcast.moderation.v1.FindRequest\x1a&.signalcast.moderation.v1.FindResponse\x12U\n" +
-	"\x04List\x12%.signalcast.moderation.v1.ListRequest\x1a&.signalcast.moderation.v1.ListResponseBCZAgithub.com/signalcast/signalcast/proto/moderation/v1;moderationv1b\x06proto3"
+	"\x04List\x12%.signalcast.moderation.v1.ListRequest\x1a&.signalcast.moderation.v1.ListResponse\x12[\n" +
+	"\x06Hidden\x12'.signalcast.moderation.v1.HiddenRequest\x1a(.signalcast.moderation.v1.HiddenResponseBCZAgithub.com/signalcast/signalcast/proto/moderation/v1;moderationv1b\x06proto3"
 
 var (
 	file_moderation_v1_moderation_proto_rawDescOnce sync.Once
@@ -413,7 +561,7 @@ func file_moderation_v1_moderation_proto_rawDescGZIP() []byte {
 	return file_moderation_v1_moderation_proto_rawDescData
 }
 
-var file_moderation_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_moderation_v1_moderation_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_moderation_v1_moderation_proto_goTypes = []any{
 	(*Decision)(nil),              // 0: signalcast.moderation.v1.Decision
 	(*DecideRequest)(nil),         // 1: signalcast.moderation.v1.DecideRequest
@@ -422,24 +570,30 @@ var file_moderation_v1_moderation_proto_goTypes = []any{
 	(*FindResponse)(nil),          // 4: signalcast.moderation.v1.FindResponse
 	(*ListRequest)(nil),           // 5: signalcast.moderation.v1.ListRequest
 	(*ListResponse)(nil),          // 6: signalcast.moderation.v1.ListResponse
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(*Thing)(nil),                 // 7: signalcast.moderation.v1.Thing
+	(*HiddenRequest)(nil),         // 8: signalcast.moderation.v1.HiddenRequest
+	(*HiddenResponse)(nil),        // 9: signalcast.moderation.v1.HiddenResponse
+	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
 }
 var file_moderation_v1_moderation_proto_depIdxs = []int32{
-	7, // 0: signalcast.moderation.v1.Decision.at:type_name -> google.protobuf.Timestamp
-	0, // 1: signalcast.moderation.v1.DecideRequest.decision:type_name -> signalcast.moderation.v1.Decision
-	0, // 2: signalcast.moderation.v1.DecideResponse.decision:type_name -> signalcast.moderation.v1.Decision
-	0, // 3: signalcast.moderation.v1.ListResponse.decisions:type_name -> signalcast.moderation.v1.Decision
-	1, // 4: signalcast.moderation.v1.ModerationService.Decide:input_type -> signalcast.moderation.v1.DecideRequest
-	3, // 5: signalcast.moderation.v1.ModerationService.Find:input_type -> signalcast.moderation.v1.FindRequest
-	5, // 6: signalcast.moderation.v1.ModerationService.List:input_type -> signalcast.moderation.v1.ListRequest
-	2, // 7: signalcast.moderation.v1.ModerationService.Decide:output_type -> signalcast.moderation.v1.DecideResponse
-	4, // 8: signalcast.moderation.v1.ModerationService.Find:output_type -> signalcast.moderation.v1.FindResponse
-	6, // 9: signalcast.moderation.v1.ModerationService.List:output_type -> signalcast.moderation.v1.ListResponse
-	7, // [7:10] is the sub-list for method output_type
-	4, // [4:7] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	10, // 0: signalcast.moderation.v1.Decision.at:type_name -> google.protobuf.Timestamp
+	0,  // 1: signalcast.moderation.v1.DecideRequest.decision:type_name -> signalcast.moderation.v1.Decision
+	0,  // 2: signalcast.moderation.v1.DecideResponse.decision:type_name -> signalcast.moderation.v1.Decision
+	0,  // 3: signalcast.moderation.v1.ListResponse.decisions:type_name -> signalcast.moderation.v1.Decision
+	7,  // 4: signalcast.moderation.v1.HiddenRequest.things:type_name -> signalcast.moderation.v1.Thing
+	1,  // 5: signalcast.moderation.v1.ModerationService.Decide:input_type -> signalcast.moderation.v1.DecideRequest
+	3,  // 6: signalcast.moderation.v1.ModerationService.Find:input_type -> signalcast.moderation.v1.FindRequest
+	5,  // 7: signalcast.moderation.v1.ModerationService.List:input_type -> signalcast.moderation.v1.ListRequest
+	8,  // 8: signalcast.moderation.v1.ModerationService.Hidden:input_type -> signalcast.moderation.v1.HiddenRequest
+	2,  // 9: signalcast.moderation.v1.ModerationService.Decide:output_type -> signalcast.moderation.v1.DecideResponse
+	4,  // 10: signalcast.moderation.v1.ModerationService.Find:output_type -> signalcast.moderation.v1.FindResponse
+	6,  // 11: signalcast.moderation.v1.ModerationService.List:output_type -> signalcast.moderation.v1.ListResponse
+	9,  // 12: signalcast.moderation.v1.ModerationService.Hidden:output_type -> signalcast.moderation.v1.HiddenResponse
+	9,  // [9:13] is the sub-list for method output_type
+	5,  // [5:9] is the sub-list for method input_type
+	5,  // [5:5] is the sub-list for extension type_name
+	5,  // [5:5] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_moderation_v1_moderation_proto_init() }
@@ -453,7 +607,7 @@ func file_moderation_v1_moderation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moderation_v1_moderation_proto_rawDesc), len(file_moderation_v1_moderation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,6 +24,7 @@ const (
 	ModerationService_Decide_FullMethodName = "/signalcast.moderation.v1.ModerationService/Decide"
 	ModerationService_Find_FullMethodName   = "/signalcast.moderation.v1.ModerationService/Find"
 	ModerationService_List_FullMethodName   = "/signalcast.moderation.v1.ModerationService/List"
+	ModerationService_Hidden_FullMethodName = "/signalcast.moderation.v1.ModerationService/Hidden"
 )
 
 // ModerationServiceClient is the client API for ModerationService service.
@@ -37,6 +38,10 @@ type ModerationServiceClient interface {
 	Find(ctx context.Context, in *FindRequest, opts ...grpc.CallOption) (*FindResponse, error)
 	// Lists the last decisions, newest first. Fault: db_unavailable.
 	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ListResponse, error)
+	// Returns which things are hidden. A thing that does not exist is not hidden.
+	// Faults: not_found for an unknown kind or an operator id that is not a uuid,
+	// invalid_request for more than 500 things, db_unavailable.
+	Hidden(ctx context.Context, in *HiddenRequest, opts ...grpc.CallOption) (*HiddenResponse, error)
 }
 
 type moderationServiceClient struct {
@@ -77,6 +82,16 @@ func (c *moderationServiceClient) List(ctx context.Context, in *ListRequest, opt
 	return out, nil
 }
 
+func (c *moderationServiceClient) Hidden(ctx context.Context, in *HiddenRequest, opts ...grpc.CallOption) (*HiddenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(HiddenResponse)
+	err := c.cc.Invoke(ctx, ModerationService_Hidden_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ModerationServiceServer is the server API for ModerationService service.
 // All implementations must embed UnimplementedModerationServiceServer
 // for forward compatibility.
@@ -88,6 +103,10 @@ type ModerationServiceServer interface {
 	Find(context.Context, *FindRequest) (*FindResponse, error)
 	// Lists the last decisions, newest first. Fault: db_unavailable.
 	List(context.Context, *ListRequest) (*ListResponse, error)
+	// Returns which things are hidden. A thing that does not exist is not hidden.
+	// Faults: not_found for an unknown kind or an operator id that is not a uuid,
+	// invalid_request for more than 500 things, db_unavailable.
+	Hidden(context.Context, *HiddenRequest) (*HiddenResponse, error)
 	mustEmbedUnimplementedModerationServiceServer()
 }
 
@@ -106,6 +125,9 @@ func (UnimplementedModerationServiceServer) Find(context.Context, *FindRequest) 
 }
 func (UnimplementedModerationServiceServer) List(context.Context, *ListRequest) (*ListResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedModerationServiceServer) Hidden(context.Context, *HiddenRequest) (*HiddenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Hidden not implemented")
 }
 func (UnimplementedModerationServiceServer) mustEmbedUnimplementedModerationServiceServer() {}
 func (UnimplementedModerationServiceServer) testEmbeddedByValue()                           {}
@@ -182,6 +204,24 @@ func _ModerationService_List_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModerationService_Hidden_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HiddenRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModerationServiceServer).Hidden(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModerationService_Hidden_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModerationServiceServer).Hidden(ctx, req.(*HiddenRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ModerationService_ServiceDesc is the grpc.ServiceDesc for ModerationService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -200,6 +240,10 @@ var ModerationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "List",
 			Handler:    _ModerationService_List_Handler,
+		},
+		{
+			MethodName: "Hidden",
+			Handler:    _ModerationService_Hidden_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1335,6 +1335,36 @@ func (e Provider) Valid() bool {
 	}
 }
 
+// Defines values for PublishedMessageSignerKind.
+const (
+	PublishedMessageSignerKindEd25519 PublishedMessageSignerKind = "ed25519"
+)
+
+// Valid indicates whether the value is a known member of the PublishedMessageSignerKind enum.
+func (e PublishedMessageSignerKind) Valid() bool {
+	switch e {
+	case PublishedMessageSignerKindEd25519:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PublishedMessageVersion.
+const (
+	PublishedMessageVersionN1 PublishedMessageVersion = 1
+)
+
+// Valid indicates whether the value is a known member of the PublishedMessageVersion enum.
+func (e PublishedMessageVersion) Valid() bool {
+	switch e {
+	case PublishedMessageVersionN1:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RecordCallDirection.
 const (
 	RecordCallDirectionNO  RecordCallDirection = "NO"
@@ -4002,9 +4032,12 @@ type Issuer struct {
 // KeptMessage defines model for KeptMessage.
 type KeptMessage struct {
 	// Attested Signed by the hub itself.
-	Attested bool          `json:"attested"`
-	ID       string        `json:"id"`
-	Message  SignedMessage `json:"message"`
+	Attested bool `json:"attested"`
+
+	// Hidden An administrator hides the text: the payload is null. Its signature cannot be checked until the text is shown again.
+	Hidden  bool             `json:"hidden"`
+	ID      string           `json:"id"`
+	Message PublishedMessage `json:"message"`
 
 	// ReceivedAt Examples: 2026-09-18T12:00:00.000Z
 	ReceivedAt Time                    `json:"receivedAt"`
@@ -5192,6 +5225,33 @@ type PublicApp struct {
 
 // PublicID Masked operator id.
 type PublicID = string
+
+// PublishedMessage defines model for PublishedMessage.
+type PublishedMessage struct {
+	// AppID null: a signer of the passport's own.
+	AppID   *string            `json:"appId"`
+	DenpaID openapi_types.UUID `json:"denpaId"`
+	Nonce   string             `json:"nonce"`
+
+	// Payload By the schema of its type. null: hidden; the id and the signature cannot be checked.
+	Payload   *map[string]interface{} `json:"payload"`
+	Signature string                  `json:"signature"`
+	Signer    struct {
+		Kind      PublishedMessageSignerKind `json:"kind"`
+		PublicKey string                     `json:"publicKey"`
+	} `json:"signer"`
+
+	// Timestamp Unix milliseconds.
+	Timestamp int                     `json:"timestamp"`
+	Type      MessageType             `json:"type"`
+	Version   PublishedMessageVersion `json:"version"`
+}
+
+// PublishedMessageSignerKind defines model for PublishedMessage.Signer.Kind.
+type PublishedMessageSignerKind string
+
+// PublishedMessageVersion defines model for PublishedMessage.Version.
+type PublishedMessageVersion int
 
 // Pulse defines model for Pulse.
 type Pulse struct {
@@ -6672,9 +6732,11 @@ type SubmitSignalEventCallName string
 
 // SubmittedMessage defines model for SubmittedMessage.
 type SubmittedMessage struct {
-	ID       string        `json:"id"`
-	Message  SignedMessage `json:"message"`
-	Replayed *bool         `json:"replayed,omitempty"`
+	// Hidden An administrator hides the text of a message that was taken before: its payload is null.
+	Hidden   bool             `json:"hidden"`
+	ID       string           `json:"id"`
+	Message  PublishedMessage `json:"message"`
+	Replayed *bool            `json:"replayed,omitempty"`
 
 	// Result What it did: signalId of a call, marketId of a market or a proposal, stationId of a station, broadcastId of a broadcast, showId of a go-live.
 	Result *map[string]interface{} `json:"result,omitempty"`
@@ -10558,7 +10620,7 @@ type ClientInterface interface {
 
 	// ListMessages Messages, newest first
 	//
-	// Accepted messages of all people, of one, or of one type, page by page.
+	// Accepted messages of all people, of one, or of one type, page by page. While an administrator hides the text of a message, its `hidden` is true and its payload is null.
 	//
 	// Corresponds with GET /api/protocol/v1/messages (the `ListMessages` operationId).
 	ListMessages(ctx context.Context, params *ListMessagesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10601,7 +10663,7 @@ type ClientInterface interface {
 
 	// GetMessage One message as it was signed
 	//
-	// With the bytes that were signed, so that anybody can verify it.
+	// With the bytes that were signed, so that anybody can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
 	//
 	// Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
 	GetMessage(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -13611,7 +13673,7 @@ func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 
 // ListMessages Messages, newest first
 //
-// Accepted messages of all people, of one, or of one type, page by page.
+// Accepted messages of all people, of one, or of one type, page by page. While an administrator hides the text of a message, its `hidden` is true and its payload is null.
 //
 // Corresponds with GET /api/protocol/v1/messages (the `ListMessages` operationId).
 func (c *Client) ListMessages(ctx context.Context, params *ListMessagesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13704,7 +13766,7 @@ func (c *Client) VerifyMessage(ctx context.Context, body VerifyMessageJSONReques
 
 // GetMessage One message as it was signed
 //
-// With the bytes that were signed, so that anybody can verify it.
+// With the bytes that were signed, so that anybody can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
 //
 // Corresponds with GET /api/protocol/v1/messages/{id} (the `GetMessage` operationId).
 func (c *Client) GetMessage(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -25545,7 +25607,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListMessagesWithResponse Messages, newest first
 	//
-	// Accepted messages of all people, of one, or of one type, page by page.
+	// Accepted messages of all people, of one, or of one type, page by page. While an administrator hides the text of a message, its `hidden` is true and its payload is null.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25590,7 +25652,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetMessageWithResponse One message as it was signed
 	//
-	// With the bytes that were signed, so that anybody can verify it.
+	// With the bytes that were signed, so that anybody can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -36952,7 +37014,7 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 
 // ListMessagesWithResponse Messages, newest first
 //
-// Accepted messages of all people, of one, or of one type, page by page.
+// Accepted messages of all people, of one, or of one type, page by page. While an administrator hides the text of a message, its `hidden` is true and its payload is null.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37027,7 +37089,7 @@ func (c *ClientWithResponses) VerifyMessageWithResponse(ctx context.Context, bod
 
 // GetMessageWithResponse One message as it was signed
 //
-// With the bytes that were signed, so that anybody can verify it.
+// With the bytes that were signed, so that anybody can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -52,12 +52,13 @@ func (m Messages) Verify(ctx context.Context, signed Signed) (client.MessageVerd
 	return read[client.MessageVerdict](m.c.Hub.VerifyMessageWithBody(ctx, "application/json", signed.reader()))
 }
 
-// Get reads an accepted message.
+// Get reads an accepted message. A hidden message has no payload, so its id and its signature
+// cannot be checked.
 func (m Messages) Get(ctx context.Context, id string) (client.KeptMessage, error) {
 	return read[client.KeptMessage](m.c.Hub.GetMessage(ctx, id))
 }
 
-// All lists accepted messages, newest first.
+// All lists accepted messages, newest first; hidden ones have no payload.
 func (m Messages) All(ctx context.Context, params *client.ListMessagesParams) iter.Seq2[client.KeptMessage, error] {
 	p := at(params)
 	return pages(func(cursor *string) (client.MessageList, error) {

@@ -1812,7 +1812,7 @@ export interface paths {
         };
         /**
          * Messages, newest first
-         * @description Accepted messages of all people, of one, or of one type, page by page.
+         * @description Accepted messages of all people, of one, or of one type, page by page. While an administrator hides the text of a message, its `hidden` is true and its payload is null.
          */
         get: operations["listMessages"];
         put?: never;
@@ -1856,7 +1856,7 @@ export interface paths {
         };
         /**
          * One message as it was signed
-         * @description With the bytes that were signed, so that anybody can verify it.
+         * @description With the bytes that were signed, so that anybody can verify it. While an administrator hides its text, `hidden` is true and the payload is null; then the id and the signature cannot be checked.
          */
         get: operations["getMessage"];
         put?: never;
@@ -5341,8 +5341,10 @@ export interface components {
         KeptMessage: {
             /** @description Signed by the hub itself. */
             attested: boolean;
+            /** @description An administrator hides the text: the payload is null. Its signature cannot be checked until the text is shown again. */
+            hidden: boolean;
             id: string;
-            message: components["schemas"]["SignedMessage"];
+            message: components["schemas"]["PublishedMessage"];
             receivedAt: components["schemas"]["Time"];
             result?: {
                 [key: string]: unknown;
@@ -6269,6 +6271,28 @@ export interface components {
         };
         /** @description Masked operator id. */
         PublicId: string;
+        PublishedMessage: {
+            /** @description null: a signer of the passport's own. */
+            appId: string | null;
+            /** Format: uuid */
+            denpaId: string;
+            nonce: string;
+            /** @description By the schema of its type. null: hidden; the id and the signature cannot be checked. */
+            payload: {
+                [key: string]: unknown;
+            } | null;
+            signature: string;
+            signer: {
+                /** @enum {string} */
+                kind: "ed25519";
+                publicKey: string;
+            };
+            /** @description Unix milliseconds. */
+            timestamp: number;
+            type: components["schemas"]["MessageType"];
+            /** @enum {integer} */
+            version: 1;
+        };
         Pulse: {
             generatedAt: components["schemas"]["Time"];
             hub: {
@@ -7398,8 +7422,10 @@ export interface components {
             name: "submit_signal_event";
         };
         SubmittedMessage: {
+            /** @description An administrator hides the text of a message that was taken before: its payload is null. */
+            hidden: boolean;
             id: string;
-            message: components["schemas"]["SignedMessage"];
+            message: components["schemas"]["PublishedMessage"];
             replayed?: boolean;
             /** @description What it did: signalId of a call, marketId of a market or a proposal, stationId of a station, broadcastId of a broadcast, showId of a go-live. */
             result?: {

@@ -549,8 +549,9 @@ export declare class Apps extends Subject {
 export declare class Messages extends Subject {
     /** The same bytes have their effect once, so that they are sent again when an answer is lost. */
     submit: (body: Signed, e?: Ending) => Promise<{
+        hidden: boolean;
         id: string;
-        message: import("./openapi.gen.js").components["schemas"]["SignedMessage"];
+        message: import("./openapi.gen.js").components["schemas"]["PublishedMessage"];
         replayed?: boolean;
         result?: {
             [key: string]: unknown;
@@ -563,21 +564,24 @@ export declare class Messages extends Subject {
         reasons: string[];
         valid: boolean;
     }>;
+    /** An accepted message. A hidden message has no payload, so its id and its signature cannot be checked. */
     get: (id: string, e?: Ending) => Promise<{
         attested: boolean;
+        hidden: boolean;
         id: string;
-        message: import("./openapi.gen.js").components["schemas"]["SignedMessage"];
+        message: import("./openapi.gen.js").components["schemas"]["PublishedMessage"];
         receivedAt: import("./openapi.gen.js").components["schemas"]["Time"];
         result?: {
             [key: string]: unknown;
         };
         uri: string;
     }>;
-    /** Accepted messages, newest first. */
+    /** Accepted messages, newest first; hidden ones have no payload. */
     list: (l?: List<"/api/protocol/v1/messages">) => AsyncGenerator<{
         attested: boolean;
+        hidden: boolean;
         id: string;
-        message: import("./openapi.gen.js").components["schemas"]["SignedMessage"];
+        message: import("./openapi.gen.js").components["schemas"]["PublishedMessage"];
         receivedAt: import("./openapi.gen.js").components["schemas"]["Time"];
         result?: {
             [key: string]: unknown;

@@ -239,8 +239,9 @@ export class Messages extends Subject {
   submit = (body: Signed, e: Ending = {}) => this.ask('POST', '/api/protocol/v1/messages', { body, ...e });
   /** What is wrong with a message; nothing is stored. */
   verify = (body: Signed, e: Ending = {}) => this.ask('POST', '/api/protocol/v1/messages/verify', { body, ...e });
+  /** An accepted message. A hidden message has no payload, so its id and its signature cannot be checked. */
   get = (id: string, e: Ending = {}) => this.ask('GET', '/api/protocol/v1/messages/{id}', { path: { id }, ...e });
-  /** Accepted messages, newest first. */
+  /** Accepted messages, newest first; hidden ones have no payload. */
   list = (l: List<'/api/protocol/v1/messages'> = {}) => this.paged('/api/protocol/v1/messages', l, (p) => [p.messages, p.next_cursor]);
 
   /** Makes a key known as a signer of the caller's: of the grant with a token of an app, of the operator with a key. */

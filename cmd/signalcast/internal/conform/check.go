@@ -43,6 +43,7 @@ type Result struct {
 	Source   string    `json:"source"`
 	Outcome  Outcome   `json:"outcome"`
 	Because  string    `json:"because,omitempty"` // why it was skipped
+	Note     string    `json:"note,omitempty"`    // what could not be checked
 	Limited  bool      `json:"limited,omitempty"` // it was not tried: a limit stood in the way
 	Away     bool      `json:"away,omitempty"`    // it was not tried: the service cannot be reached
 	Ended    bool      `json:"ended,omitempty"`   // the run was ended in it

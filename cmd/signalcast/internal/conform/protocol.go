@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -55,7 +56,8 @@ func discovery(ctx context.Context, r *run) {
 }
 
 // attestedMessages checks the signature of every message that is given out: those that
-// are attested by a key of the hub, others by the key that they name.
+// are attested by a key of the hub, others by the key that they name. The signature of a hidden
+// message cannot be checked, which a note says.
 func attestedMessages(ctx context.Context, r *run) {
 	k := r.get(ctx, hub, protocolBase+"/keys")
 	if !r.status(k, http.StatusOK) {
@@ -69,10 +71,11 @@ func attestedMessages(ctx context.Context, r *run) {
 	}
 	r.due(len(keys) > 0, k, "at least one key", "none")
 	issuer := text(r.get(ctx, hub, protocolBase).value, "issuer")
+	seen := map[string]bool{} // whether each message, by its id, is hidden
 	for _, id := range r.own.messages {
 		one := r.get(ctx, hub, protocolBase+"/messages/"+id)
 		if r.status(one, http.StatusOK) {
-			r.message(one, one.body, issuer, keys)
+			seen[id] = r.message(one, one.body, issuer, keys)
 		}
 	}
 	a := r.anew(ctx, hub, protocolBase+"/messages?limit=50")
@@ -81,37 +84,54 @@ func attestedMessages(ctx context.Context, r *run) {
 	}
 	if r.status(a, http.StatusOK) && r.due(json.Unmarshal(a.body, &page) == nil, a, "a list messages") {
 		for _, raw := range page.Messages {
-			r.message(a, raw, issuer, keys)
+			seen[text(decode(raw), "id")] = r.message(a, raw, issuer, keys)
 		}
+	}
+	hidden := 0
+	for _, h := range seen {
+		if h {
+			hidden++
+		}
+	}
+	if hidden > 0 {
+		r.told.Note = fmt.Sprintf("%d of %d messages are hidden: their payloads, ids and signatures cannot be checked", hidden, len(seen))
 	}
 }
 
-// message checks one message as it is kept.
-func (r *run) message(a *answer, raw []byte, issuer string, keys map[string]bool) {
+// message checks one stored message, and reports whether its payload is hidden, so that its id and
+// its signature could not be checked.
+func (r *run) message(a *answer, raw []byte, issuer string, keys map[string]bool) (hidden bool) {
 	var kept struct {
 		ID       string                     `json:"id"`
 		Attested bool                       `json:"attested"`
+		Hidden   bool                       `json:"hidden"`
 		Message  map[string]json.RawMessage `json:"message"`
 	}
 	if !r.due(json.Unmarshal(raw, &kept) == nil && kept.Message != nil, a, "a message with its id") {
-		return
+		return false
 	}
 	whole := decode(raw)
 	public, signature := text(whole, "message.signer.publicKey"), text(whole, "message.signature")
 	if !r.due(keyHex.MatchString(public) && signatureHex.MatchString(signature), a, "a key of 64 and a signature of 128 hex digits", say(at(whole, "message.signer"))) {
-		return
+		return false
+	}
+	r.due(!kept.Attested || keys[public], a, "a key of the list of keys", public)
+	if kept.Hidden {
+		// The bytes that were signed are incomplete without the payload: nothing says that they are forged.
+		r.due(string(kept.Message["payload"]) == "null", a, "a hidden message without its payload", kept.ID)
+		return true
 	}
 	delete(kept.Message, "signature")
 	signed, err := signedBytes(issuer, kept.Message)
 	if !r.due(err == nil, a, "a message with a canonical form", kept.ID) {
-		return
+		return false
 	}
 	key, _ := hex.DecodeString(public)
 	sig, _ := hex.DecodeString(signature)
 	r.due(ed25519.Verify(key, signed, sig), a, "a signature of "+public+" over the message", kept.ID+" is not signed so")
 	sum := sha256.Sum256(signed)
 	r.due(kept.ID == "msg_"+hex.EncodeToString(sum[:]), a, "id is msg_ and the SHA-256 of what is signed", say(kept.ID))
-	r.due(!kept.Attested || keys[public], a, "a key of the list of keys", public)
+	return false
 }
 
 // signedBytes is what a signature covers (identity 2.7).

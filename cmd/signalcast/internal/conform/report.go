@@ -53,6 +53,9 @@ func line(to io.Writer, c *Result) error {
 	if c.Because != "" {
 		text += "  because: " + c.Because
 	}
+	if c.Note != "" {
+		text += "  note: " + c.Note
+	}
 	if _, err := fmt.Fprintln(to, text); err != nil {
 		return err
 	}

@@ -7,8 +7,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/fault"
 )
 
-// MaxListed is the most decisions that a list returns.
-const MaxListed = 500
+// Bounds.
+const (
+	MaxListed = 500 // decisions that a list returns
+	MaxThings = 500 // things of one question about what is hidden
+)
 
 // ErrNotFound is the fault of a decision about a thing that does not exist.
 var ErrNotFound = fault.New(fault.NotFound, "not_found", "there is no such thing of this kind")
@@ -26,6 +29,12 @@ type Decision struct {
 	At     time.Time
 }
 
+// Thing is something with text that can be hidden.
+type Thing struct {
+	Kind string // one of Kinds
+	ID   string // of a profile the id of its operator, not its handle
+}
+
 // Store keeps decisions and applies them to what is read. Faults: ErrNotFound, db_unavailable.
 type Store interface {
 	// Moderate stores a decision and applies it.
@@ -34,4 +43,7 @@ type Store interface {
 	FindModerated(ctx context.Context, kind, id string) error
 	// ListModerated returns the last decisions, newest first.
 	ListModerated(ctx context.Context, limit int) ([]Decision, error)
+	// HiddenThings reports for each thing whether it is hidden, in the order of things. The id of
+	// a profile must be a uuid. A thing that does not exist is not hidden.
+	HiddenThings(ctx context.Context, things []Thing) ([]bool, error)
 }

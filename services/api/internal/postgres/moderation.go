@@ -44,3 +44,20 @@ func (s *Store) ListModerated(ctx context.Context, limit int) ([]moderation.Deci
 	}
 	return list, nil
 }
+
+// HiddenThings implements moderation.Store.
+func (s *Store) HiddenThings(ctx context.Context, things []moderation.Thing) ([]bool, error) {
+	kinds, ids := make([]string, len(things)), make([]string, len(things))
+	for i, t := range things {
+		kinds[i], ids[i] = t.Kind, t.ID
+	}
+	rows, err := s.pool.Query(ctx, query("moderation_hidden"), kinds, ids)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("read hidden things: %w", err))
+	}
+	hidden, err := pgx.CollectRows(rows, pgx.RowTo[bool])
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("read hidden things: %w", err))
+	}
+	return hidden, nil
+}

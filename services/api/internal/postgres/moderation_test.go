@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,41 @@ func TestHiddenTextIsNotServed(t *testing.T) {
 		t.Errorf("shown market: %+v", m)
 	}
 	b.compareCounters()
+}
+
+// Integrity P23: what is hidden is reported in the order of the question, a profile by the id of
+// its operator.
+func TestHiddenThings(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("7", 3000)
+	id, hash := b.operator("mara_k")
+	d := newDraft("7", syntax.Yes, 3000)
+	b.tried(hash, d, signal.VerdictFiled)
+	things := []moderation.Thing{
+		{Kind: "market", ID: "7"},
+		{Kind: "signal", ID: d.ID},
+		{Kind: "profile", ID: id},
+		{Kind: "profile", ID: newUUID()},
+		{Kind: "station", ID: d.ID},
+		{Kind: "event", ID: d.ID},
+	}
+	check := func(want ...bool) {
+		t.Helper()
+		if got, err := b.HiddenThings(t.Context(), things); err != nil || !slices.Equal(got, want) {
+			t.Errorf("hidden: %v, %v; want %v", got, err, want)
+		}
+	}
+	check(false, false, false, false, false, false)
+	b.moderate("signal", d.ID, true)
+	check(false, true, false, false, false, false)
+	b.moderate("profile", "mara_k", true)
+	b.moderate("market", "7", true)
+	check(true, true, true, false, false, false)
+	b.moderate("signal", d.ID, false)
+	check(true, false, true, false, false, false)
+	things = nil
+	check()
 }
 
 // Integrity P23: a hidden profile shows its handle alone, also after its owner changed it, and

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 	"github.com/signalcast/signalcast/services/api/internal/moderation"
 )
@@ -17,6 +18,8 @@ type Moderation struct {
 	store moderation.Store
 	now   func() time.Time
 }
+
+var errManyThings = fault.New(fault.Invalid, "invalid_request", "at most 500 things in one request")
 
 // NewModeration wires the service.
 func NewModeration(store moderation.Store, now func() time.Time) *Moderation {
@@ -58,6 +61,31 @@ func (f *Moderation) List(ctx context.Context, r *moderationv1.ListRequest) (*mo
 		out.Decisions = append(out.Decisions, decisionTo(d))
 	}
 	return out, nil
+}
+
+// Hidden returns which things are hidden, in the order of the request. Faults: not_found for an
+// unknown kind or an operator id that is not a uuid, invalid_request for more than
+// moderation.MaxThings, db_unavailable.
+func (f *Moderation) Hidden(ctx context.Context, r *moderationv1.HiddenRequest) (*moderationv1.HiddenResponse, error) {
+	if len(r.GetThings()) > moderation.MaxThings {
+		return nil, errManyThings
+	}
+	things := make([]moderation.Thing, 0, len(r.GetThings()))
+	for _, t := range r.GetThings() {
+		err := checkThing(t.GetKind(), t.GetId())
+		if err == nil && t.GetKind() == "profile" {
+			err = uuids(t.GetId())
+		}
+		if err != nil {
+			return nil, err
+		}
+		things = append(things, moderation.Thing{Kind: t.GetKind(), ID: t.GetId()})
+	}
+	hidden, err := f.store.HiddenThings(ctx, things)
+	if err != nil {
+		return nil, err
+	}
+	return &moderationv1.HiddenResponse{Hidden: hidden}, nil
 }
 
 // checkThing refuses kinds and ids that nothing has.

@@ -32,6 +32,7 @@ func (a *App) newMessages(store *postgres.Store) error {
 	issuer := a.cfg.base() + issuerPath
 	a.messages = message.NewService(message.Config{
 		Issuer: issuer, Now: a.now, NewID: newID, Keys: keys, Messages: store.Messages(), Signers: store.Signers(), OperatorKeys: upstream.NewOperators(a.ledger),
+		Moderation: upstream.NewModeration(a.ledger),
 		Effects: &creation.Effects{
 			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(a.ledger), Outcomes: outcomes,
 			Stations: upstream.NewStations(a.ledger), Air: a.onair, People: upstream.NewOperators(a.ledger), Videos: a.cfg.Videos,

@@ -103,7 +103,7 @@ func wireMessages(t testing.TB, d *edge.Deps, conn grpc.ClientConnInterface) *me
 	signals, markets, outcomes := upstream.NewSignals(conn, time.Now), upstream.NewMarkets(conn), upstream.NewResolutions(conn)
 	filer := signal.NewService(signals, d.NewID)
 	d.Messages = message.NewService(message.Config{
-		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers, OperatorKeys: upstream.NewOperators(conn),
+		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Messages: &stores.messages, Signers: &stores.signers, OperatorKeys: upstream.NewOperators(conn), Moderation: upstream.NewModeration(conn),
 		Effects: &creation.Effects{
 			Filer: filer, Signals: signals, Markets: markets, Profiles: upstream.NewOperators(conn), Outcomes: outcomes,
 			Stations: upstream.NewStations(conn), Air: d.OnAir, People: upstream.NewOperators(conn), Videos: []string{"video.example"},

@@ -30,7 +30,7 @@ func (s *server) messageRoutes() []route {
 		{method: post, path: p + "/messages", who: sender, cors: proto, handler: s.submitMessage, permission: grant.Signal},
 		{method: post, path: p + "/messages/verify", who: public, cors: proto, handler: s.verifyMessage},
 		{method: get, path: p + "/messages", who: public, cors: proto, cache: cacheShort, handler: s.listMessages},
-		{method: get, path: p + "/messages/:id", who: public, cors: proto, cache: cacheSpec, handler: s.message},
+		{method: get, path: p + "/messages/:id", who: public, cors: proto, cache: cacheShort, handler: s.message},
 
 		{method: post, path: p + "/predictions", who: delegate, scope: grant.PredictionCreate, cors: proto, handler: s.createPrediction},
 		{method: post, path: p + "/signals", who: delegate, scope: grant.SignalCreate, cors: proto, handler: s.createSignal},

@@ -21,6 +21,7 @@ type submittedJSON struct {
 	URI      string          `json:"uri"`
 	Result   json.RawMessage `json:"result,omitempty"`
 	Replayed bool            `json:"replayed,omitempty"`
+	Hidden   bool            `json:"hidden"`
 }
 
 type verdictJSON struct {
@@ -43,8 +44,8 @@ func (s *server) submitMessage(c echo.Context) error {
 	take := func(ctx context.Context) (message.Submitted, error) { return s.messages.Submit(ctx, raw, by) }
 	if m.Authentic() { // nobody can use up the limit of a key that is not his
 		d := s.submissions.allow(ctx, m, func(ctx context.Context) bool {
-			_, missing := s.messages.Get(ctx, string(m.ID))
-			return missing == nil
+			accepted, err := s.messages.Accepted(ctx, m.ID)
+			return accepted && err == nil
 		})
 		if d.SetHeaders(c.Response().Header()); !d.Allowed {
 			return d.Fault()
@@ -59,6 +60,7 @@ func (s *server) submitMessage(c echo.Context) error {
 	}
 	out := submittedJSON{
 		Message: json.RawMessage(done.Body), ID: string(done.ID), URI: done.URI(), Result: json.RawMessage(done.Result), Replayed: done.Replayed,
+		Hidden: done.Hidden,
 	}
 	if done.Replayed {
 		return web.OK(c, out)
@@ -118,12 +120,13 @@ type messageJSON struct {
 	URI        string          `json:"uri"`
 	ReceivedAt string          `json:"receivedAt"`
 	Attested   bool            `json:"attested"`
+	Hidden     bool            `json:"hidden"`
 	Result     json.RawMessage `json:"result,omitempty"`
 }
 
 func showMessage(r message.Record) messageJSON {
 	return messageJSON{
 		Message: json.RawMessage(r.Body), ID: string(r.ID), URI: r.URI(), ReceivedAt: syntax.Stamp(r.ReceivedAt),
-		Attested: r.Attested, Result: json.RawMessage(r.Result),
+		Attested: r.Attested, Hidden: r.Hidden, Result: json.RawMessage(r.Result),
 	}
 }

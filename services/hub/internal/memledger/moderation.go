@@ -2,17 +2,18 @@ package memledger
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 )
 
-// Decide keeps a decision about a profile; other things do not exist here.
+// Decide keeps a decision about a profile, a call or a market; other things do not exist here.
 func (l *Ledger) Decide(ctx context.Context, r *moderationv1.DecideRequest) (*moderationv1.DecideResponse, error) {
 	return do(ctx, l, "Decide", func() (*moderationv1.DecideResponse, error) {
 		d := r.GetDecision()
-		if !l.hasProfile(d.GetKind(), d.GetId()) {
+		if !l.exists(d.GetKind(), d.GetId()) {
 			return nil, ErrNotFound
 		}
 		d.At = timestamppb.New(l.Now())
@@ -21,10 +22,10 @@ func (l *Ledger) Decide(ctx context.Context, r *moderationv1.DecideRequest) (*mo
 	})
 }
 
-// Find returns not_found for everything but profiles.
+// Find returns not_found for what Decide does not find.
 func (l *Ledger) Find(ctx context.Context, r *moderationv1.FindRequest) (*moderationv1.FindResponse, error) {
 	return do(ctx, l, "Find", func() (*moderationv1.FindResponse, error) {
-		if !l.hasProfile(r.GetKind(), r.GetId()) {
+		if !l.exists(r.GetKind(), r.GetId()) {
 			return nil, ErrNotFound
 		}
 		return &moderationv1.FindResponse{}, nil
@@ -38,14 +39,35 @@ func (l *Ledger) List(ctx context.Context, _ *moderationv1.ListRequest) (*modera
 	})
 }
 
-func (l *Ledger) hasProfile(kind, handle string) bool {
-	if kind != "profile" {
-		return false
-	}
-	for _, o := range l.Operators {
-		if o.GetHandle() == handle {
-			return true
+// Hidden reports what the newest decision about each thing is. The id of a profile is that of
+// its operator.
+func (l *Ledger) Hidden(ctx context.Context, r *moderationv1.HiddenRequest) (*moderationv1.HiddenResponse, error) {
+	return do(ctx, l, "Hidden", func() (*moderationv1.HiddenResponse, error) {
+		out := &moderationv1.HiddenResponse{}
+		for _, t := range r.GetThings() {
+			id := t.GetId()
+			if t.GetKind() == "profile" {
+				id = l.Operators[id].GetHandle()
+			}
+			newest := slices.IndexFunc(l.Decisions, func(d *moderationv1.Decision) bool { return d.GetKind() == t.GetKind() && d.GetId() == id })
+			out.Hidden = append(out.Hidden, newest >= 0 && l.Decisions[newest].GetHidden())
 		}
+		return out, nil
+	})
+}
+
+func (l *Ledger) exists(kind, id string) bool {
+	switch kind {
+	case "profile":
+		for _, o := range l.Operators {
+			if o.GetHandle() == id {
+				return true
+			}
+		}
+	case "signal":
+		return slices.ContainsFunc(l.Signals, func(f *Filed) bool { return f.Signal.GetId() == id })
+	case "market":
+		return l.Markets[id] != nil
 	}
 	return false
 }

@@ -22,6 +22,7 @@ type Record struct {
 	Result     []byte    // a JSON object of the effect; nil: none
 	Pending    bool      // its effect is not known yet; nobody may read it
 	Attempt    string    // a uuid: the taking that a pending row belongs to
+	Hidden     bool      // by an administrator: the payload of Body is null; the store never sets it
 }
 
 // URI names the message across stations.
@@ -101,6 +102,20 @@ type Signers interface {
 type OperatorKeys interface {
 	// RevokedKeys returns which of these keys are revoked or unknown.
 	RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error)
+}
+
+// Thing is something with text that administrators can hide.
+type Thing struct {
+	Kind string // signal, market, station or profile
+	ID   string // of a profile the id of its operator, not its handle
+}
+
+// Moderation reads decisions of administrators about text. Fault of all:
+// signal_service_unavailable.
+type Moderation interface {
+	// Hidden reports for each thing whether it is hidden, in the order of things, of which there
+	// are at most 500.
+	Hidden(ctx context.Context, things []Thing) ([]bool, error)
 }
 
 // Challenge is a challenge as it is kept.

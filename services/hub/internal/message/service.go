@@ -2,6 +2,7 @@ package message
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -19,6 +20,8 @@ type Config struct {
 	Effects  Effects
 	// OperatorKeys reads whether the key that made a signer is revoked.
 	OperatorKeys OperatorKeys
+	// Moderation reads which text is hidden.
+	Moderation Moderation
 }
 
 // Service takes, shows and attests messages and keeps their signers.
@@ -30,8 +33,27 @@ func NewService(c Config) *Service { return &Service{c} }
 // now is in microseconds, which is what the database keeps.
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
 
-// Get gives an accepted message. Faults: not_found, db_unavailable.
+// Get returns an accepted message, without its payload while its text is hidden. Faults:
+// not_found, db_unavailable, signal_service_unavailable.
 func (s *Service) Get(ctx context.Context, id string) (Record, error) {
+	r, err := s.accepted(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	return s.shown(ctx, r)
+}
+
+// Accepted reports whether an accepted message has this id. Fault: db_unavailable.
+func (s *Service) Accepted(ctx context.Context, id ID) (bool, error) {
+	_, err := s.accepted(ctx, string(id))
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// accepted returns an accepted message as it is stored.
+func (s *Service) accepted(ctx context.Context, id string) (Record, error) {
 	known, ok := ParseID(id)
 	if !ok {
 		return Record{}, ErrNotFound
@@ -43,8 +65,9 @@ func (s *Service) Get(ctx context.Context, id string) (Record, error) {
 	return r, err
 }
 
-// List gives a page of accepted messages, newest first; a cursor that is none
-// starts from the beginning. Faults: invalid_request, db_unavailable.
+// List returns a page of accepted messages, newest first, without the payloads whose text is
+// hidden. An invalid cursor starts from the beginning. Faults: invalid_request, db_unavailable,
+// signal_service_unavailable.
 func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	if _, known := ParseType(string(q.Type)); q.Type != "" && !known {
 		return Page{}, badMember("type", "type is no message type")
@@ -63,7 +86,11 @@ func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	if _, ok := after.Time(0); !ok {
 		after = syntax.Cursor{}
 	}
-	return s.Messages.List(ctx, q, after)
+	page, err := s.Messages.List(ctx, q, after)
+	if err != nil {
+		return Page{}, err
+	}
+	return page, s.hide(ctx, page.Messages)
 }
 
 // Verdict is what a dry run finds.

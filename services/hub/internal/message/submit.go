@@ -27,7 +27,8 @@ type Submitted struct {
 }
 
 // Submit takes a signed message and does what it asks for, once. The same
-// message again answers what it did, without a second effect. The checks and
+// message again answers what it did, without a second effect, and without the
+// payload while its text is hidden. The checks and
 // their faults, in this order: form (see Read); signer (unauthenticated,
 // unknown_signer) and signature (bad_signature); bearer, if there is one
 // (forbidden); the message is there already (no fault); time, state of the
@@ -35,6 +36,14 @@ type Submitted struct {
 // refuses. db_unavailable and the effect's own 503 leave it open: the same
 // message may be sent again.
 func (s *Service) Submit(ctx context.Context, raw []byte, by *Bearer) (Submitted, error) {
+	done, err := s.submit(ctx, raw, by)
+	if err == nil && done.Replayed {
+		done.Record, err = s.shown(ctx, done.Record)
+	}
+	return done, err
+}
+
+func (s *Service) submit(ctx context.Context, raw []byte, by *Bearer) (Submitted, error) {
 	m, err := Read(s.Issuer, raw)
 	if err != nil {
 		return Submitted{}, err

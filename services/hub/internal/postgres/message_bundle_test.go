@@ -87,6 +87,13 @@ type desk struct {
 	keys   string
 }
 
+// shownText hides no text.
+type shownText struct{}
+
+func (shownText) Hidden(_ context.Context, things []message.Thing) ([]bool, error) {
+	return make([]bool, len(things)), nil
+}
+
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	db := testkit.Postgres(t, postgres.Schema(""))
@@ -108,7 +115,7 @@ func (d *desk) serve(t *testing.T) {
 	}
 	d.Service = message.NewService(message.Config{
 		Issuer: issuer, Now: d.clock.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
-		Keys: keys, Messages: d.store.Messages(), Signers: d.store.Signers(), Effects: d.ledger,
+		Keys: keys, Messages: d.store.Messages(), Signers: d.store.Signers(), Effects: d.ledger, Moderation: shownText{},
 	})
 }
 

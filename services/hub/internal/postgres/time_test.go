@@ -15,7 +15,7 @@ func TestTimeDoesNotFool(t *testing.T) {
 		d := newDesk(t)
 		d.Service = message.NewService(message.Config{
 			Issuer: issuer, Now: m.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
-			Keys: d.Keys, Messages: d.store.Messages(), Signers: d.store.Signers(), Effects: d.ledger,
+			Keys: d.Keys, Messages: d.store.Messages(), Signers: d.store.Signers(), Effects: d.ledger, Moderation: shownText{},
 		})
 		good, late := newPen("alice", alice), newPen("late", alice)
 		asked, tooLate := good.ask(t, d, nil), late.ask(t, d, nil)

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/grpc"
 
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 )
 
@@ -47,6 +48,19 @@ func (m *Moderation) List(ctx context.Context, limit int) ([]moderation.Decision
 		out = append(out, decisionFrom(d))
 	}
 	return out, nil
+}
+
+// Hidden implements message.Moderation.
+func (m *Moderation) Hidden(ctx context.Context, things []message.Thing) ([]bool, error) {
+	q := &moderationv1.HiddenRequest{}
+	for _, t := range things {
+		q.Things = append(q.Things, &moderationv1.Thing{Kind: t.Kind, Id: t.ID})
+	}
+	r, err := m.client.Hidden(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return r.GetHidden(), nil
 }
 
 func decisionFrom(d *moderationv1.Decision) moderation.Decision {
