@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 )
 
@@ -163,56 +162,6 @@ func (s *Service) Get(ctx context.Context, id syntax.MarketID) (Market, error) {
 func (s *Service) stale(m *Market, now time.Time) bool {
 	return s.venues[m.Provider] != nil && m.Status != syntax.MarketResolved &&
 		(m.PricedAt == nil || now.Sub(*m.PricedAt) > staleAfter)
-}
-
-// errLater refuses a call on a market that is not known yet and whose venue cannot be asked.
-var errLater = fault.New(fault.Unavailable, "signal_service_unavailable", "the market is not known yet and its venue has no time, try again").
-	With("retryAfterMs", 1000)
-
-// MaxUnconfirmed is how many calls of one operator wait for their venues to confirm the market.
-const MaxUnconfirmed = 20
-
-// errUnconfirmed refuses a call beyond MaxUnconfirmed.
-var errUnconfirmed = fault.New(fault.Limited, "rate_limited", fmt.Sprintf(
-	"%d of your calls wait until their venues confirm the market; call on known markets, or try again later", MaxUnconfirmed)).
-	With("limit", MaxUnconfirmed).With("retryAfterMs", int64(60_000))
-
-// Ensure brings a market into the ledger for a call of an operator, which waits for the venue
-// at most limit. A venue that cannot be reached leaves a stub of status unknown, so that the
-// call is not lost, and so does an operator that has used up the reads of Fresh. A client
-// without a free request leaves nothing. Faults: market_not_found, errLater, errUnconfirmed,
-// db_unavailable.
-func (s *Service) Ensure(ctx context.Context, id syntax.MarketID, operator string, limit time.Duration) error {
-	v := s.fresh[id.Provider()]
-	if v == nil {
-		if _, found, err := s.store.FindMarket(ctx, id); err != nil || found {
-			return err
-		}
-		return ErrNotFound
-	}
-	leave := v.enter(operator)
-	if leave == nil {
-		return s.insertStub(ctx, id, operator)
-	}
-	defer leave()
-	wait, cancel := context.WithTimeout(ctx, min(patience, limit))
-	defer cancel()
-	_, err := s.fetch(wait, id, ForFiling)
-	switch {
-	case errors.Is(err, ErrBusy):
-		return errLater.Wrap(err)
-	case !errors.Is(err, ErrUnavailable):
-		return err
-	}
-	return s.insertStub(ctx, id, operator)
-}
-
-func (s *Service) insertStub(ctx context.Context, id syntax.MarketID, operator string) error {
-	stored, err := s.store.InsertStub(ctx, id, operator, s.now())
-	if err == nil && !stored {
-		err = errUnconfirmed
-	}
-	return err
 }
 
 // Refresh reads a market from its venue now and gives it as it is kept after,
