@@ -36,10 +36,15 @@ func main() {
 	os.Exit(code)
 }
 
-// terminal reports whether a file is a device of characters, as terminals are.
+// terminal reports whether a file is a device of characters, as terminals are, and not the
+// null device.
 func terminal(f *os.File) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
 }
 
 // run does one command and gives the exit code.

@@ -201,9 +201,12 @@ func (c *Call) show(at *session, word string, f *filed) error {
 	pairs := []string{word, fmt.Sprintf("%s on %s at %s cents", c.Side, c.Market, show.Cents(price))}
 	if f.ScoreBasisBps != nil {
 		pairs = append(pairs, "Scored at", show.Cents(*f.ScoreBasisBps)+" cents")
-		if f.PriceVerified != nil && f.Rated != nil && (!*f.PriceVerified || !*f.Rated) {
+		switch verified := f.PriceVerified == nil || *f.PriceVerified; {
+		case f.Rated != nil && !*f.Rated, !verified && f.ID != nil:
 			pairs = append(pairs, "Points", "none: the call does not count")
-		} else {
+		case !verified:
+			pairs = append(pairs, "Points", "none without a fresh quote; filing requests one from the venue")
+		default:
 			pairs = append(pairs, points(*f.ScoreBasisBps, strings.HasPrefix(c.Market, "native-"))...)
 		}
 	}

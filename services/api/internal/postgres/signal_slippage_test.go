@@ -32,6 +32,8 @@ func TestMaxSlippage(t *testing.T) {
 		{"7", syntax.No, 7300, 0, 0, 0, signal.VerdictFiled},
 		{"7", syntax.No, 3000, 99, 0, 0, signal.VerdictMoved}, // converted to 7000
 		{"7", syntax.No, 3000, 100, 0, 0, signal.VerdictFiled},
+		{"7", syntax.No, 1, 0, 0, 0, signal.VerdictMoved}, // 9999 is no price of NO at 7100
+		{"7", syntax.No, 500, 200, 0, 0, signal.VerdictMoved},
 		{"native-aaaaaaaaaa", syntax.Yes, 4000, 200, 0, 0, signal.VerdictMoved},
 		{"8", syntax.Yes, 0, 0, 0, 0, signal.VerdictProvisional},
 		{"404", syntax.Yes, 0, 0, 0, 0, signal.VerdictUnknown},

@@ -1,6 +1,7 @@
 package signal
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -84,7 +85,7 @@ func (p Prices) Warnings(d Draft) []string {
 	if p.Stated != d.Price {
 		warnings = append(warnings, "price_converted")
 	}
-	if side := p.of(d.Side); side != nil && distance(*side, p.Stated) > offMarket {
+	if side := cmp.Or(p.of(d.Side), p.middle(d.Side)); side != nil && distance(*side, p.Stated) > offMarket {
 		warnings = append(warnings, "price_off_market")
 	}
 	if !p.Verified {
@@ -104,6 +105,15 @@ func (p Prices) of(side syntax.Side) *syntax.Bps {
 		return p.Yes
 	}
 	return p.No
+}
+
+// middle returns the middle of a side, nil where the ledger has no price.
+func (p Prices) middle(side syntax.Side) *syntax.Bps {
+	if p.MarketYes == nil || side == syntax.Yes {
+		return p.MarketYes
+	}
+	no := 10_000 - *p.MarketYes
+	return &no
 }
 
 // Call is a draft and who files it.

@@ -82,10 +82,13 @@ WITH judged AS MATERIALIZED (
                  WHEN q.quoted_at >= $23::timestamptz THEN q.yes_price_bps END AS yes_price,
             CASE WHEN m.provider = 'manual' THEN 10000 - least(q.yes_bps, m.initial_yes_bps)
                  WHEN q.quoted_at >= $23::timestamptz THEN q.no_price_bps END AS no_price) s
-    CROSS JOIN LATERAL (
-        SELECT CASE WHEN NOT i.yes AND abs(i.price - s.snap) < abs(i.price - (10000 - s.snap))
-                    THEN 10000 - i.price ELSE i.price END AS paid) p
     CROSS JOIN LATERAL (SELECT CASE WHEN i.yes THEN s.yes_price ELSE s.no_price END AS side) b
+    CROSS JOIN LATERAL (
+        -- A NO call with the YES price is converted; with a bound on slippage only where the
+        -- side costs the converted price within that bound, on both sides.
+        SELECT CASE WHEN NOT i.yes AND abs(i.price - s.snap) < abs(i.price - (10000 - s.snap))
+                        AND coalesce(abs(10000 - i.price - b.side) <= i.slippage, true)
+                    THEN 10000 - i.price ELSE i.price END AS paid) p
     -- only keys
     LEFT JOIN idempotency_keys idem ON idem.user_id = a.id AND idem.key = i.idem_key
         AND idem.created_at > $19::timestamptz - interval '24 hours'

@@ -29,8 +29,8 @@ var scopeWords = map[grant.Scope]want{
 		Cannot: "It does not outlive this connection.",
 	},
 	grant.ProfileUpdate: {
-		Word: "Change your profile", Can: "It changes your name, your picture, what you say about yourself, your links and where you are paid.", Acts: true,
-		Cannot: "It cannot change your handle or your record.",
+		Word: "Change your profile", Can: "It changes your name, your picture, what you say about yourself and your links.", Acts: true,
+		Cannot: "It cannot change your handle, your record or where you are paid.",
 	},
 	grant.StationCreate: {
 		Word: "Open stations", Can: "It opens new stations in your name.", Acts: true,
