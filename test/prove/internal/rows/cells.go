@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,6 +109,16 @@ func patiently(ctx context.Context, env *frame.Env, q client.Request) (a client.
 		}
 	}
 	return a
+}
+
+// inTime is patiently, and waits for the next minute where the requests of this one are used up.
+func inTime(ctx context.Context, env *frame.Env, q client.Request) client.Answer {
+	a := patiently(ctx, env, q)
+	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	if a.Status != http.StatusTooManyRequests || err != nil || seconds > 60 || wait(ctx, time.Now().Add(time.Duration(seconds)*time.Second)) != nil {
+		return a
+	}
+	return patiently(ctx, env, q)
 }
 
 func asForm(q *client.Request, form url.Values) {

@@ -280,7 +280,7 @@ func (b *burglary) try(ctx context.Context, d ownDoor) error {
 			if b.env.Size == frame.Small && k > 0 {
 				break
 			}
-			a := patiently(ctx, b.env, d.at(b.env, i+k, name, other.as))
+			a := inTime(ctx, b.env, d.at(b.env, i+k, name, other.as))
 			b.cells++
 			if why := b.wrong(d, a, other.name); why != "" {
 				b.taken++
@@ -327,7 +327,7 @@ func (b *burglary) ownerDoes(ctx context.Context) {
 		if d.keeps || b.env.Size == frame.Small {
 			continue
 		}
-		a := patiently(ctx, b.env, d.at(b.env, i, d.name, d.own))
+		a := inTime(ctx, b.env, d.at(b.env, i, d.name, d.own))
 		b.seen.Check(a.Err == nil && a.Status < 400, "%s by the owner: %.160s", d.op, a)
 	}
 }

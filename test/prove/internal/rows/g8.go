@@ -172,7 +172,7 @@ func (i *intruder) at(ctx context.Context, op *described.Operation) error {
 		}
 		body, _ := q.Body.(map[string]any)
 		maps.Copy(body, change)
-		a := i.env.Client.Do(ctx, q)
+		a := inTime(ctx, i.env, q)
 		i.sent++
 		if a.Status < 300 && a.Err == nil {
 			i.taken++
