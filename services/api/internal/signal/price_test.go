@@ -69,6 +69,10 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", c.prices, got, c.want)
 		}
 	}
+	middle, dry := syntax.Bps(4150), Draft{Side: syntax.Yes, Price: 68, Venue: VenueSkipped}
+	if got := fmt.Sprint(Prices{Stated: 68, Rated: true, MarketYes: &middle}.Warnings(dry)); got != "[price_off_market price_unverified]" {
+		t.Errorf("dry run without a fresh quote: %s", got)
+	}
 }
 
 func TestMoveVectors(t *testing.T) {

@@ -1,7 +1,6 @@
 package signal
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
@@ -85,7 +84,11 @@ func (p Prices) Warnings(d Draft) []string {
 	if p.Stated != d.Price {
 		warnings = append(warnings, "price_converted")
 	}
-	if side := cmp.Or(p.of(d.Side), p.middle(d.Side)); side != nil && distance(*side, p.Stated) > offMarket {
+	side := p.of(d.Side)
+	if side == nil && d.Venue == VenueSkipped {
+		side = p.middle(d.Side)
+	}
+	if side != nil && distance(*side, p.Stated) > offMarket {
 		warnings = append(warnings, "price_off_market")
 	}
 	if !p.Verified {
