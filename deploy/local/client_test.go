@@ -157,7 +157,7 @@ func TestClientsUseDifferentAddresses(t *testing.T) {
 	}
 	for _, want := range []string{"127.64.0.1", "127.64.0.250", "127.64.1.1", "127.64.240.1"} {
 		if !s.from[want] {
-			t.Errorf("nobody came from %s: %v", want, s.from)
+			t.Errorf("no request came from %s: %v", want, s.from)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func TestRevokedKeyEndsWhatItMade(t *testing.T) {
 func TestSignOutEndsCopiedCookies(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
-	for name, path := range map[string]string{"this session": "/api/auth/privy", "all sessions": "/api/auth/privy?all=true"} {
+	for name, path := range map[string]string{"one session": "/api/auth/privy", "all sessions": "/api/auth/privy?all=true"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := s.NewOperator(t)

@@ -58,7 +58,8 @@ func (m Messages) Get(ctx context.Context, id string) (client.KeptMessage, error
 	return read[client.KeptMessage](m.c.Hub.GetMessage(ctx, id))
 }
 
-// All lists accepted messages, newest first; hidden ones have no payload.
+// All lists accepted messages, newest first, over all pages. Payload is nil for a message whose
+// text an administrator has hidden.
 func (m Messages) All(ctx context.Context, params *client.ListMessagesParams) iter.Seq2[client.KeptMessage, error] {
 	p := at(params)
 	return pages(func(cursor *string) (client.MessageList, error) {

@@ -54,7 +54,8 @@ func (e *Error) Is(target error) bool {
 	return ok && c != "" && c == e.Code
 }
 
-// ID is that of the locked call with ErrAlreadyPredicted.
+// ID is the id of the call that the caller already has on this market. It is empty unless the
+// error is ErrAlreadyPredicted.
 func (e *Error) ID() string { return e.text("id") }
 
 // Field is the member or parameter that does not fit.

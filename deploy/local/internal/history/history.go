@@ -167,7 +167,8 @@ func newMarket(s Settings, cast []member, i int) []Step {
 	return append(steps, Step{At: ended, Resolve: &Outcome{MarketID: m.ID, Verdict: verdict}})
 }
 
-// decide sets the side, the price and the words of a call; PriceBps holds the middle.
+// decide sets the side, the stated price and the text of a call. On entry PriceBps is the middle
+// of the market; on return it is the price of the side called.
 func decide(r *rand.Rand, cast []member, c *Call, spread int, verdict string) {
 	o := cast[slices.IndexFunc(cast, func(m member) bool { return m.name == c.Operator })]
 	middle := c.PriceBps

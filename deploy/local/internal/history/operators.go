@@ -79,7 +79,7 @@ func (m member) side(r *rand.Rand, p float64, verdict string) string {
 	return "NO"
 }
 
-// pick draws an operator, the active ones more often.
+// pick returns the index of a random operator; an operator with a higher activity is picked more often.
 func pick(r *rand.Rand, cast []member) int {
 	sum := 0.0
 	for _, m := range cast {

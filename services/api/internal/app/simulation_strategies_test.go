@@ -247,7 +247,8 @@ func fillBudget(r *round, groups int) {
 	r.settle()
 }
 
-// informed knows the outcome of a quarter of the markets and calls the others at random.
+// informed plays operators who know the outcome of a quarter of the markets. They call the winning
+// side of those, and a random side of the others.
 func informed(r *round, groups int) {
 	r.open(groups)
 	r.decide(r.games)

@@ -116,7 +116,7 @@ func (f *Operators) EndSessions(ctx context.Context, r *operatorv1.EndSessionsRe
 	return &operatorv1.EndSessionsResponse{SessionVersion: version}, err
 }
 
-// ListRevokedKeys returns which of these keys are revoked or unknown.
+// ListRevokedKeys returns those of the requested key ids that are revoked or that no operator has.
 func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevokedKeysRequest) (*operatorv1.ListRevokedKeysResponse, error) {
 	if len(r.GetKeyIds()) > maxKeyIDs {
 		return nil, errManyKeys

@@ -2,9 +2,9 @@ package signal
 
 import "github.com/signalcast/signalcast/pkg/syntax"
 
-// Repair returns the price to store for a call. A NO call that carries the YES price is
-// converted: its price is nearer to the middle snap than to the complement. Equal distances
-// are not converted, nor are YES calls.
+// Repair returns the price to store for a call. snap is the market's YES price. A NO call whose
+// price is nearer to snap than to 10000 - snap is taken as a call that states the YES price, and
+// its price becomes 10000 - price. Other calls keep their price.
 func Repair(side syntax.Side, price syntax.Bps, snap *syntax.Bps) syntax.Bps {
 	if side == syntax.No && snap != nil && distance(price, *snap) < distance(price, snap.Of(syntax.No)) {
 		return syntax.MaxBps - price

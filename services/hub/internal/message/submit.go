@@ -26,9 +26,9 @@ type Submitted struct {
 	Replayed bool // it was accepted before: nothing happened now
 }
 
-// Submit takes a signed message and does what it asks for, once. The same
-// message again answers what it did, without a second effect, and without the
-// payload while its text is hidden. The checks and
+// Submit checks a signed message, stores it and carries it out once. When the same
+// message is sent again, Submit returns the stored result and changes nothing; the
+// payload is left out while a moderator hides its text. The checks and
 // their faults, in this order: form (see Read); signer (unauthenticated,
 // unknown_signer) and signature (bad_signature); bearer, if there is one
 // (forbidden); the message is there already (no fault); time, state of the
