@@ -28,10 +28,12 @@ func steady(ctx context.Context, perSecond int, lasting time.Duration, do func(i
 
 // wait pauses until then, or until ctx ends.
 func wait(ctx context.Context, then time.Time) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(then)):
-		return nil
+	for left := time.Until(then); left > 0; left = time.Until(then) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(left):
+		}
 	}
+	return ctx.Err()
 }
