@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ const (
 // server is a service that says what a test wants, and keeps what it was asked.
 type server struct {
 	*httptest.Server
+	mu    sync.Mutex
 	asked []*http.Request
 	said  []string // bodies of the requests
 }
@@ -35,8 +37,11 @@ func serve(t *testing.T, answers ...http.HandlerFunc) *server {
 	s := &server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
 		s.asked, s.said = append(s.asked, r), append(s.said, string(body))
-		answers[min(len(s.asked), len(answers))-1](w, r)
+		answer := answers[min(len(s.asked), len(answers))-1]
+		s.mu.Unlock()
+		answer(w, r)
 	}))
 	t.Cleanup(s.Close)
 	return s

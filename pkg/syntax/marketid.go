@@ -110,6 +110,16 @@ func (m MarketID) Provider() Provider {
 	return Polymarket
 }
 
+// Prefix returns the start of the ids of a provider; empty for Polymarket, whose ids are digits.
+func (p Provider) Prefix() string {
+	for _, row := range prefixes {
+		if row.provider == p {
+			return row.prefix
+		}
+	}
+	return ""
+}
+
 // NativeKey is the key that the provider itself uses.
 func (m MarketID) NativeKey() string {
 	for _, p := range prefixes {

@@ -140,7 +140,7 @@ func (s *stack) hostileFeed(t *testing.T, b *tab) {
 	sees(t, b, 10*time.Second, "#feed-rows", "Won +50")
 	b.clean("hostile words, from the server")
 	b.visit(s.Hub+"/feed?of=resolutions", http.StatusOK)
-	sees(t, b, within, "#feed-rows", "Market "+market, "YES")
+	sees(t, b, within, "#feed-rows", get(t, s.Hub+"/api/m/"+market).str("question"), "YES")
 	for _, path := range []string{"/feed?lane=science", "/feed?of=wire"} {
 		b.visit(s.Hub+path, http.StatusOK)
 		sees(t, b, within, "#feed-phase", "live")

@@ -115,6 +115,7 @@ func (k *socket) judge(f frame, raw []byte) {
 		k.t.Errorf("%s: after %d comes %d with prev %v", f.Channel, last, f.Seq, f.Prev)
 	}
 	k.last[f.Channel] = f.Seq
+	k.named(f)
 	schema := map[string]string{"signal.created": "FeedSignal", "signal.event": "SignalEvent", "market.resolved": "Outcome", "market.disputed": "Outcome"}[f.Type]
 	if schema == "" {
 		return
@@ -126,12 +127,11 @@ func (k *socket) judge(f frame, raw []byte) {
 	}
 	var value any = data
 	switch f.Type {
-	case "signal.created":
-		data["receiptUrl"] = "https://hub.example/receipts/" + f.ID // an event names no host
 	case "signal.event":
 		value = data["event"]
-	default:
+	case "market.resolved", "market.disputed":
 		delete(data, "marketId")
+		delete(data, "marketTitle")
 	}
 	doc, err := described()
 	if err != nil {
@@ -139,6 +139,24 @@ func (k *socket) judge(f frame, raw []byte) {
 	}
 	if err := doc.spec.Components.Schemas[schema].Value.VisitJSON(value, openapi3.EnableJSONSchema2020(), openapi3.MultiErrors()); err != nil {
 		k.t.Errorf("%s: %v\n%s", f.Type, err, raw)
+	}
+}
+
+// named fails if the event does not name what docs/protocol/events.md says of each type: its
+// market, and of a call also its receipt and operator.
+func (k *socket) named(f frame) {
+	k.t.Helper()
+	var d struct{ ID, SignalID, ReceiptURL, Handle, MarketID, MarketTitle string }
+	call, market := strings.HasPrefix(f.Type, "signal."), strings.HasPrefix(f.Type, "market.")
+	if err := json.Unmarshal(f.Data, &d); err != nil {
+		k.t.Errorf("%s: %v", f.Type, err)
+		return
+	}
+	if (call || market) && (d.MarketID == "" || d.MarketTitle == "") {
+		k.t.Errorf("%s does not name its market: %s", f.Type, f.Data)
+	}
+	if call && (d.ID == "" || d.SignalID != "" && d.SignalID != d.ID || d.Handle == "" || !strings.HasSuffix(d.ReceiptURL, "/receipts/"+d.ID)) {
+		k.t.Errorf("%s does not name its call: %s", f.Type, f.Data)
 	}
 }
 

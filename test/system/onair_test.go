@@ -1,6 +1,8 @@
 package system
 
 import (
+	"bufio"
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -21,12 +23,12 @@ func TestUnapprovedOperatorsAreNotAired(t *testing.T) {
 	setStreamer(t, s, approved, "approved")
 	goLive(t, s, approved, s.NewNativeMarket(t, 5000, nil), shownHost)
 	stack.Get(t, s.Hub+"/api/streamers/live").Require(http.StatusOK)
-	for _, path := range []string{"/tv", "/live/" + approved.Handle} {
+	for _, path := range []string{"/tv", "/live/" + approved.Handle, "/api/broadcast/feed?types=live&limit=100"} {
 		stack.Eventually(t, 10*time.Second, path+" with the stream of the approved operator", func() bool {
 			return screenNames(t, s, path, shownHost)
 		})
 	}
-	for _, path := range []string{"/tv", "/live/" + unapproved.Handle, "/api/broadcast/spotlight"} {
+	for _, path := range []string{"/tv", "/live/" + unapproved.Handle, "/api/broadcast/spotlight", "/api/broadcast/feed?types=live&limit=100"} {
 		if screenNames(t, s, path, refusedHost) {
 			t.Errorf("%s shows or allows the stream of an operator who is not approved", path)
 		}
@@ -94,9 +96,6 @@ func TestModerationHidesTextAndKeepsNumbers(t *testing.T) {
 		"marketId": market, "position": "YES", "priceBps": 5000, "take": text,
 	})).Require(http.StatusOK)
 	hide := stack.JSON{"kind": "signal", "id": a.Text("id"), "action": "hide", "reason": "defamation"}
-	moderate := func(body stack.JSON) stack.Answer {
-		return stack.Post(t, s.Hub+"/api/admin/moderation", s.Admin(), stack.Header("x-admin-name", "mara"), stack.Body(body))
-	}
 	message := s.Hub + "/api/protocol/v1/messages/" + a.Text("messageId")
 	surfaces := []string{
 		s.Hub + "/api/signals/" + a.Text("id"), s.Hub + "/api/signals/feed?limit=100", s.Hub + "/u/" + o.Handle, a.Text("receiptUrl"),
@@ -110,15 +109,125 @@ func TestModerationHidesTextAndKeepsNumbers(t *testing.T) {
 				return stack.Get(t, url).Require(http.StatusOK).Contains(text) == want
 			})
 		}
+		stack.Eventually(t, 10*time.Second, fmt.Sprintf("the replay of events: text shown is %t", want), func() bool {
+			return strings.Contains(firstStreamLine(t, s, "operator:"+o.Handle+"&since=0", a.Text("id")), text) == want
+		})
 		stack.Get(t, message).Require(http.StatusOK).Expect(stack.JSON{"hidden": !want, "id": a.Text("messageId"), "result.signalId": a.Text("id"), "message.denpaId": o.ID})
 		s.Signal(t, a.Text("id")).Expect(stack.JSON{"priceAtPrediction": 5000, "direction": "YES"})
 	}
 	shown(true)
 	stack.Post(t, s.Hub+"/api/admin/moderation", stack.Body(hide)).Require(http.StatusUnauthorized)
-	moderate(hide.With("id", "01900000-0000-7000-8000-000000000000")).Require(http.StatusNotFound)
-	moderate(hide).Require(http.StatusOK)
+	moderate(t, s, hide.With("id", "01900000-0000-7000-8000-000000000000")).Require(http.StatusNotFound)
+	moderate(t, s, hide).Require(http.StatusOK)
 	shown(false)
 	stack.Get(t, message).Expect(stack.JSON{"message.payload": nil})
-	moderate(hide.With("action", "show")).Require(http.StatusOK)
+	moderate(t, s, hide.With("action", "show")).Require(http.StatusOK)
 	shown(true)
+}
+
+func moderate(t *testing.T, s *stack.Stack, body stack.JSON) stack.Answer {
+	t.Helper()
+	return stack.Post(t, s.Hub+"/api/admin/moderation", s.Admin(), stack.Header("x-admin-name", "mara"), stack.Body(body))
+}
+
+// P23: the texts and media addresses that a hidden profile shows on the air leave every surface, and return when the
+// profile is shown. Numbers stay.
+func TestHiddenProfilesAreOffTheAir(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	o, reader := s.NewOperator(t), s.NewOperator(t)
+	market := s.NewNativeMarket(t, 5000, nil)
+	const text = "hidden-profile" // in each text and address
+	bearer := stack.Bearer(o.Key)
+	beat := func(state string) string {
+		t.Helper()
+		return o.Do(t, http.MethodPost, s.Hub+"/api/streamer/heartbeat", bearer, stack.Body(stack.JSON{"state": state})).Require(http.StatusOK).Text("showId")
+	}
+	setStreamer(t, s, o, "approved")
+	o.Do(t, http.MethodPost, s.Hub+"/api/m/"+market+"/streams", bearer, stack.Body(stack.JSON{
+		"url": "https://" + text + ".evil.example/x.m3u8", "label": text + " label",
+	})).Require(http.StatusOK)
+	o.Do(t, http.MethodPost, s.Hub+"/api/streamer/signal", bearer, stack.Body(stack.JSON{
+		"marketId": market, "name": text + " name", "slug": text, "annotation": text + " note",
+	})).Require(http.StatusOK)
+	beat("live")
+	ended := beat("offline")
+	beat("live")
+
+	pages := []string{
+		"/live/" + o.Handle, "/tv", "/api/streamer/signal?handle=" + o.Handle, "/api/streamer/stream/state?handle=" + o.Handle,
+		"/api/streamers/live", "/api/operator/" + o.Handle, "/api/broadcast/feed?types=live&limit=100", "/api/m/" + market + "/streams",
+	}
+	events := []string{"stream.bound", "operator.live", "operator.offline"}
+	shown := func(want bool) {
+		t.Helper()
+		beat("live")
+		for _, path := range pages {
+			stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s: text shown is %t", path, want), func() bool { return screenNames(t, s, path, text) == want })
+		}
+		for _, kind := range events {
+			url := s.API + "/api/v1/feed?limit=200&handle=" + o.Handle + "&types=" + kind
+			stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s: text shown is %t", url, want), func() bool {
+				a := stack.Get(t, url).Require(http.StatusOK)
+				return len(a.List("items")) > 0 && a.Contains(text) == want
+			})
+		}
+		for _, channel := range []string{"overlay:" + o.Handle, "operator:" + o.Handle, "live"} {
+			stack.Eventually(t, 10*time.Second, fmt.Sprintf("the snapshot of %s: text shown is %t", channel, want), func() bool {
+				return strings.Contains(snapshot(t, s, channel), text) == want
+			})
+		}
+		// An agent sees the same record as /api/operator; a key is limited to 60 requests per minute.
+		agent := stack.Post(t, s.Hub+"/api/mcp", stack.Bearer(reader.Key), stack.Header("Accept", "application/json, text/event-stream"), stack.Body(stack.JSON{
+			"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": stack.JSON{"name": "get_operator", "arguments": stack.JSON{"handle": o.Handle}},
+		})).Require(http.StatusOK)
+		if !agent.Contains(o.Handle) || agent.Contains(text) != want {
+			t.Errorf("get_operator: text shown is not %t: %s", want, agent.Body)
+		}
+		// The record of the ended session stays, and its market has the ledger's title.
+		stack.Get(t, s.Hub+"/api/streamer/recap?handle="+o.Handle+"&showId="+ended).Require(http.StatusOK).Expect(stack.JSON{
+			"showId": ended, "recap.topMarket.marketId": market, "recap.topMarket.title": stack.Get(t, s.Hub+"/api/m/"+market).Text("question"), "recap.calls": 0,
+		})
+		if !stack.Get(t, s.Hub+"/api/streamers/live").Contains(ended) {
+			t.Error("the ended session is not among the recent ones")
+		}
+	}
+	shown(true)
+	hide := stack.JSON{"kind": "profile", "id": o.Handle, "action": "hide", "reason": "abuse"}
+	moderate(t, s, hide).Require(http.StatusOK)
+	shown(false)
+	moderate(t, s, hide.With("action", "show")).Require(http.StatusOK)
+	shown(true)
+}
+
+// snapshot returns the first state of a channel of the event stream.
+func snapshot(t *testing.T, s *stack.Stack, channel string) string {
+	t.Helper()
+	return firstStreamLine(t, s, channel, `"op":"snapshot"`)
+}
+
+// firstStreamLine returns the first line of the event stream of a channel that contains a text. The
+// channel may be followed by other parameters.
+func firstStreamLine(t *testing.T, s *stack.Stack, channel, text string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.API+"/api/v1/feed/stream?channels="+channel, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), text) {
+			return lines.Text()
+		}
+	}
+	t.Fatalf("no %s on %s: %v", text, channel, lines.Err())
+	return ""
 }

@@ -3155,7 +3155,7 @@ type CreationDraft struct {
 	AllowUnverified *bool `json:"allowUnverified,omitempty"`
 	Confidence      *int  `json:"confidence,omitempty"`
 
-	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key.
+	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused.
 	DryRun *bool `json:"dryRun,omitempty"`
 
 	// EventID Another name of marketId.
@@ -3365,8 +3365,8 @@ type DryFiled struct {
 	// PriceVerified A fresh quote was known. An unverified call does not count in points.
 	PriceVerified bool `json:"priceVerified"`
 
-	// Rated The market is rated. A call on another one does not count in points.
-	Rated bool `json:"rated"`
+	// Rated The market is rated. A call on another one does not count in points. Null while no venue has confirmed the market: a dry run asks none.
+	Rated *bool `json:"rated"`
 
 	// ScoreBasisBps Scoring price at filing: the stated price or the price of the side, whichever is larger.
 	ScoreBasisBps int `json:"scoreBasisBps"`
@@ -3557,7 +3557,7 @@ type FeedItem struct {
 	// At Examples: 2026-09-18T12:00:00.000Z
 	At Time `json:"at"`
 
-	// Data By type.
+	// Data By type; docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`, events of markets `marketId` and `marketTitle`.
 	Data             map[string]interface{} `json:"data"`
 	Handle           *string                `json:"handle"`
 	ID               openapi_types.UUID     `json:"id"`
@@ -5915,7 +5915,7 @@ type SignalDraft struct {
 	CrowdYesAtSignal *int `json:"crowdYesAtSignal,omitempty"`
 	Direction        Side `json:"direction"`
 
-	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key.
+	// DryRun Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused.
 	DryRun *bool `json:"dryRun,omitempty"`
 
 	// MarketID Digits: the primary venue. A prefix names another one, or the service itself (`native-`). Case matters.
@@ -5970,7 +5970,7 @@ type SignalEventWrite struct {
 
 // SignalEventWrite0 defines model for SignalEventWrite.0.
 type SignalEventWrite0 struct {
-	// DryRun Check everything and store nothing.
+	// DryRun Check everything and store nothing. Null and other spellings of the name are refused.
 	DryRun *bool `json:"dryRun,omitempty"`
 
 	// Payload At least one of the three; an empty text is as if it was left out.
@@ -5987,7 +5987,7 @@ type SignalEventWrite0Type string
 
 // SignalEventWrite1 defines model for SignalEventWrite.1.
 type SignalEventWrite1 struct {
-	// DryRun Check everything and store nothing.
+	// DryRun Check everything and store nothing. Null and other spellings of the name are refused.
 	DryRun  *bool                   `json:"dryRun,omitempty"`
 	Payload *map[string]interface{} `json:"payload,omitempty"`
 	Type    SignalEventWrite1Type   `json:"type"`
@@ -5998,7 +5998,7 @@ type SignalEventWrite1Type string
 
 // SignalEventWrite2 defines model for SignalEventWrite.2.
 type SignalEventWrite2 struct {
-	// DryRun Check everything and store nothing.
+	// DryRun Check everything and store nothing. Null and other spellings of the name are refused.
 	DryRun  *bool `json:"dryRun,omitempty"`
 	Payload struct {
 		Confidence int `json:"confidence"`
@@ -6011,7 +6011,7 @@ type SignalEventWrite2Type string
 
 // SignalEventWrite3 defines model for SignalEventWrite.3.
 type SignalEventWrite3 struct {
-	// DryRun Check everything and store nothing.
+	// DryRun Check everything and store nothing. Null and other spellings of the name are refused.
 	DryRun  *bool `json:"dryRun,omitempty"`
 	Payload struct {
 		Text string `json:"text"`
@@ -6024,7 +6024,7 @@ type SignalEventWrite3Type string
 
 // SignalEventWrite4 defines model for SignalEventWrite.4.
 type SignalEventWrite4 struct {
-	// DryRun Check everything and store nothing.
+	// DryRun Check everything and store nothing. Null and other spellings of the name are refused.
 	DryRun  *bool `json:"dryRun,omitempty"`
 	Payload *struct {
 		Channel *string `json:"channel,omitempty"`
@@ -9752,7 +9752,7 @@ type ClientInterface interface {
 
 	// RateMarketWithBody Set whether calls on a market count
 	//
-	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9761,7 +9761,7 @@ type ClientInterface interface {
 
 	// RateMarket Set whether calls on a market count
 	//
-	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9777,7 +9777,7 @@ type ClientInterface interface {
 
 	// ModerateWithBody Hide or show text and media
 	//
-	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9786,7 +9786,7 @@ type ClientInterface interface {
 
 	// Moderate Hide or show text and media
 	//
-	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11765,7 +11765,7 @@ func (c *Client) CreateNativeMarket(ctx context.Context, body CreateNativeMarket
 
 // RateMarketWithBody Set whether calls on a market count
 //
-// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11784,7 +11784,7 @@ func (c *Client) RateMarketWithBody(ctx context.Context, marketID MarketPath, co
 
 // RateMarket Set whether calls on a market count
 //
-// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11820,7 +11820,7 @@ func (c *Client) ListModeration(ctx context.Context, reqEditors ...RequestEditor
 
 // ModerateWithBody Hide or show text and media
 //
-// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11839,7 +11839,7 @@ func (c *Client) ModerateWithBody(ctx context.Context, contentType string, body 
 
 // Moderate Hide or show text and media
 //
-// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -24607,7 +24607,7 @@ type ClientWithResponsesInterface interface {
 
 	// RateMarketWithBodyWithResponse Set whether calls on a market count
 	//
-	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24616,7 +24616,7 @@ type ClientWithResponsesInterface interface {
 
 	// RateMarketWithResponse Set whether calls on a market count
 	//
-	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+	// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24634,7 +24634,7 @@ type ClientWithResponsesInterface interface {
 
 	// ModerateWithBodyWithResponse Hide or show text and media
 	//
-	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24643,7 +24643,7 @@ type ClientWithResponsesInterface interface {
 
 	// ModerateWithResponse Hide or show text and media
 	//
-	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+	// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -35390,7 +35390,7 @@ func (c *ClientWithResponses) CreateNativeMarketWithResponse(ctx context.Context
 
 // RateMarketWithBodyWithResponse Set whether calls on a market count
 //
-// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35405,7 +35405,7 @@ func (c *ClientWithResponses) RateMarketWithBodyWithResponse(ctx context.Context
 
 // RateMarketWithResponse Set whether calls on a market count
 //
-// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+// Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35435,7 +35435,7 @@ func (c *ClientWithResponses) ListModerationWithResponse(ctx context.Context, re
 
 // ModerateWithBodyWithResponse Hide or show text and media
 //
-// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35450,7 +35450,7 @@ func (c *ClientWithResponses) ModerateWithBodyWithResponse(ctx context.Context, 
 
 // ModerateWithResponse Hide or show text and media
 //
-// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+// Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -198,7 +198,7 @@ const (
 	ErrInvalidMaxSlippageBps Code = "invalid_max_slippage_bps"
 	// ErrInvalidAllowUnverified is 400: true, false or null.
 	ErrInvalidAllowUnverified Code = "invalid_allow_unverified"
-	// ErrInvalidDryRun is 400: true, false or null.
+	// ErrInvalidDryRun is 400: true or false.
 	ErrInvalidDryRun Code = "invalid_dry_run"
 	// ErrMissingType is 400: a required member or parameter is not there.
 	ErrMissingType Code = "missing_type"
@@ -256,7 +256,7 @@ const (
 	ErrMissingRated Code = "missing_rated"
 	// ErrInvalidRated is 400: true or false.
 	ErrInvalidRated Code = "invalid_rated"
-	// ErrInvalidReason is 400: At most 500 characters; of an entry of the programme 180 on one line, of the form of invalid_name, or none; of a decision or a report one line.
+	// ErrInvalidReason is 400: At most 500 characters, without control characters other than line feeds; of an entry of the programme 180 on one line, of the form of invalid_name, or none.
 	ErrInvalidReason Code = "invalid_reason"
 	// ErrInvalidFinalizedBy is 400: At most 64 characters.
 	ErrInvalidFinalizedBy Code = "invalid_finalized_by"

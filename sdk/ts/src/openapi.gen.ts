@@ -158,7 +158,7 @@ export interface paths {
         put?: never;
         /**
          * Set whether calls on a market count
-         * @description Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value.
+         * @description Overrides the rule of its venue for later calls and for its resolution. Stored calls keep their value. A resolved market is refused.
          */
         post: operations["rateMarket"];
         delete?: never;
@@ -182,7 +182,7 @@ export interface paths {
         put?: never;
         /**
          * Hide or show text and media
-         * @description Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture and links, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
+         * @description Hides the text and media of a thing on all surfaces within 10 seconds, or shows them again; numbers stay. Of a call the take and the payloads of its events, of an event its payload, of a profile name, biography, picture, links, streams, clips and overlay, of a market title, description and picture, of a station name and description, of an application name, homepage and logo. Hidden takes read as null, payloads as `{}`, titles and names as `Removed by an administrator`, and the name of a profile as its handle. The header `X-Admin-Name` names the administrator in `by` and in the audit log.
          */
         post: operations["moderate"];
         delete?: never;
@@ -4638,8 +4638,8 @@ export interface components {
             /** @description With `maxSlippageBps`: when the market has no fresh quote, store the call unverified, without points, instead of refusing it. A price that moved is still refused. No effect without `maxSlippageBps`. Left out: false. */
             allowUnverified?: boolean | null;
             confidence?: number;
-            /** @description Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. */
-            dryRun?: boolean | null;
+            /** @description Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused. */
+            dryRun?: boolean;
             /** @description Another name of marketId. */
             eventId?: string;
             marketId?: components["schemas"]["MarketId"];
@@ -4804,8 +4804,8 @@ export interface components {
             priceAtPrediction: number;
             /** @description A fresh quote was known. An unverified call does not count in points. */
             priceVerified: boolean;
-            /** @description The market is rated. A call on another one does not count in points. */
-            rated: boolean;
+            /** @description The market is rated. A call on another one does not count in points. Null while no venue has confirmed the market: a dry run asks none. */
+            rated: boolean | null;
             /** @description Scoring price at filing: the stated price or the price of the side, whichever is larger. */
             scoreBasisBps: number;
             /** @description docs/protocol/errors.md, Warnings. More may come. */
@@ -4962,7 +4962,7 @@ export interface components {
         };
         FeedItem: {
             at: components["schemas"]["Time"];
-            /** @description By type. */
+            /** @description By type; docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`, events of markets `marketId` and `marketTitle`. */
             data: {
                 [key: string]: unknown;
             };
@@ -6873,8 +6873,8 @@ export interface components {
             /** @description YES price of the market as the caller saw it; captured here when left out. Pages and scores use `marketYesAtSignal`. */
             crowdYesAtSignal?: number | null;
             direction: components["schemas"]["Side"];
-            /** @description Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. */
-            dryRun?: boolean | null;
+            /** @description Check everything and store nothing; the answer is what would be stored. It uses no idempotency key. Null and other spellings of the name are refused. */
+            dryRun?: boolean;
             marketId: components["schemas"]["MarketId"];
             /** @description Stored while the ledger does not know the market; else the market's own title is stored. */
             marketTitle?: string;
@@ -6912,8 +6912,8 @@ export interface components {
             type: "take" | "reaffirm" | "confidence" | "note" | "share" | "resolved";
         };
         SignalEventWrite: {
-            /** @description Check everything and store nothing. */
-            dryRun?: boolean | null;
+            /** @description Check everything and store nothing. Null and other spellings of the name are refused. */
+            dryRun?: boolean;
             /** @description At least one of the three; an empty text is as if it was left out. */
             payload: {
                 mediaAssetId?: string;
@@ -6924,30 +6924,30 @@ export interface components {
             /** @enum {string} */
             type: "take";
         } | {
-            /** @description Check everything and store nothing. */
-            dryRun?: boolean | null;
+            /** @description Check everything and store nothing. Null and other spellings of the name are refused. */
+            dryRun?: boolean;
             payload?: Record<string, never>;
             /** @enum {string} */
             type: "reaffirm";
         } | {
-            /** @description Check everything and store nothing. */
-            dryRun?: boolean | null;
+            /** @description Check everything and store nothing. Null and other spellings of the name are refused. */
+            dryRun?: boolean;
             payload: {
                 confidence: number;
             };
             /** @enum {string} */
             type: "confidence";
         } | {
-            /** @description Check everything and store nothing. */
-            dryRun?: boolean | null;
+            /** @description Check everything and store nothing. Null and other spellings of the name are refused. */
+            dryRun?: boolean;
             payload: {
                 text: string;
             };
             /** @enum {string} */
             type: "note";
         } | {
-            /** @description Check everything and store nothing. */
-            dryRun?: boolean | null;
+            /** @description Check everything and store nothing. Null and other spellings of the name are refused. */
+            dryRun?: boolean;
             payload?: {
                 channel?: string;
             };

@@ -115,7 +115,9 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 		a.pool.Close()
 		return nil, err
 	}
-	a.store = postgres.New(a.pool, cfg.Scoring.rules(cfg.PastEnd, cfg.Chunk), now)
+	rules := cfg.Scoring.rules(cfg.PastEnd, cfg.Chunk)
+	rules.HubURL = cfg.HubURL
+	a.store = postgres.New(a.pool, rules, now)
 	if err := a.subjects(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}

@@ -247,8 +247,8 @@ func fillBudget(r *round, groups int) {
 	r.settle()
 }
 
-// informed plays operators who know the outcome of a quarter of the markets. They call the winning
-// side of those, and a random side of the others.
+// informed files calls of operators who know the outcome of one market in four. On those markets
+// they call the winning side; on the others they call a random side.
 func informed(r *round, groups int) {
 	r.open(groups)
 	r.decide(r.games)

@@ -60,8 +60,8 @@ func TestConversation(t *testing.T) {
 	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) VALUES ('market.status', '701122', '{"from":"open","to":"closed"}', now())`)
 	b.fact("market.status", "701122", 1)
 	c.want(
-		frame{"op": "event", "channel": "market:701122", "seq": 1.0, "prev": nil, "type": "market.status", "data": map[string]any{"from": "open", "to": "closed"}},
-		frame{"op": "event", "channel": "market:701122", "seq": 2.0, "prev": 1.0, "type": "market.status", "data": map[string]any{"n": 1.0}},
+		frame{"op": "event", "channel": "market:701122", "seq": 1.0, "prev": nil, "type": "market.status", "data": map[string]any{"marketId": "701122", "marketTitle": "Ostrava gauge above 6 m?", "from": "open", "to": "closed"}},
+		frame{"op": "event", "channel": "market:701122", "seq": 2.0, "prev": 1.0, "type": "market.status", "data": map[string]any{"marketId": "701122", "marketTitle": "Ostrava gauge above 6 m?", "n": 1.0}},
 	)
 	b.hub.Publish(feed.Ephemeral{Channel: "market:701122", Type: feed.PriceTick, At: time.Now(), Data: []byte(`{"marketId":"701122","yesBps":3150}`)})
 	c.want(frame{"op": "event", "channel": "market:701122", "type": "price.tick", "data": map[string]any{"marketId": "701122", "yesBps": 3150.0}})

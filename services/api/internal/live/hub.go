@@ -194,6 +194,13 @@ func (h *Hub) remember(c feed.Channel, after, upTo int64) (frames []byte, throug
 	return frames, through, true
 }
 
+// Forget drops all delivered events from memory. Later reads of them go to the store.
+func (h *Hub) Forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.held = 0
+}
+
 // Recent gives up to limit events behind a number from memory. It fails when the
 // memory begins behind the number.
 func (h *Hub) Recent(after int64, limit int) ([]feed.Message, bool) {

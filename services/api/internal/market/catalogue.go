@@ -88,12 +88,13 @@ type Catalogue struct {
 	ConfirmAfter time.Duration
 
 	mu        sync.Mutex
-	requested memory // markets whose second quote was requested less than confirmPause ago
+	requested memory                        // markets whose second quote was requested less than confirmPause ago
+	confirmed map[syntax.Provider]time.Time // calls filed up to this time need no request for a second quote
 }
 
 // NewCatalogue wires the loops.
 func NewCatalogue(markets *Service, store CatalogueStore, log *slog.Logger) *Catalogue {
-	return &Catalogue{markets: markets, store: store, log: log, requested: make(memory)}
+	return &Catalogue{markets: markets, store: store, log: log, requested: make(memory), confirmed: make(map[syntax.Provider]time.Time)}
 }
 
 // Run keeps the catalogue until ctx ends; it starts with a full sweep of each

@@ -9,15 +9,19 @@ import (
 
 const (
 	// confirmEvery is the time between two rounds that request second quotes.
-	confirmEvery = 2 * time.Second
+	confirmEvery = 4 * time.Second
 	// confirmFor is how long the second quote of a call is requested, from the earliest time that
 	// it may have. Later quotes come from the refresh of markets with open calls.
 	confirmFor = 10 * time.Second
 	// clockStep is the precision of the coarsest venue clock, the Date of an answer. A quote
 	// that is requested earlier may be dated before the earliest time of a second quote.
 	clockStep = time.Second
-	// confirmPause is the least time between two requests of second quotes of one market.
-	confirmPause = 4 * time.Second
+	// confirmPause is the least time between two requests of second quotes of one market. It is
+	// shorter than confirmEvery, so that the next round may request it again.
+	confirmPause = 3 * time.Second
+	// commitDelay is the longest time from the date of a call to its commit, with the difference
+	// of clocks.
+	commitDelay = 3 * time.Second
 	// confirmTimeout bounds the requests of one round.
 	confirmTimeout = 5 * time.Second
 	// confirmRead and confirmBatch are the most markets that a round finds and requests.
@@ -32,9 +36,14 @@ const (
 func (c *Catalogue) Confirm(ctx context.Context, p syntax.Provider, venue Venue) error {
 	now := c.markets.now()
 	newest := now.Add(-c.ConfirmAfter - clockStep)
-	found, err := c.store.ListAwaitingQuote(ctx, p, now.Add(-c.ConfirmAfter-confirmFor), newest, c.ConfirmAfter, confirmRead)
+	found, err := c.store.ListAwaitingQuote(ctx, p, c.awaitingSince(p, now), newest, c.ConfirmAfter, confirmRead)
 	if err != nil {
 		return err
+	}
+	if len(found) == 0 {
+		c.mu.Lock()
+		c.confirmed[p] = newest.Add(-commitDelay)
+		c.mu.Unlock()
 	}
 	due := c.unpaused(found, now)
 	if len(due) == 0 {
@@ -48,6 +57,17 @@ func (c *Catalogue) Confirm(ctx context.Context, p syntax.Provider, venue Venue)
 	}
 	_, err = c.markets.Apply(ctx, records, true)
 	return err
+}
+
+// awaitingSince returns the time after which a round at now reads calls.
+func (c *Catalogue) awaitingSince(p syntax.Provider, now time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	since := now.Add(-c.ConfirmAfter - confirmFor)
+	if c.confirmed[p].After(since) {
+		return c.confirmed[p]
+	}
+	return since
 }
 
 // unpaused returns at most confirmBatch of the markets, without those that were requested less

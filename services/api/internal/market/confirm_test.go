@@ -152,3 +152,15 @@ func TestSecondQuotesOfAVenueThatFails(t *testing.T) {
 	c.clock.Advance(4 * time.Second)
 	c.want(c.round(), "1")
 }
+
+// TestSecondQuoteOfACallThatCommitsLate checks that a call is found after a round without calls
+// that was after its date.
+func TestSecondQuoteOfACallThatCommitsLate(t *testing.T) {
+	t.Parallel()
+	c := setupConfirming(t, "1")
+	c.clock.Set(noon.Add(8 * time.Second))
+	c.want(c.round())
+	c.exec(`INSERT INTO api.open_signals (signal_id, market_id, created_at) VALUES (gen_random_uuid(), '1', $1)`, noon.Add(time.Second))
+	c.clock.Advance(time.Second)
+	c.want(c.round(), "1")
+}

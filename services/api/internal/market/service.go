@@ -61,7 +61,7 @@ type Writes interface {
 	// they are. It gives the number of answers that were newer. With every, each
 	// price of an open market becomes a snapshot.
 	ApplyRecords(ctx context.Context, records []Record, every bool, now time.Time) (int, error)
-	// SetRated sets whether calls on a market count. Fault: ErrNotFound.
+	// SetRated sets whether calls on a market count. Faults: ErrNotFound, already_resolved.
 	SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string, now time.Time) error
 	// InsertStub stores a market that no venue has confirmed, once, for a call of an operator.
 	// stored is false where the operator has MaxUnconfirmed calls on such markets.
@@ -300,7 +300,7 @@ func (s *Service) CreateNative(ctx context.Context, d Draft) (Market, error) {
 }
 
 // SetRated sets whether calls on a market count. Later calls and the resolution take it; those
-// that are stored keep theirs. Fault: market_not_found.
+// that are stored keep theirs. Faults: market_not_found, already_resolved.
 func (s *Service) SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string) (Market, error) {
 	if err := s.store.SetRated(ctx, id, rated, reason, s.now().UTC().Truncate(time.Millisecond)); err != nil {
 		return Market{}, err

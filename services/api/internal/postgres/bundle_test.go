@@ -44,6 +44,7 @@ func setupRules(t *testing.T, rules Rules) *bundle {
 	b := &bundle{t: t, clock: testkit.NewClock(noon), admin: testkit.Pool(t, db.Admin), rw: testkit.Pool(t, db.URL("api_rw"))}
 	// The clock of the test is not that of the database.
 	b.exec(`ALTER TABLE api.signals DISABLE TRIGGER check_new`)
+	rules.HubURL = "https://hub.example/"
 	rules.ReadBudget = 20 * time.Second // a busy machine is no database that hangs
 	b.Store = New(b.rw, rules, b.clock.Now)
 	t.Cleanup(b.Store.Close)

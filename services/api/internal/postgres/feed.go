@@ -120,24 +120,34 @@ func (s *Store) ListFeedAfter(ctx context.Context, after int64, limit int) ([]fe
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list feed: %w", err))
 	}
-	events, err := pgx.CollectRows(rows, scanFeedEvent)
+	events, err := pgx.CollectRows(rows, s.scanFeedEvent)
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list feed: %w", err))
 	}
 	return events, nil
 }
 
-func scanFeedEvent(row pgx.CollectableRow) (feed.Event, error) {
+func (s *Store) scanFeedEvent(row pgx.CollectableRow) (feed.Event, error) {
 	var e feed.Event
-	var market, provider, lane, handle, public, topic *string
-	err := row.Scan(&e.Seq, &e.ID, &e.Type, &e.At, &market, &provider, &lane, &handle, &public, &topic, &e.Data)
+	var market, provider, lane, handle, public, topic, signal *string
+	err := row.Scan(&e.Seq, &e.ID, &e.Type, &e.At, &market, &provider, &lane, &handle, &public, &topic, &signal, &e.Data)
 	e.MarketID, e.Provider, e.Lane = orEmpty(market), orEmpty(provider), orEmpty(lane)
 	e.Handle, e.PublicID, e.Topic = orEmpty(handle), orEmpty(public), orEmpty(topic)
 	if err != nil {
 		return e, err
 	}
-	e.Data, err = compact(e.Data)
+	e.Data, err = s.eventData(e.Data, signal)
 	return e, err
+}
+
+// eventData returns stored data without the spaces that Postgres writes into JSON. For an event of
+// a call it adds receiptUrl, which is not stored because HUB_URL may change.
+func (s *Store) eventData(stored []byte, signal *string) ([]byte, error) {
+	data, err := compact(stored)
+	if err != nil || signal == nil || len(data) <= len("{}") {
+		return data, err
+	}
+	return fmt.Appendf(data[:len(data)-1], `,"receiptUrl":"%s/receipts/%s"}`, s.rules.HubURL, *signal), nil
 }
 
 // compact takes out the spaces that Postgres writes into JSON.

@@ -108,11 +108,12 @@ func (s *Store) ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo
 	}
 	events, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (feed.Message, error) {
 		var m feed.Message
-		if err := row.Scan(&m.Seq, &m.Type, &m.At, &m.Data); err != nil {
+		var signal *string
+		if err := row.Scan(&m.Seq, &m.Type, &m.At, &signal, &m.Data); err != nil {
 			return m, err
 		}
 		var err error
-		m.Data, err = compact(m.Data)
+		m.Data, err = s.eventData(m.Data, signal)
 		return m, err
 	})
 	if err != nil {

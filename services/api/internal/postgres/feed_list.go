@@ -42,7 +42,7 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 	if err != nil {
 		return feed.Page{}, fmt.Errorf("list feed: %w", err)
 	}
-	events, err := pgx.CollectRows(rows, scanFeedEvent)
+	events, err := pgx.CollectRows(rows, s.scanFeedEvent)
 	if err != nil {
 		return feed.Page{}, fmt.Errorf("list feed: %w", err)
 	}
@@ -133,13 +133,13 @@ func feedList(q feed.Query, user string, lo, hi int64) (string, []any) {
 	if q.Forward {
 		order = " ORDER BY seq"
 	}
-	const columns = "e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.topic, e.data"
-	branch := "SELECT " + columns + " FROM protocol_events e WHERE " + where + order + " LIMIT $3"
+	const columns = "e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.signal_id, e.topic, e.data"
+	branch := "SELECT " + columns + " FROM shown_events e WHERE " + where + order + " LIMIT $3"
 	rows := strings.Replace(branch, "@", onTopic(topic), 1)
 	if len(q.Types) > 0 {
 		rows = ofTypesOn(topic, q.Types, branch)
 	}
-	return "SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, u.handle, u.public_id, e.topic, shown_data(e.type, e.data)" +
+	return "SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, u.handle, u.public_id, e.topic, e.signal_id, e.data" +
 		" FROM (SELECT " + columns + " FROM (" + rows + ") e" + order + " LIMIT $3) e LEFT JOIN users u ON u.id = e.user_id" + order, args
 }
 

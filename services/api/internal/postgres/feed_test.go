@@ -160,27 +160,94 @@ func TestFeedData(t *testing.T) {
 	b.number()
 	const at = `"2026-10-10T12:00:00.000Z"`
 	const later = `"2026-10-10T12:00:00.001Z"` // after every call on the market
-	const unclaimed = `"marketId": "701122", "outcome": null, "resolver": null, "source": null, "proofUrl": null, "resolvedAt": null`
+	const unclaimed = `"marketId": "701122", "marketTitle": "Will it hold?", "outcome": null, "resolver": null, "source": null, "proofUrl": null, "resolvedAt": null`
+	receipt := `"id": "` + draft.ID + `", "receiptUrl": "https://hub.example/receipts/` + draft.ID + `", "handle": "mara_k", `
+	const title = `"marketId": "701122", "marketTitle": "Will it hold?", `
 	want := map[feed.Type]string{
-		feed.SignalCreated: `{"id": "` + draft.ID + `", "operatorPublicId": "` + b.text(`SELECT public_id FROM api.users WHERE id = $1`, mara) + `",
-			"handle": "mara_k", "marketId": "701122", "marketTitle": "Will it hold?", "direction": "NO", "priceAtPrediction": 6850,
+		feed.SignalCreated: `{` + receipt + title + `"operatorPublicId": "` + b.text(`SELECT public_id FROM api.users WHERE id = $1`, mara) + `",
+			"direction": "NO", "priceAtPrediction": 6850,
 			"crowdYesAtSignal": 3150, "status": "pending", "score": null, "resolvedAt": null, "textTake": "rain \"band\" <east>", "createdAt": ` + at + `,
 			"scoreBasisBps": 6850, "priceVerified": true, "rated": true, "counted": null, "marketYesAtSignal": 3150,
 			"reason": null, "confirmedAt": null, "quoteAt": ` + at + `, "closesAtSignal": "2026-10-11T12:00:00.000Z"}`,
-		feed.SignalEvent: `{"signalId": "` + draft.ID + `", "event": {"id": "` + eventID + `", "type": "confidence",
+		feed.SignalEvent: `{` + receipt + title + `"signalId": "` + draft.ID + `", "event": {"id": "` + eventID + `", "type": "confidence",
 			"payload": {"confidence": 80}, "actor": "owner", "createdAt": ` + at + `}}`,
-		feed.MarketStatus:         `{"from": "open", "to": "closed"}`,
+		feed.MarketStatus:         `{` + title + `"from": "open", "to": "closed"}`,
 		feed.MarketDisputed:       `{` + unclaimed + `, "disputed": true, "disputeReason": "two sources", "disputedAt": ` + later + `}`,
 		feed.MarketDisputeCleared: `{` + unclaimed + `, "disputed": false, "disputeReason": null, "disputedAt": null}`,
-		feed.MarketResolved: `{"marketId": "701122", "outcome": "NO", "resolver": "oracle", "source": "polymarket", "proofUrl": "` + proof + `",
+		feed.MarketResolved: `{` + title + `"outcome": "NO", "resolver": "oracle", "source": "polymarket", "proofUrl": "` + proof + `",
 			"resolvedAt": ` + later + `, "disputed": false, "disputeReason": null, "disputedAt": null}`,
-		feed.SignalResolved: `{"signalId": "` + draft.ID + `", "marketId": "701122", "handle": "mara_k", "status": "won", "score": 31, "clvBps": 0,
+		feed.SignalResolved: `{` + receipt + title + `"signalId": "` + draft.ID + `", "status": "won", "score": 31, "clvBps": 0,
 			"scoreBasisBps": 6850, "priceVerified": true, "rated": true, "counted": true, "reason": null}`,
 	}
 	order := []feed.Type{
 		feed.SignalCreated, feed.SignalEvent, feed.MarketStatus, feed.MarketDisputed, feed.MarketDisputeCleared, feed.MarketResolved, feed.SignalResolved,
 	}
 	b.wantFeed(order, want)
+}
+
+// Ruling 65: every read of the feed gives an event the same data, and all of it names the
+// market, without the title while an administrator hides it (integrity P23).
+func TestFeedDataOfEveryRead(t *testing.T) {
+	t.Parallel()
+	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1000, QuoteMaxAge: ageless})
+	b.venueMarket("7", 3000)
+	_, hash := b.operator("mara_k")
+	draft := newDraft("7", syntax.Yes, 3000)
+	b.tried(hash, draft, signal.VerdictFiled)
+	actor := "owner"
+	event := signal.Event{ID: newUUID(), Type: "confidence", Payload: `{"confidence":80}`, Actor: &actor, CreatedAt: noon}
+	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, draft.ID, event); err != nil {
+		t.Fatal(err)
+	}
+	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) VALUES ('market.status', '7', '{"from":"open","to":"closed"}', $1)`, noon)
+	b.exec(`INSERT INTO api.outbox (type, market_id, at) VALUES ('market.disputed', '7', $1), ('market.dispute_cleared', '7', $1)`, noon)
+	b.number()
+	b.claim("7", syntax.VerdictYes)
+	b.number()
+	for _, hidden := range []bool{false, true, false} {
+		b.moderate("market", "7", hidden)
+		title := "Will it hold?"
+		if hidden {
+			title = removed
+		}
+		want := make(map[int64]string)
+		for _, e := range b.events() {
+			var d struct{ ID, SignalID, MarketID, MarketTitle, Handle, ReceiptURL string }
+			if err := json.Unmarshal(e.Data, &d); err != nil {
+				t.Fatal(err)
+			}
+			if d.MarketID != "7" || d.MarketTitle != title {
+				t.Errorf("%s with the market hidden %v: %s", e.Type, hidden, e.Data)
+			}
+			if strings.HasPrefix(string(e.Type), "market.") == (d.ReceiptURL == "https://hub.example/receipts/"+draft.ID && d.Handle == "mara_k") {
+				t.Errorf("%s: %s", e.Type, e.Data)
+			}
+			want[e.Seq] = string(e.Data)
+		}
+		page, err := b.ListFeedEvents(t.Context(), feed.Query{Limit: 50})
+		if err != nil || len(page.Events) != len(want) || len(want) != 8 {
+			t.Fatalf("%d of %d events, %v", len(page.Events), len(want), err)
+		}
+		for _, e := range page.Events {
+			if string(e.Data) != want[e.Seq] {
+				t.Errorf("%s on a page: %s; want %s", e.Type, e.Data, want[e.Seq])
+			}
+		}
+		for c, n := range map[feed.Channel]int{
+			feed.MarketChannel("7"): 7, feed.OperatorChannel("mara_k"): 3, feed.MeChannel("mara_k"): 3,
+			feed.Signals: 3, feed.LaneChannel("SCIENCE"): 3, feed.Resolutions: 3,
+		} {
+			list, _, err := b.ListFeedChannel(t.Context(), c, 0, 50, 50)
+			if err != nil || len(list) != n {
+				t.Fatalf("%s: %d events, %v; want %d", c, len(list), err, n)
+			}
+			for _, m := range list {
+				if string(m.Data) != want[m.Seq] {
+					t.Errorf("%s on %s: %s; want %s", m.Type, c, m.Data, want[m.Seq])
+				}
+			}
+		}
+	}
 }
 
 // wantFeed compares the whole feed, all of market 701122 around noon, with types and data.

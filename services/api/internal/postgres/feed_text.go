@@ -41,11 +41,11 @@ func headText(c feed.Channel) string {
 // pageText reads such a channel: $1 < seq <= $2, at most $3.
 func pageText(c feed.Channel) string {
 	const tail = " ORDER BY seq LIMIT $3"
-	const branch = "SELECT e.seq, e.type, e.at, shown_data(e.type, e.data) AS data FROM protocol_events e WHERE @ AND e.seq > $1 AND e.seq <= $2" + tail
+	const branch = "SELECT e.seq, e.type, e.at, e.signal_id, e.data FROM shown_events e WHERE @ AND e.seq > $1 AND e.seq <= $2" + tail
 	if lane := c.Lane(); lane != "" {
 		return strings.Replace(branch, "@", ofLane(c), 1)
 	}
-	return "SELECT seq, type, at, data FROM (" + ofTypes(c.Types(), branch) + ") e" + tail
+	return "SELECT seq, type, at, signal_id, data FROM (" + ofTypes(c.Types(), branch) + ") e" + tail
 }
 
 func ofLane(c feed.Channel) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
 // FindMarket reads a market as it is stored.
@@ -87,7 +88,7 @@ func (s *Store) markets(ctx context.Context, from queryer, name string, args ...
 }
 
 // SetRated sets whether calls on a market count, with an entry in the audit log. Fault:
-// market_not_found.
+// market_not_found, already_resolved.
 func (s *Store) SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string, now time.Time) error {
 	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		var was *bool
@@ -96,6 +97,14 @@ func (s *Store) SetRated(ctx context.Context, id syntax.MarketID, rated bool, re
 			return market.ErrNotFound
 		case err != nil:
 			return fmt.Errorf("set rated: %w", err)
+		}
+		// A claim locks the market too, so this statement sees one that the update waited for.
+		// The outcome stores whether the market was rated: a later change has no effect.
+		switch o, found, err := readClaimed(ctx, tx, string(id)); {
+		case err != nil:
+			return err
+		case found:
+			return resolve.ErrResolved.With("outcome", o.Members())
 		}
 		return audit(ctx, tx, now, "market.rated", string(id), map[string]any{"from": was, "to": rated, "reason": reason})
 	})

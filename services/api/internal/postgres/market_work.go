@@ -65,7 +65,7 @@ func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error
 // have no quote dated at least confirmAfter after the newest of these calls, those with the
 // oldest call first, at most limit.
 func (s *Store) ListAwaitingQuote(ctx context.Context, p syntax.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]syntax.MarketID, error) {
-	return s.marketIDs(ctx, "market_awaiting_quote", string(p), from, to, confirmAfter, limit)
+	return s.marketIDs(ctx, "market_awaiting_quote", string(p), from, to, confirmAfter, limit, p.Prefix())
 }
 
 // MarkChecked notes that markets were asked for.

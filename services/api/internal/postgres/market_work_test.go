@@ -156,3 +156,38 @@ func TestDueOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestListAwaitingQuote files a call on one market of each provider and checks that the list for a
+// provider has only its own market, and is empty once that market has a second quote.
+func TestListAwaitingQuote(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ids := map[syntax.Provider]syntax.MarketID{
+		syntax.Polymarket: "7", syntax.Kalshi: "kalshi-KX-1", syntax.Limitless: "lmt-will-it-rain", syntax.Manifold: "manifold-abc",
+	}
+	for p, id := range ids {
+		if id.Provider() != p {
+			t.Fatalf("%s is of %s", id, id.Provider())
+		}
+		b.venueMarket(string(id), 4000)
+		b.exec(`UPDATE api.markets SET provider = $2 WHERE market_id = $1`, id, string(p))
+		b.exec(`INSERT INTO api.open_signals (signal_id, market_id, created_at) VALUES (gen_random_uuid(), $1, $2)`, id, noon)
+	}
+	list := func(p syntax.Provider) []syntax.MarketID {
+		t.Helper()
+		found, err := b.ListAwaitingQuote(t.Context(), p, noon.Add(-time.Second), noon, 5*time.Second, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	for p, id := range ids {
+		if got := list(p); len(got) != 1 || got[0] != id {
+			t.Errorf("%s: %v, want %s", p, got, id)
+		}
+		b.exec(`INSERT INTO api.quotes (market_id, at, yes_price_bps, no_price_bps, rule) VALUES ($1, $2, 4000, 6000, 'test')`, id, noon.Add(5*time.Second))
+		if got := list(p); len(got) != 0 {
+			t.Errorf("%s: %v has its second quote", p, got)
+		}
+	}
+}

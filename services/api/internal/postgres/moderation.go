@@ -15,6 +15,15 @@ func (s *Store) Moderate(ctx context.Context, d moderation.Decision) error {
 	return s.ofThing(ctx, "moderation_decide", d.Kind, d.ID, d.Hidden, d.Reason, d.By, d.At)
 }
 
+// ModerationDigest implements relay.Source.
+func (s *Store) ModerationDigest(ctx context.Context) (string, error) {
+	var digest string
+	if err := s.pool.QueryRow(ctx, query("moderation_digest")).Scan(&digest); err != nil {
+		return "", pg.Fault(fmt.Errorf("read decisions about text: %w", err))
+	}
+	return digest, nil
+}
+
 // FindModerated implements moderation.Store.
 func (s *Store) FindModerated(ctx context.Context, kind, id string) error {
 	return s.ofThing(ctx, "moderation_find", kind, id)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/moderation"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -179,5 +180,68 @@ func TestHiddenProfile(t *testing.T) {
 	}
 	if err := b.FindModerated(t.Context(), "profile", "mara_k"); err != nil {
 		t.Error(err)
+	}
+}
+
+// Integrity P23: events of the streams, sessions and clips of a hidden profile have no texts and
+// no addresses of media; their numbers stay.
+func TestEventsOfHiddenProfiles(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("7", 3000)
+	b.operator("mara_k")
+	b.operator("otto")
+	var facts []feed.Fact
+	for _, handle := range []string{"mara_k", "otto"} {
+		for kind, data := range map[feed.Type]string{
+			feed.StreamBound:     `"url":"https://secret.example/x.m3u8","label":"secret"`,
+			feed.OperatorLive:    `"hlsUrl":"https://secret.example/x.m3u8","signal":{"marketId":"7","name":"secret"}`,
+			feed.OperatorOffline: `"signal":{"marketId":"7","name":"secret"}`,
+			feed.ClipReady:       `"url":"https://secret.example/c.m3u8","thumbnailUrl":"https://secret.example/c.jpg","title":"secret"`,
+		} {
+			facts = append(facts, feed.Fact{ID: newUUID(), Type: kind, At: noon, MarketID: "7", Handle: handle, Data: []byte(`{"handle":"` + handle + `","viewers":7,` + data + `}`)})
+		}
+	}
+	if err := b.TakeFacts(t.Context(), facts, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.number()
+	for _, hidden := range []bool{false, true, false} {
+		b.moderate("profile", "mara_k", hidden)
+		events := b.events()
+		if len(events) != len(facts) {
+			t.Fatalf("%d events, want %d", len(events), len(facts))
+		}
+		for _, e := range events {
+			data := string(e.Data)
+			if strings.Contains(data, "secret") == (hidden && e.Handle == "mara_k") || !strings.Contains(data, `"viewers":7`) {
+				t.Errorf("%s of %s with the profile of mara_k hidden %t: %s", e.Type, e.Handle, hidden, data)
+			}
+		}
+	}
+}
+
+// Integrity P23: an event of a market that is numbered while the market is hidden keeps its title,
+// which reads leave out, and so do events of the programme.
+func TestEventsOfHiddenMarkets(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("7", 3000)
+	b.moderate("market", "7", true)
+	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) VALUES ('market.status', '7', '{"from":"open","to":"closed"}', $1)`, noon)
+	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) VALUES ('segment.started', '7', '{"id":"7","title":"Will it hold?"}', $1),
+		('segment.preempted', '8', '{"id":"8","title":"Will it rain?","replaces":{"id":"7","title":"Will it hold?"}}', $1),
+		('segment.preempted', '8', '{"id":"8","title":"Will it rain?","replaces":null}', $1)`, noon)
+	b.number()
+	for _, hidden := range []bool{true, false, true} {
+		b.moderate("market", "7", hidden)
+		var all string
+		for _, e := range b.events() {
+			all += string(e.Data)
+		}
+		shown, masked := strings.Count(all, "Will it hold?"), strings.Count(all, removed)
+		if want := map[bool]int{true: 0, false: 3}[hidden]; shown != want || masked != 3-want || strings.Count(all, "Will it rain?") != 2 || !strings.Contains(all, `"replaces":null`) {
+			t.Errorf("hidden %v: %s", hidden, all)
+		}
 	}
 }

@@ -24,6 +24,7 @@ type Rules struct {
 	RatedCreators        []string      // whose markets on Manifold are rated; "*": everybody's
 	PastEndIsProvisional bool
 	ResolveChunk         int           // most signals that one claim transaction scores
+	HubURL               string        // the base address of receipts
 	ReadBudget           time.Duration // how long a read waits for a database that hangs; pg.ReadBudget when zero
 }
 

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
+	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -251,8 +253,15 @@ func TestSetRated(t *testing.T) {
 	if err := b.SetRated(t.Context(), "404", true, "x", b.clock.Now()); !errors.Is(err, market.ErrNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
-	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE action = 'market.rated' AND subject = '7' AND data->>'reason' = 'thin book'`); n != 3 {
-		t.Errorf("%d audit entries", n)
+	b.claim("7", syntax.VerdictYes)
+	if err := b.SetRated(t.Context(), "7", false, "too late", b.clock.Now()); !errors.Is(err, resolve.ErrResolved) || fault.Of(err).Extra["outcome"] == nil {
+		t.Errorf("resolved: %v", err)
+	}
+	if m := b.market("7"); m.RatedRuling == nil || !*m.RatedRuling {
+		t.Errorf("a refused ruling is stored: %v", m.RatedRuling)
+	}
+	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE action = 'market.rated'`); n != 3 {
+		t.Errorf("%d audit entries, want 3", n)
 	}
 }
 

@@ -49,6 +49,9 @@ func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft si
 		if would, err = pgx.CollectExactlyOneRow(rows, scanRecord); err != nil {
 			return fmt.Errorf("read the rehearsed call: %w", err)
 		}
+		if err := tx.QueryRow(ctx, query("unconfirmed_has"), draft.ID).Scan(&would.Unconfirmed); err != nil {
+			return fmt.Errorf("read the rehearsed call: %w", err)
+		}
 		return errTakenBack
 	})
 	return f.answer, would, unlessTakenBack(err)

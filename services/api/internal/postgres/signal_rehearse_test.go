@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -92,6 +93,31 @@ func TestRehearsalRefusals(t *testing.T) {
 		t.Errorf("refusals left something:\n%s\n%s", before, after)
 	}
 }
+
+// Integrity P15: whether a market that no venue has confirmed is rated is not known, and a dry
+// run does not warn about it. It is known of a market in the ledger.
+func TestRehearsalOnAnUnconfirmedMarket(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := signal.NewService(b.Store, connected{}, b.clock.Now)
+	b.venueMarket("830", 5000)
+	b.exec(`UPDATE api.markets SET rated_ruling = false WHERE market_id = '830'`)
+	_, hash := b.operator("asker")
+	for market, unknown := range map[string]bool{"830": false, "831": true} {
+		filed, would, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, syntax.Yes, 5000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filed.Prices.Unconfirmed != unknown || would.Unconfirmed != unknown || slices.Contains(filed.Warnings, "market_unrated") == unknown {
+			t.Errorf("%s: %+v, %v", market, filed.Prices, filed.Warnings)
+		}
+	}
+}
+
+// connected reports every venue as connected and answers no request: a rehearsal must not need one.
+type connected struct{ noVenues }
+
+func (connected) Connected(syntax.MarketID) bool { return true }
 
 // Rehearsals beside the real call neither take its place nor make it fail.
 func TestRehearsalsDoNotDisturb(t *testing.T) {

@@ -85,6 +85,7 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	if rules.ReadBudget == 0 {
 		rules.ReadBudget = pg.ReadBudget
 	}
+	rules.HubURL = strings.TrimRight(rules.HubURL, "/")
 	s := &Store{pool: pool, reads: pg.Bound(pool, rules.ReadBudget), rules: rules, now: now}
 	s.acts = actingPool(pool)
 	s.cuts = &cuts{read: s.readCut, now: now}

@@ -18,6 +18,7 @@ const (
 	readWait   = time.Second            // one blocking read of the stream
 	pollEvery  = 250 * time.Millisecond // of the database, while Redis is away
 	retryRedis = time.Second            // after Redis failed
+	textEvery  = 3 * time.Second        // between two reads of decisions about text
 )
 
 // Source is the feed as a follower reads it.
@@ -25,6 +26,8 @@ type Source interface {
 	feed.Heads
 	ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error)
 	FeedHead(ctx context.Context) (int64, error)
+	// ModerationDigest returns a digest that each decision about text changes.
+	ModerationDigest(ctx context.Context) (string, error)
 }
 
 // Follower brings every event of the feed to the hub of this process.
@@ -35,6 +38,10 @@ type Follower struct {
 	now    func() time.Time
 	log    *slog.Logger
 	chain  *feed.Chain
+
+	moderated string    // digest of the decisions for which the hub's memory was last emptied
+	empties   int       // how often it is still to be emptied
+	nextText  time.Time // when decisions are read again
 }
 
 // NewFollower makes a follower; Close ends its own connections.
@@ -54,6 +61,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 	var redisAgain time.Time
 	for ctx.Err() == nil {
+		f.forgetModerated(ctx)
 		if f.now().Before(redisAgain) {
 			f.poll(ctx)
 			pause(ctx, pollEvery)
@@ -76,6 +84,7 @@ func (f *Follower) Run(ctx context.Context) error {
 
 // start fills the hub's memory and makes it ready.
 func (f *Follower) start(ctx context.Context) bool {
+	f.forgetModerated(ctx)
 	begin, err := f.begin(ctx)
 	if err != nil {
 		f.log.WarnContext(ctx, "the feed cannot be read", "error", err)
@@ -89,6 +98,29 @@ func (f *Follower) start(ctx context.Context) bool {
 	}
 	f.hub.SetReady()
 	return true
+}
+
+// forgetModerated empties the memory of the hub after a decision about text: the memory has events
+// with the text of before (integrity P23). It does so twice, because Redis may still hold events
+// that were read before the decision.
+func (f *Follower) forgetModerated(ctx context.Context) {
+	if f.now().Before(f.nextText) {
+		return
+	}
+	f.nextText = f.now().Add(textEvery)
+	ctx, cancel := context.WithTimeout(ctx, stepBudget)
+	defer cancel()
+	digest, err := f.source.ModerationDigest(ctx)
+	switch {
+	case err != nil:
+		f.log.WarnContext(ctx, "decisions about text cannot be read", "error", err)
+	case digest != f.moderated:
+		f.moderated, f.empties = digest, 2
+	}
+	if f.empties > 0 {
+		f.empties--
+		f.hub.Forget()
+	}
 }
 
 // begin is the number behind which the hub can remember everything. A feed in which

@@ -256,3 +256,24 @@ func TestNews(t *testing.T) {
 		t.Errorf("%d news at the other process", n)
 	}
 }
+
+// Integrity P23: after a decision about text the memory has no event from before it, since their
+// frames may have the text.
+func TestDecisionEmptiesTheMemory(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hub := b.follow()
+	b.start(relay.New(b.options()).Run)
+	b.write(3)
+	testkit.Eventually(t, 20*time.Second, func() bool { return hub.Head() == 3 })
+	if _, ok := hub.Recent(0, 10); !ok {
+		t.Fatal("the memory does not have the first event")
+	}
+	b.exec(`INSERT INTO api.moderation (kind, id, hidden, reason, decided_by, decided_at) VALUES ('market', '1', true, 'abuse', 'mara', now())`)
+	testkit.Eventually(t, 20*time.Second, func() bool { _, ok := hub.Recent(0, 10); return !ok })
+	b.write(2)
+	testkit.Eventually(t, 20*time.Second, func() bool {
+		got, ok := hub.Recent(3, 10)
+		return ok && len(got) == 2
+	})
+}

@@ -74,7 +74,7 @@ func (f *Markets) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequ
 	return &marketv1.CreateNativeResponse{Market: marketTo(m)}, nil
 }
 
-// SetRated sets whether calls on a market count. Fault: market_not_found.
+// SetRated sets whether calls on a market count. Faults: market_not_found, already_resolved.
 func (f *Markets) SetRated(ctx context.Context, r *marketv1.SetRatedRequest) (*marketv1.SetRatedResponse, error) {
 	id, err := syntax.ParseMarketID(r.GetId())
 	if err != nil {

@@ -2,10 +2,13 @@ package signal
 
 import "context"
 
-// RehearseFile returns the call as File would store it, and stores nothing. The same statement
-// makes every check of File. No venue is asked: a market without a fresh quote gives an
-// unverified call, and an id that only its venue could deny is taken for a market. Faults:
-// those of File, without the refusal of an unknown price.
+// RehearseFile returns the call as File would store it, and stores nothing (a dry run). It makes the
+// checks of File in the database and sends no request to a venue:
+//   - On a market without a fresh quote the call is unverified.
+//   - An id that the ledger does not know is accepted if its form is valid. Record.Unconfirmed is
+//     then true, and there is no warning market_unrated, because only the venue's answer could tell.
+//
+// Faults: those of File, except the refusal of a call without a fresh quote.
 func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) (Filed, Record, error) {
 	if err := draft.validate(); err != nil {
 		return Filed{}, Record{}, err
@@ -16,6 +19,7 @@ func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) 
 	if err != nil {
 		return Filed{}, Record{}, err
 	}
+	f.Prices.Unconfirmed = would.Unconfirmed
 	filed, err := f.answer(draft)
 	return filed, would, err
 }

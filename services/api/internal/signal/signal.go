@@ -69,13 +69,14 @@ const (
 
 // Prices are the numbers of a call: those stored with it, or those of a refused one.
 type Prices struct {
-	Stated    syntax.Bps  // of the side called, after conversion
-	Basis     syntax.Bps  // the scoring price at filing
-	Verified  bool        // a fresh quote was known
-	Rated     bool        // calls on the market count
-	MarketYes *syntax.Bps // the middle
-	Yes, No   *syntax.Bps // price of each side; nil without a fresh quote
-	QuoteAt   *time.Time  // time of the quote by the venue's clock; nil for a native market
+	Stated      syntax.Bps  // of the side called, after conversion
+	Basis       syntax.Bps  // the scoring price at filing
+	Verified    bool        // a fresh quote was known
+	Rated       bool        // calls on the market count
+	Unconfirmed bool        // of a dry run: no venue has confirmed the market, so Rated is not known
+	MarketYes   *syntax.Bps // the middle
+	Yes, No     *syntax.Bps // price of each side; nil without a fresh quote
+	QuoteAt     *time.Time  // time of the quote by the venue's clock; nil for a native market
 }
 
 // Warnings names what the caller of a draft should know about its prices.
@@ -94,7 +95,7 @@ func (p Prices) Warnings(d Draft) []string {
 	if !p.Verified {
 		warnings = append(warnings, "price_unverified")
 	}
-	if !p.Rated {
+	if !p.Rated && !p.Unconfirmed {
 		warnings = append(warnings, "market_unrated")
 	}
 	return warnings
@@ -177,7 +178,7 @@ type Record struct {
 	QuoteAt          *time.Time  // time of the quote at filing, by the venue's clock
 	ConfirmedAt      *time.Time  // time of the second quote
 	Reason           string      // of a void: late or unknown_market; else empty
-	Unconfirmed      bool        // no venue has confirmed the market: not public; set by GetSignal
+	Unconfirmed      bool        // no venue has confirmed the market: not public; set by GetSignal and RehearseFile
 	LiveYes          *syntax.Bps // open feed only
 	Move             *int        // open feed only
 }

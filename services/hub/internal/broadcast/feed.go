@@ -107,7 +107,7 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feed.Event)
 	var p Page
 	moves, err := s.moves(ctx, q)
 	p.Failed = err
-	hidden, err := s.suspended(ctx, events)
+	aired, err := s.aired(ctx, events)
 	if err != nil {
 		return Page{}, err
 	}
@@ -122,7 +122,7 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feed.Event)
 			moves = moves[1:]
 			continue
 		}
-		if !hidden[events[0].Event.Handle] || events[0].Kind != KindLive && events[0].Kind != KindTape {
+		if !events[0].ofStreamer() || aired[events[0].Event.Handle] {
 			p.Items = append(p.Items, events[0])
 		}
 		next.Event = events[0].Event.Seq
@@ -140,19 +140,22 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feed.Event)
 	return p, nil
 }
 
-// suspended returns the suspended operators of live and tape events: their broadcasts and
-// clips are hidden.
-func (s *Service) suspended(ctx context.Context, events []Item) (map[string]bool, error) {
+// ofStreamer reports whether an item shows the video of an operator.
+func (i *Item) ofStreamer() bool { return i.Kind == KindLive || i.Kind == KindTape }
+
+// aired returns the operators of live and tape events that public screens show: the broadcasts
+// and clips of others are left out.
+func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, error) {
 	var handles []string
 	for i := range events {
-		if k := events[i].Kind; (k == KindLive || k == KindTape) && events[i].Event.Handle != "" {
+		if events[i].ofStreamer() {
 			handles = append(handles, events[i].Event.Handle)
 		}
 	}
 	if len(handles) == 0 {
 		return nil, nil
 	}
-	return s.Streamers.Suspended(ctx, handles)
+	return s.Streamers.Aired(ctx, handles)
 }
 
 // events reads what the numbered record has for a page, one more than fits. Everything

@@ -30,10 +30,10 @@ type Tapes interface {
 	CountTapes(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]int64, error)
 }
 
-// Streamers reads which operators are suspended. Fault: db_unavailable.
+// Streamers tells whose streams and clips may be shown in public. Fault: db_unavailable.
 type Streamers interface {
-	// Suspended returns the suspended ones among handles.
-	Suspended(ctx context.Context, handles []string) (map[string]bool, error)
+	// Aired returns those among handles that are approved and neither suspended nor hidden.
+	Aired(ctx context.Context, handles []string) (map[string]bool, error)
 }
 
 // Deps are what a Service asks.

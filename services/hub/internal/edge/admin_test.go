@@ -181,6 +181,11 @@ func TestRateMarket(t *testing.T) {
 			t.Errorf("the market shows rated %s", got)
 		}
 	}
+	want(t, b.send("POST", "/api/admin/resolve-signals", `{"marketId":"701122","outcome":"YES"}`, byAdmin()), 200, "")
+	w := b.send("POST", path, fmt.Sprintf(`{"rated":%v,"reason":"too late"}`, !before), byAdmin())
+	if want(t, w, 409, "already_resolved"); !strings.Contains(w.Body.String(), `"outcome":"YES"`) {
+		t.Errorf("%s", w.Body)
+	}
 }
 
 func creating(members string) string { return `{"question":"Will it rain on Sunday?",` + members + `}` }

@@ -92,9 +92,7 @@ func setup(t testing.TB, options ...option) *bench {
 		Stage: broadcast.Dark, Spotlights: bare{}, Clock: upstream.NewPrograms(conn), Influences: upstream.NewPrograms(conn), Markets: upstream.NewMarkets(conn),
 		Talk: upstream.NewWire(conn), Wire: upstream.NewWire(conn), Feed: upstream.NewFeed(conn), Tapes: bare{}, Streamers: bare{}, Now: b.clock.Now,
 	})
-	moderated := &moderatedApps{}
-	deps.Moderation = moderation.NewService(upstream.NewModeration(conn), moderated, moderated, ids.next, b.clock.Now)
-	air := &airStore{nobody{}}
+	air := &airStore{neverLive{}}
 	deps.OnAir = newOnAir(&deps, air, onair.NoAudience{})
 	b.stores = wireMessages(t, &deps, conn)
 	b.stores.air = air
@@ -102,6 +100,8 @@ func setup(t testing.TB, options ...option) *bench {
 	for _, o := range options {
 		o(&cfg, &deps)
 	}
+	moderated := &moderatedApps{}
+	deps.Moderation = moderation.NewService(upstream.NewModeration(conn), moderated, deps.OnAir, moderated, ids.next, b.clock.Now)
 	b.server, b.deps, b.grants = edge.New(cfg, deps), deps, store
 	t.Cleanup(b.server.Close)
 	b.mara = b.ledger.AddOperator("mara_k")

@@ -48,7 +48,7 @@ func (s *server) create(c echo.Context, t message.Type) error {
 		return err
 	}
 	r := creation.Request{
-		Type: t, MaxSlippage: opt32(o, "maxSlippageBps", 0, int64(syntax.MaxBps)), AllowUnverified: allowUnverified(o), DryRun: dryRun(o),
+		Type: t, MaxSlippage: opt32(o, "maxSlippageBps", 0, int64(syntax.MaxBps)), AllowUnverified: allowUnverified(o), DryRun: dryRunOf(c, o),
 	}
 	if err := o.Err(); err != nil {
 		return asRequest(err)

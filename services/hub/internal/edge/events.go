@@ -55,7 +55,7 @@ func (s *server) appendEvent(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	dry := dryRun(o)
+	dry := dryRunOf(c, o)
 	draft, err := readEvent(o, c.Param("id"))
 	if err != nil {
 		return err

@@ -274,7 +274,26 @@ func TestDryRunOfACall(t *testing.T) {
 				t.Errorf("%s", w.Body)
 			}
 		}
+		for _, bad := range []string{`"dryRun":null`, `"dryrun":true`, `"DryRun":false`, `"dry_run":true`, `"dry-run":null`, `"DRY_RUN":"yes"`, `"dryRun":true,"dryrun":true`} {
+			code := "invalid_dry_run"
+			if path != "/api/predictions" {
+				code = "invalid_request"
+			}
+			w := b.send("POST", path, strings.Replace(body, `"dryRun":true`, bad, 1), b.byKey())
+			if want(t, w, 400, code); field(w, "field") != "dryRun" || len(b.ledger.Signals) != 0 {
+				t.Errorf("%s %s: %s", path, bad, w.Body)
+			}
+		}
+		for _, query := range []string{"?dryRun=true", "?dry_run=1", "?DRYRUN"} {
+			if w := b.send("POST", path+query, strings.Replace(body, `"dryRun":true`, `"dryRun":false`, 1), b.byKey()); w.Code != 400 || len(b.ledger.Signals) != 0 {
+				t.Errorf("%s%s: %d %s", path, query, w.Code, w.Body)
+			}
+		}
 		want(t, b.send("POST", path, strings.Replace(body, marketID, "404", 1), b.byKey()), 404, "market_not_found")
+		b.ledger.Unconfirmed = map[string]bool{"405": true}
+		if w := b.send("POST", path, strings.Replace(body, marketID, "405", 1), b.byKey()); w.Code != 200 || !strings.Contains(w.Body.String(), `"rated":null`) {
+			t.Errorf("%s on an unconfirmed market: %d %s", path, w.Code, w.Body)
+		}
 		stored := b.send("POST", path, strings.Replace(body, "true", "false", 1), b.byKey(), k)
 		if want(t, stored, 200, ""); field(stored, "id") == "" {
 			t.Errorf("%s: %s", path, stored.Body)
@@ -303,6 +322,9 @@ func TestDryRunOfAnEvent(t *testing.T) {
 	}
 	want(t, b.send("POST", path, `{"type":"note","payload":{"text":"wind"},"dryRun":false}`, b.byKey(), k), 201, "")
 	want(t, b.send("POST", path, `{"type":"note","payload":{"text":"wind"},"dryRun":"no"}`, b.byKey()), 400, "invalid_dry_run")
+	for _, bad := range []string{`"dryRun":null`, `"dryrun":true`, `"dry_run":true`} {
+		want(t, b.send("POST", path, `{"type":"note","payload":{"text":"hail"},`+bad+`}`, b.byKey()), 400, "invalid_dry_run")
+	}
 	want(t, b.send("POST", path, `{"type":"note","payload":{},"dryRun":true}`, b.byKey()), 400, "invalid_payload")
 	other := with("Authorization", "Bearer "+b.ledger.AddKey(b.ledger.AddOperator("otto").GetId()))
 	want(t, b.send("POST", path, `{"type":"reaffirm","dryRun":true}`, other), 403, "forbidden")

@@ -55,6 +55,12 @@ func TestDryRuns(t *testing.T) {
 			t.Errorf("%s: %s", spelt, u.raw)
 		}
 	}
+	b.ledger.Unconfirmed = map[string]bool{"405": true}
+	u = b.use(agentPath, "submit_signal", strings.Replace(draft, "701122", "405", 1), all)
+	fitsTool(t, "submit_signal", u)
+	if rated, has := u.body["rated"]; u.failed || rated != nil || !has {
+		t.Errorf("on an unconfirmed market: %s", u.raw)
+	}
 	if len(b.ledger.Signals) != 0 || b.ledger.Count("File") != 0 {
 		t.Error("a dry run filed")
 	}

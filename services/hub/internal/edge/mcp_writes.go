@@ -14,6 +14,7 @@ type (
 	drySignalJSON struct {
 		signalJSON
 		ID           *string  `json:"id"`
+		Rated        *bool    `json:"rated"`
 		OK           bool     `json:"ok"`
 		DryRun       bool     `json:"dryRun"`
 		MarketYesBps *int32   `json:"marketYesBps"`
@@ -67,7 +68,7 @@ func (s *server) fileOrRehearse(ctx context.Context, who caller.Caller, draft si
 
 func showDrySignal(would signal.Signal, f *signal.Filing) drySignalJSON {
 	return drySignalJSON{
-		signalJSON: showSignal(would), OK: true, DryRun: true,
+		signalJSON: showSignal(would), Rated: ratedOf(f), OK: true, DryRun: true,
 		MarketYesBps: f.MarketYes, YesPriceBps: f.Yes, NoPriceBps: f.No, Warnings: append([]string{}, f.Warnings...),
 	}
 }

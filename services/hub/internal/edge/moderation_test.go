@@ -89,3 +89,65 @@ func TestReports(t *testing.T) {
 	b.clock.Advance(24 * time.Hour)
 	want(t, b.send("POST", reportsURL, sent, b.byKey()), 201, "")
 }
+
+// Integrity P23: the streams, clips and overlay of a hidden profile are on no surface and its open
+// session is not live, until the profile is shown. Ended sessions keep their figures.
+func TestHiddenProfileIsOffTheAir(t *testing.T) {
+	t.Parallel()
+	store, admin := stored(t)
+	b := setup(t, store)
+	overlay := object("marketId", marketID, "name", "secret name", "slug", "secret-slug", "annotation", "secret note")
+	want(t, b.send("POST", approveURL, `{"handle":"mara_k","status":"approved"}`, byAdmin()), 200, "")
+	want(t, b.send("POST", streamsURL, `{"url":"https://secret.example/x.m3u8","label":"secret label"}`, b.byKey()), 200, "")
+	want(t, b.send("POST", overlayURL, overlay, b.byKey()), 200, "")
+	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
+	b.clock.Advance(time.Second)
+	want(t, b.send("POST", beatURL, `{"state":"offline"}`, b.byKey()), 200, "")
+	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
+	_, err := admin.Exec(t.Context(), `INSERT INTO hub.clips (id, handle, market_id, url, duration_s, status, created_by, created_at, ready_at)
+		VALUES (gen_random_uuid(), 'mara_k', '701122', 'https://secret.example/c.m3u8', 30, 'ready', 'mara_k', now(), now())`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// published returns the types and data of the events since the last call.
+	published := func() (out string) {
+		t.Helper()
+		err := admin.QueryRow(t.Context(), `WITH d AS (DELETE FROM hub.outbox RETURNING type, data) SELECT coalesce(string_agg(type || ' ' || data, E'\n'), '') FROM d`).Scan(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	check := func(action string) {
+		t.Helper()
+		shown := action == "show"
+		published()
+		b.clock.Advance(10 * time.Second)
+		want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
+		want(t, b.send("POST", moderationURL, object("kind", "profile", "id", "Mara_K", "action", action, "reason", "abuse"), byAdmin()), 200, "")
+		for _, path := range []string{streamsURL, "/api/m/701122/clips", overlayURL + "?handle=mara_k", liveURL, stateURL, "/api/operator/mara_k"} {
+			if w := b.send("GET", path, ""); w.Code != 200 || strings.Contains(w.Body.String(), "secret") != shown {
+				t.Errorf("%s after %s: %d %s", path, action, w.Code, w.Body)
+			}
+		}
+		if w := b.send("GET", liveURL, ""); strings.Count(w.Body.String(), `"durationS":1`) != 1 || strings.Contains(w.Body.String(), `"live":[]`) == shown {
+			t.Errorf("the live list after %s: %s", action, w.Body)
+		}
+		// A stream that the operator binds while the profile is hidden is published when it is shown.
+		want(t, b.send("POST", "/api/m/"+nativeID+"/streams", `{"url":"https://secret.example/`+action+`.m3u8"}`, b.byKey()), 200, "")
+		said := published()
+		if strings.Contains(said, "secret") != shown {
+			t.Errorf("published after %s: %s", action, said)
+		}
+		for kind, present := range map[string]bool{
+			"stream.unbound": !shown, "operator.offline": !shown, "stream.bound": shown, "operator.live": shown, "overlay.updated": true, "snapshot": true,
+		} {
+			if strings.Contains(said, kind+" ") != present {
+				t.Errorf("%s published after %s is not %t: %s", kind, action, present, said)
+			}
+		}
+	}
+	check("hide")
+	check("show")
+	check("hide")
+}

@@ -11,54 +11,58 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
-// nobody is a database in which nobody was ever live, for benches that store nothing.
-type nobody struct{ onair.Store }
+// neverLive is a store without any session or overlay, for tests that store nothing.
+type neverLive struct{ onair.Store }
 
-func (nobody) Overlay(context.Context, syntax.Handle, time.Time) (onair.Overlay, bool, error) {
+func (neverLive) Overlay(context.Context, syntax.Handle, time.Time) (onair.Overlay, bool, error) {
 	return onair.Overlay{}, false, nil
 }
 
-func (nobody) SetOverlay(context.Context, onair.Overlay, time.Time) (time.Time, error) {
+func (neverLive) SetOverlay(context.Context, onair.Overlay, time.Time) (time.Time, error) {
 	return time.Time{}, memledger.ErrDB
 }
 
-func (nobody) ClearOverlay(context.Context, syntax.Handle, time.Time) error { return memledger.ErrDB }
+func (neverLive) ClearOverlay(context.Context, syntax.Handle, time.Time) error {
+	return memledger.ErrDB
+}
 
-func (nobody) Beat(context.Context, onair.Start) (onair.Session, error) {
+func (neverLive) Beat(context.Context, onair.Start) (onair.Session, error) {
 	return onair.Session{}, memledger.ErrDB
 }
 
-func (nobody) End(context.Context, syntax.Handle, time.Time) (onair.Session, bool, error) {
+func (neverLive) End(context.Context, syntax.Handle, time.Time) (onair.Session, bool, error) {
 	return onair.Session{}, false, memledger.ErrDB
 }
 
-func (nobody) Refresh(context.Context, syntax.Handle, string, time.Time) error { return nil }
+func (neverLive) Hide(context.Context, syntax.Handle, bool, string, time.Time) error { return nil }
 
-func (nobody) Last(context.Context, syntax.Handle) (onair.Session, bool, error) {
+func (neverLive) Refresh(context.Context, syntax.Handle, string, time.Time) error { return nil }
+
+func (neverLive) Last(context.Context, syntax.Handle) (onair.Session, bool, error) {
 	return onair.Session{}, false, nil
 }
 
-func (nobody) Find(context.Context, syntax.Handle, string) (onair.Session, bool, error) {
+func (neverLive) Find(context.Context, syntax.Handle, string) (onair.Session, bool, error) {
 	return onair.Session{}, false, nil
 }
 
-func (nobody) Live(context.Context, time.Time) ([]onair.Show, error) { return nil, nil }
+func (neverLive) Live(context.Context, time.Time) ([]onair.Show, error) { return nil, nil }
 
-func (nobody) Streamer(context.Context, syntax.Handle) (onair.Streamer, error) {
+func (neverLive) Streamer(context.Context, syntax.Handle) (onair.Streamer, error) {
 	return onair.Streamer{Status: onair.Unregistered}, nil
 }
 
-func (nobody) Count(context.Context, syntax.Handle) (int64, error) { return 0, nil }
+func (neverLive) Count(context.Context, syntax.Handle) (int64, error) { return 0, nil }
 
-func (nobody) BoundTo(context.Context, syntax.Handle) (string, error) { return "", nil }
+func (neverLive) BoundTo(context.Context, syntax.Handle) (string, error) { return "", nil }
 
-func (nobody) ChooseLanes(context.Context, syntax.Handle, []string, time.Time) error { return nil }
+func (neverLive) ChooseLanes(context.Context, syntax.Handle, []string, time.Time) error { return nil }
 
-func (nobody) Recent(context.Context, time.Time) ([]onair.Past, error) { return nil, nil }
+func (neverLive) Recent(context.Context, time.Time) ([]onair.Past, error) { return nil, nil }
 
-func (nobody) Announce(context.Context, onair.Broadcast) error { return nil }
+func (neverLive) Announce(context.Context, onair.Broadcast) error { return nil }
 
-func (nobody) Broadcast(context.Context, string) (onair.Broadcast, bool, error) {
+func (neverLive) Broadcast(context.Context, string) (onair.Broadcast, bool, error) {
 	return onair.Broadcast{}, false, nil
 }
 

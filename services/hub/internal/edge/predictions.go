@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"hash"
 	"io"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -19,7 +20,7 @@ type filingJSON struct {
 	PriceAtPrediction int      `json:"priceAtPrediction"`
 	ScoreBasisBps     int      `json:"scoreBasisBps"`
 	PriceVerified     bool     `json:"priceVerified"`
-	Rated             bool     `json:"rated"`
+	Rated             *bool    `json:"rated"` // null: not known, of dry runs only
 	MarketYesBps      *int32   `json:"marketYesBps"`
 	YesPriceBps       *int32   `json:"yesPriceBps"`
 	NoPriceBps        *int32   `json:"noPriceBps"`
@@ -41,9 +42,18 @@ type dryFiledJSON struct {
 
 func showFiling(f *signal.Filing) filingJSON {
 	return filingJSON{
-		PriceAtPrediction: int(f.Price), ScoreBasisBps: int(f.Basis), PriceVerified: f.Verified, Rated: f.Rated,
+		PriceAtPrediction: int(f.Price), ScoreBasisBps: int(f.Basis), PriceVerified: f.Verified, Rated: ratedOf(f),
 		MarketYesBps: f.MarketYes, YesPriceBps: f.Yes, NoPriceBps: f.No, Warnings: append([]string{}, f.Warnings...),
 	}
+}
+
+// ratedOf returns whether the market of a call is rated. It returns nil for a dry run on a market
+// that no venue has confirmed, because only the venue's answer can tell.
+func ratedOf(f *signal.Filing) *bool {
+	if f.Unconfirmed {
+		return nil
+	}
+	return &f.Rated
 }
 
 func (s *server) showFiled(f *signal.Filed) filedJSON {
@@ -68,7 +78,7 @@ func (s *server) file(c echo.Context) error {
 		return err
 	}
 	draft := s.readDraft(o)
-	dry := dryRun(o)
+	dry := dryRunOf(c, o)
 	if err := o.Err(); err != nil {
 		return err
 	}
@@ -90,8 +100,35 @@ func (s *server) file(c echo.Context) error {
 	return web.OK(c, s.showFiled(&filed))
 }
 
-// dryRun reads whether the request only asks what a write would store.
-func dryRun(o web.Object) bool { return optFlag(o, "dryRun") }
+// dryRunOf returns the member dryRun of a request. It refuses one in the query, where it would be
+// ignored.
+func dryRunOf(c echo.Context, o web.Object) bool {
+	for name := range c.QueryParams() {
+		if isDryRun(name) {
+			o.Invalid("dryRun", "must be a member of the body")
+		}
+	}
+	return dryRun(o)
+}
+
+// dryRun returns the member dryRun. It refuses null and other spellings of the name. Other members
+// ignore both, but here the call would be stored although the caller asked for a check.
+func dryRun(o web.Object) bool {
+	for _, name := range o.Names() {
+		switch {
+		case name == "dryRun" && !o.Has(name):
+			o.Invalid("dryRun", "must be true or false, not null")
+		case name != "dryRun" && isDryRun(name):
+			o.Invalid("dryRun", "must be spelled dryRun")
+		}
+	}
+	return optFlag(o, "dryRun")
+}
+
+func isDryRun(name string) bool { return strings.EqualFold(wordMarks.Replace(name), "dryRun") }
+
+// wordMarks removes what separates words in the name of a member.
+var wordMarks = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // allowUnverified reads whether maxSlippageBps accepts a call on a market without a fresh quote.
 func allowUnverified(o web.Object) bool { return optFlag(o, "allowUnverified") }

@@ -10,6 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -130,7 +131,21 @@ func (s *server) recapOf(c echo.Context, handle syntax.Handle, showID string) (*
 	if showID == "" && errors.Is(err, operator.ErrUnknown) {
 		return nil, nil
 	}
+	if err == nil && r != nil && r.Top != nil && r.Top.Title == "" {
+		err = s.titleTop(c.Request().Context(), r.Top)
+	}
 	return r, err
+}
+
+// titleTop fills in the ledger's title of the market that the operator showed; its id if the ledger
+// does not have the market. The name in the overlay is the operator's own text.
+func (s *server) titleTop(ctx context.Context, t *onair.Top) error {
+	m, err := s.markets.Market(ctx, t.MarketID)
+	if errors.Is(err, market.ErrNotFound) {
+		m.Title, err = string(t.MarketID), nil
+	}
+	t.Title = m.Title
+	return err
 }
 
 func showSession(handle syntax.Handle, r *onair.Recap) sessionJSON {

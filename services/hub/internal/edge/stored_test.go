@@ -46,8 +46,14 @@ func (bare) HoldSpotlight(_ context.Context, s broadcast.Spotlight, version int6
 	return broadcast.Held{Spotlight: s, Version: version + 1}, nil
 }
 
-// Suspended implements broadcast.Streamers.
-func (bare) Suspended(context.Context, []string) (map[string]bool, error) { return nil, nil }
+// Aired implements broadcast.Streamers: all are shown.
+func (bare) Aired(_ context.Context, handles []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, h := range handles {
+		out[h] = true
+	}
+	return out, nil
+}
 
 func (bare) CountTapes(context.Context, []syntax.MarketID) (map[syntax.MarketID]int64, error) {
 	return nil, nil

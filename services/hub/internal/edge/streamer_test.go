@@ -246,3 +246,23 @@ func TestReceiptsAndRecap(t *testing.T) {
 		t.Errorf("a day later: %s", w.Body)
 	}
 }
+
+// Integrity P10: the market of an overlay has the ledger's title in the recap, and its id as the
+// title if the ledger does not have it.
+func TestRecapOfAnOverlayHasTheTitleOfTheLedger(t *testing.T) {
+	t.Parallel()
+	store, _ := stored(t)
+	b := setup(t, store)
+	for market, title := range map[string]string{marketID: "Will the Ostrava gauge read above 6 m before 1 December?", "999": "999"} {
+		want(t, b.send("POST", overlayURL, object("marketId", market, "name", "A question of the operator?"), b.byKey()), 200, "")
+		want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
+		b.clock.Advance(time.Second)
+		for _, state := range []string{"live", "offline"} {
+			want(t, b.send("POST", beatURL, `{"state":"`+state+`"}`, b.byKey()), 200, "")
+			w := b.send("GET", recapURL, "")
+			if !strings.Contains(w.Body.String(), `"topMarket":{"marketId":"`+market+`","title":"`+title+`"}`) {
+				t.Errorf("the recap of a session that is %s on market %s: %d %s", state, market, w.Code, w.Body)
+			}
+		}
+	}
+}

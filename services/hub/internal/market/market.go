@@ -65,6 +65,6 @@ type Ledger interface {
 	Airable(ctx context.Context, lane syntax.Lane, limit int) ([]Market, error)
 	// Create makes a native market.
 	Create(ctx context.Context, d Draft) (Market, error)
-	// SetRated sets whether calls on a market count. It faults with market_not_found.
+	// SetRated sets whether calls on a market count. Faults: market_not_found, already_resolved.
 	SetRated(ctx context.Context, id syntax.MarketID, rated bool, reason string) (Market, error)
 }

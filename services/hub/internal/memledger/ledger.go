@@ -107,6 +107,7 @@ type Ledger struct {
 	LastDay *digestv1.GetDayRequest
 
 	LastDraft   *signalv1.Draft
+	Unconfirmed map[string]bool // ids without a market that dry runs accept
 	LastProgram *programv1.GetProgramRequest
 	LastFind    *cataloguev1.FindMarketsRequest
 	Relations   map[string][]*cataloguev1.Relation           // by market

@@ -58,9 +58,12 @@ func (l *Ledger) CreateNative(ctx context.Context, r *marketv1.CreateNativeReque
 // SetRated sets whether calls on a market count.
 func (l *Ledger) SetRated(ctx context.Context, r *marketv1.SetRatedRequest) (*marketv1.SetRatedResponse, error) {
 	return do(ctx, l, "SetRated", func() (*marketv1.SetRatedResponse, error) {
-		m := l.Markets[r.GetId()]
-		if m == nil {
+		m, was := l.Markets[r.GetId()], l.Outcomes[r.GetId()]
+		switch {
+		case m == nil:
 			return nil, ErrMarketNotFound
+		case was.GetOutcome() != "":
+			return nil, resolved(was)
 		}
 		m.Rated = r.GetRated()
 		return &marketv1.SetRatedResponse{Market: m}, nil
@@ -85,6 +88,10 @@ func (l *Ledger) Force(ctx context.Context, r *resolutionv1.ForceRequest) (*reso
 	})
 }
 
+func resolved(o *resolutionv1.Outcome) error {
+	return ErrResolved.With("outcome", map[string]any{"outcome": o.GetOutcome(), "resolver": o.GetResolver()})
+}
+
 func (l *Ledger) claim(id, verdict string, decided *timestamppb.Timestamp, o *resolutionv1.Outcome) (*resolutionv1.ClaimResponse, error) {
 	m, was := l.Markets[id], l.Outcomes[id]
 	switch {
@@ -95,7 +102,7 @@ func (l *Ledger) claim(id, verdict string, decided *timestamppb.Timestamp, o *re
 	case was.GetDisputed():
 		return nil, ErrDisputed
 	case was != nil:
-		return nil, ErrResolved.With("outcome", map[string]any{"outcome": was.GetOutcome(), "resolver": was.GetResolver()})
+		return nil, resolved(was)
 	}
 	if decided != nil {
 		l.DecidedAt = append(l.DecidedAt, decided.AsTime())

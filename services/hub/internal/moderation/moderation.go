@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/fault"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -18,11 +19,14 @@ const (
 	ReportsPerDay = 10
 )
 
-// App is the kind that this service stores itself; the ledger stores the others.
-const App = "app"
+// Kinds with data in the database of the hub. The ledger stores decisions of every kind but App.
+const (
+	App     = "app"
+	Profile = "profile" // its streams, clips and overlay are stored here
+)
 
 // Kinds are the kinds of things with text that can be hidden.
-var Kinds = []string{"signal", "event", "profile", "market", "station", App}
+var Kinds = []string{"signal", "event", Profile, "market", "station", App}
 
 // Faults.
 var (
@@ -59,6 +63,12 @@ type Store interface {
 	List(ctx context.Context, limit int) ([]Decision, error)
 }
 
+// Air applies decisions about profiles to streams, clips and overlays.
+type Air interface {
+	// Hide takes a hidden profile off the air, or shows it again. Fault: db_unavailable.
+	Hide(ctx context.Context, handle syntax.Handle, hidden bool) error
+}
+
 // Reports keeps reports. Fault: db_unavailable.
 type Reports interface {
 	// AddReport stores a report unless its reporter has most reports since a time; it reports
@@ -69,20 +79,26 @@ type Reports interface {
 // Service decides and takes reports.
 type Service struct {
 	ledger, apps Store
+	air          Air
 	reports      Reports
 	newID        func() string
 	now          func() time.Time
 }
 
 // NewService returns a Service on the stores of the ledger and of this service.
-func NewService(ledger, apps Store, reports Reports, newID func() string, now func() time.Time) *Service {
-	return &Service{ledger: ledger, apps: apps, reports: reports, newID: newID, now: now}
+func NewService(ledger, apps Store, air Air, reports Reports, newID func() string, now func() time.Time) *Service {
+	return &Service{ledger: ledger, apps: apps, air: air, reports: reports, newID: newID, now: now}
 }
 
-// Decide hides the text of a thing or shows it. Faults: ErrNotFound, db_unavailable.
+// Decide hides the text of a thing or shows it. After db_unavailable the decision may be stored
+// and not applied on the air; deciding again applies it. Faults: ErrNotFound, db_unavailable.
 func (s *Service) Decide(ctx context.Context, d Decision) (Decision, error) {
 	d.At = s.now().UTC().Truncate(time.Millisecond)
-	return s.of(d.Kind).Decide(ctx, d)
+	d, err := s.of(d.Kind).Decide(ctx, d)
+	if err == nil && d.Kind == Profile {
+		err = s.air.Hide(ctx, syntax.Handle(d.ID), d.Hidden)
+	}
+	return d, err
 }
 
 // List returns the last decisions, newest first. Fault: db_unavailable.

@@ -96,6 +96,10 @@ type Streamers interface {
 	// Decide ends the open session and clears the overlay of a suspended operator, and
 	// publishes its bound streams again when the status changed.
 	Decide(ctx context.Context, handle syntax.Handle, status Status, now time.Time) error
+	// Hide withholds the streams, clips and overlay of an operator, or shows them again, and
+	// publishes the change. provisioned is where the provisioned stream is watched; empty: there
+	// is none.
+	Hide(ctx context.Context, handle syntax.Handle, hidden bool, provisioned string, now time.Time) error
 }
 
 // Figures adds up what was kept.

@@ -56,10 +56,10 @@ type Best struct {
 	Score    int32
 }
 
-// Top names a market.
+// Top is a market of a session.
 type Top struct {
 	MarketID syntax.MarketID
-	Title    string
+	Title    string // the ledger's; empty for the market of an overlay
 }
 
 // Recap is what came of a session.
@@ -185,10 +185,10 @@ func (s *Service) spokenOf(ctx context.Context, session Session) (*Top, error) {
 		if err != nil || !set {
 			return nil, err
 		}
-		return &Top{MarketID: o.MarketID, Title: o.Name}, nil
+		return &Top{MarketID: o.MarketID}, nil
 	}
 	if session.Signal == nil {
 		return nil, nil
 	}
-	return &Top{MarketID: session.Signal.MarketID, Title: session.Signal.Name}, nil
+	return &Top{MarketID: session.Signal.MarketID}, nil
 }

@@ -57,6 +57,22 @@ func (s *Service) Decide(ctx context.Context, handle syntax.Handle, status Statu
 	return s.store.Decide(ctx, handle, status, s.now())
 }
 
+// Hide applies a decision about the profile of an operator. While the profile is hidden, pages, API
+// responses and events do not show its streams, clips and overlay, and its open session is not
+// listed as live. Stored sessions and their figures do not change. With hidden false, all of it is
+// shown again. Fault: db_unavailable.
+func (s *Service) Hide(ctx context.Context, handle syntax.Handle, hidden bool) error {
+	defer s.forget()
+	var url string
+	if !hidden {
+		var err error
+		if url, err = s.provisioned(ctx, handle); err != nil {
+			return err
+		}
+	}
+	return s.store.Hide(ctx, handle, hidden, url, s.now())
+}
+
 // laneKeys are the lanes of the programme, and the names of content lanes that mean one.
 var laneKeys = map[string]string{
 	"sports": "sports", "music": "music", "film": "film", "tv": "tv", "fashion": "fashion", "culture": "culture", "crypto": "crypto",

@@ -23,7 +23,7 @@ type Gate interface {
 
 // Withheld lists the media that must not be served.
 type Withheld interface {
-	// Withheld returns the handles of suspended operators and the ids of hidden clips.
+	// Withheld returns the handles of suspended and hidden operators and the ids of their clips.
 	Withheld(ctx context.Context) (map[string]bool, error)
 }
 

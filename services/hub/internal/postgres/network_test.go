@@ -109,9 +109,9 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// TestTapesOfSuspendedOperators: clips of a suspended operator are no tapes, are not counted,
-// and are withheld by the origin.
-func TestTapesOfSuspendedOperators(t *testing.T) {
+// TestTapesOfWithheldOperators: clips of a suspended operator and of a hidden profile are no tapes,
+// are not counted, and are withheld by the origin. Public screens show approved operators only.
+func TestTapesOfWithheldOperators(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))
 	s, ctx := New(testkit.Pool(t, db.URL("hub_rw"))), t.Context()
@@ -123,9 +123,13 @@ func TestTapesOfSuspendedOperators(t *testing.T) {
 	}
 	for _, c := range []struct {
 		status   onair.Status
+		hidden   bool
 		approved bool
 		tapes    int
-	}{{onair.Pending, false, 1}, {onair.Approved, true, 1}, {onair.Suspended, false, 0}} {
+	}{{onair.Pending, false, false, 1}, {onair.Approved, false, true, 1}, {onair.Suspended, false, false, 0}, {onair.Approved, true, false, 0}} {
+		if err := s.OnAir().Hide(ctx, "mara_k", c.hidden, "", time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		if err := s.OnAir().Decide(ctx, "mara_k", c.status, time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -141,9 +145,9 @@ func TestTapesOfSuspendedOperators(t *testing.T) {
 		if err != nil || withheld[id] != (c.tapes == 0) || withheld["mara_k"] != (c.tapes == 0) {
 			t.Errorf("%s: withheld %v, %v", c.status, withheld, err)
 		}
-		suspended, err := s.OnAir().Suspended(ctx, []string{"mara_k", "otto"})
-		if err != nil || suspended["mara_k"] != (c.tapes == 0) || suspended["otto"] {
-			t.Errorf("%s: suspended %v, %v", c.status, suspended, err)
+		aired, err := s.OnAir().Aired(ctx, []string{"mara_k", "otto"})
+		if err != nil || aired["mara_k"] != c.approved || aired["otto"] {
+			t.Errorf("%s: aired %v, %v", c.status, aired, err)
 		}
 	}
 }

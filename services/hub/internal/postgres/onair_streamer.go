@@ -69,16 +69,40 @@ func (s *OnAir) Decide(ctx context.Context, handle syntax.Handle, status onair.S
 				return err
 			}
 		}
-		if _, err := t.tx.Exec(ctx, query("stream_show"), handle, status, now); err != nil {
+		if _, err := t.tx.Exec(ctx, query("stream_show"), handle, now); err != nil {
 			return err
 		}
 		return t.copies(ctx, now, true)
 	})
 }
 
-// Suspended implements broadcast.Streamers.
-func (s *OnAir) Suspended(ctx context.Context, handles []string) (map[string]bool, error) {
-	return s.set(ctx, "streamer_suspended", handles)
+// Hide implements onair.Store.
+func (s *OnAir) Hide(ctx context.Context, handle syntax.Handle, hidden bool, provisioned string, now time.Time) error {
+	return s.turn(ctx, handle, func(ctx context.Context, t stage) error {
+		changed, err := t.tx.Exec(ctx, query("streamer_hide"), handle, hidden, now)
+		if err != nil || changed.RowsAffected() == 0 {
+			return err
+		}
+		if _, err := t.tx.Exec(ctx, query("stream_show"), handle, now); err != nil {
+			return err
+		}
+		open, found, err := t.open(ctx)
+		if err == nil && found && open.At(now).Open() {
+			_, err = t.air(ctx, open.ID, provisioned, now)
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := t.tx.Exec(ctx, query("overlay_tell"), handle, now); err != nil {
+			return err
+		}
+		return t.copies(ctx, now, true)
+	})
+}
+
+// Aired implements broadcast.Streamers.
+func (s *OnAir) Aired(ctx context.Context, handles []string) (map[string]bool, error) {
+	return s.set(ctx, "streamer_aired", handles)
 }
 
 // Withheld implements origin.Withheld.
@@ -90,12 +114,12 @@ func (s *OnAir) Withheld(ctx context.Context) (map[string]bool, error) {
 func (s *OnAir) set(ctx context.Context, name string, args ...any) (map[string]bool, error) {
 	rows, err := s.read.Query(ctx, query(name), args...)
 	if err != nil {
-		return nil, fmt.Errorf("list suspended operators: %w", err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	out := map[string]bool{}
 	var key string
 	if _, err := pgx.ForEachRow(rows, []any{&key}, func() error { out[key] = true; return nil }); err != nil {
-		return nil, fmt.Errorf("list suspended operators: %w", err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return out, nil
 }

@@ -17,8 +17,9 @@ const (
 
 	// DefaultSlippage is the bound in bps that tools send where the caller names none.
 	DefaultSlippage int32 = 200
-	MinConfidence         = 1
-	MaxConfidence         = 100
+
+	MinConfidence = 1
+	MaxConfidence = 100
 )
 
 // Draft is what a caller wants to file; nil members were left out.
@@ -47,13 +48,14 @@ type Draft struct {
 
 // Filing is the stored numbers of a call, or those that a dry run would store.
 type Filing struct {
-	Price     syntax.Bps // stated, after conversion
-	Basis     syntax.Bps // scoring price at filing
-	Verified  bool       // the ledger had a fresh quote
-	Rated     bool       // the market was rated
-	MarketYes *int32     // the middle; nil: the ledger has no price
-	Yes, No   *int32     // price of each side, rounded up; nil: no quote
-	Warnings  []string   // price_converted, price_off_market, price_unverified, market_unrated
+	Price       syntax.Bps // stated, after conversion
+	Basis       syntax.Bps // scoring price at filing
+	Verified    bool       // the ledger had a fresh quote
+	Rated       bool       // the market was rated
+	Unconfirmed bool       // of a dry run: no venue has confirmed the market, so Rated is not known
+	MarketYes   *int32     // the middle; nil: the ledger has no price
+	Yes, No     *int32     // price of each side, rounded up; nil: no quote
+	Warnings    []string   // price_converted, price_off_market, price_unverified, market_unrated
 }
 
 // Filed is a stored call.

@@ -38,7 +38,7 @@ type Streams interface {
 	// Unbind tells whether there was a binding.
 	Unbind(ctx context.Context, market syntax.MarketID, by syntax.Handle, at time.Time) (bool, error)
 	// Streams lists the bindings of a market, the newest first, MaxStreams at most, without
-	// those of suspended operators.
+	// those of suspended operators and hidden profiles.
 	Streams(ctx context.Context, market syntax.MarketID) ([]Stream, error)
 }
 

@@ -43,7 +43,9 @@ func (s *Signals) RehearseFile(ctx context.Context, by operator.Actor, d signal.
 	if err != nil {
 		return signal.Signal{}, signal.Filing{}, err
 	}
-	return signalOf(r.GetSignal()), filingOf(r.GetFiling()), nil
+	would, filing := signalOf(r.GetSignal()), filingOf(r.GetFiling())
+	filing.Unconfirmed = would.Unconfirmed
+	return would, filing, nil
 }
 
 // RehearseEvent implements signal.Writer.

@@ -38,7 +38,7 @@ WITH batch AS (
     LEFT JOIN LATERAL (SELECT handle FROM users WHERE id = c.user_id LIMIT 1) u ON true
     CROSS JOIN LATERAL (
         SELECT c.n + c.minted - (c.moment IS NOT NULL)::integer AS n, 'signal.resolved' AS type,
-            jsonb_build_object('signalId', c.id, 'marketId', $1, 'handle', u.handle, 'status', c.status, 'score', c.score, 'clvBps', c.clv_bps,
+            jsonb_build_object('id', c.id, 'signalId', c.id, 'marketId', $1, 'marketTitle', c.market_title, 'handle', u.handle, 'status', c.status, 'score', c.score, 'clvBps', c.clv_bps,
                 'scoreBasisBps', c.basis, 'priceVerified', c.price_verified, 'rated', c.rated, 'counted', c.counted, 'reason', c.reason) AS data
         UNION ALL
         SELECT c.n + c.minted, 'moment.minted',

@@ -1,7 +1,7 @@
--- Moves the first rows of the outbox into the feed, behind the number $2, with
--- the ids $1. What a row says is read here: its data is made of facts that were
--- committed with it and never change, so it reads the same whenever it runs. The
--- dispute's text alone is the newest one. Each row looks up what its own type needs.
+-- Moves the first rows of the outbox into the feed, after the number $2, with the ids $1. The
+-- data of an event is made of facts that were committed with its row and never change, except
+-- the title of a market and the text of a dispute: those are the newest ones. Each row looks up
+-- what its own type needs.
 WITH taken AS (
     DELETE FROM outbox
     WHERE id IN (SELECT id FROM outbox ORDER BY id LIMIT cardinality($1::uuid[]))
@@ -25,16 +25,16 @@ WITH taken AS (
             WHERE s.id = t.signal_id)
         WHEN t.type = 'signal.event' THEN (
             SELECT jsonb_build_object(
-                'signalId', e.signal_id,
+                'id', e.signal_id, 'signalId', e.signal_id, 'handle', u.handle, 'marketId', s.market_id, 'marketTitle', s.market_title,
                 'event', jsonb_build_object('id', e.id, 'type', e.type, 'payload', e.payload, 'actor', e.actor,
                     'createdAt', to_char(e.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-            FROM signal_events e
+            FROM signal_events e JOIN signals s ON s.id = e.signal_id JOIN users u ON u.id = s.user_id
             WHERE e.id = t.event_id)
         WHEN t.type IN ('market.resolved', 'market.disputed', 'market.dispute_cleared') THEN (
             -- The resolution record of contract 4.3.4 as the event found it: a claim is
             -- made without a flag, and the two dispute events set and clear it.
             SELECT jsonb_build_object(
-                'marketId', t.market_id,
+                'marketId', t.market_id, 'marketTitle', coalesce(h.title, m.title),
                 'outcome', r.outcome, 'resolver', r.resolver, 'source', r.source, 'proofUrl', r.proof_url,
                 'resolvedAt', to_char(r.resolved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                 'disputed', t.type = 'market.disputed',
@@ -43,9 +43,14 @@ WITH taken AS (
             FROM (SELECT) one
             LEFT JOIN market_resolutions r ON r.market_id = t.market_id
             LEFT JOIN market_disputes d ON d.market_id = t.market_id AND d.disputed)
+        WHEN t.type LIKE 'market.%' THEN jsonb_build_object('marketId', t.market_id, 'marketTitle', coalesce(h.title, m.title))
         END AS data
     FROM taken t
     LEFT JOIN markets m ON m.market_id = t.market_id
+    -- The title of a hidden market is left out by reads, while it is hidden.
+    LEFT JOIN LATERAL (
+        SELECT original ->> 'title' AS title FROM moderation
+        WHERE t.type LIKE 'market.%' AND kind = 'market' AND id = t.market_id AND hidden LIMIT 1) h ON true
 ), added AS (
     INSERT INTO protocol_events (seq, id, type, at, market_id, provider, lane, user_id, signal_id, topic, data)
     SELECT $2 + n, ($1::uuid[])[n], type, at, market_id, provider, lane, user_id, signal_id, topic,

@@ -11,7 +11,7 @@ WITH judged AS MATERIALIZED (
     SELECT i.n, i.id, i.market_id, a.id AS actor, i.yes, p.paid, i.crowd, i.confidence, i.ttr, i.take, i.source,
         i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean, m.end_date,
         s.snap, s.yes_price, s.no_price, CASE WHEN m.provider <> 'manual' AND s.yes_price IS NOT NULL THEN q.quoted_at END AS quote_at,
-        q.quote_rule, q.quote_sha256, b.side IS NOT NULL AS verified,
+        q.quote_rule, q.quote_sha256, q.quote_stored, b.side IS NOT NULL AS verified,
         -- greatest ignores NULL: the basis of an unverified call is its stated price.
         greatest(p.paid, b.side - $20::integer) AS basis,
         CASE WHEN m.provider = 'manual' OR m.fetched_at IS NOT NULL THEN m.title ELSE i.market_id END AS title,
@@ -130,10 +130,11 @@ WITH judged AS MATERIALIZED (
     UNION ALL SELECT signal_id FROM waiting
     -- end stubs
 ), compared AS (
-    -- The quote of a verified call is stored with it: its basis can be worked out again.
+    -- The quote of a verified call is stored, so that its basis can be computed again: here,
+    -- unless the refresh that read it has stored it.
     INSERT INTO quotes (market_id, at, yes_price_bps, no_price_bps, rule, answer_sha256)
     SELECT j.market_id, j.quote_at, j.yes_price, j.no_price, coalesce(j.quote_rule, ''), j.quote_sha256
-    FROM judged j WHERE j.verdict = 'file' AND j.quote_at IS NOT NULL
+    FROM judged j WHERE j.verdict = 'file' AND j.quote_at IS NOT NULL AND NOT j.quote_stored
     ORDER BY j.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 ), operator_count AS (

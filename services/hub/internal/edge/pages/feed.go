@@ -137,6 +137,7 @@ type eventData struct {
 	Direction, Status, Outcome, TextTake        string
 	PriceAtPrediction                           int
 	Score                                       *int
+	Counted                                     *bool
 	Event                                       struct {
 		Type    string
 		Payload struct {
@@ -175,24 +176,20 @@ func rowOfEvent(e *feed.Event) feedRow {
 		}
 	case "signal.resolved":
 		r.URL, r.Fact = receiptPath+d.SignalID, statusWord(syntax.SignalStatus(d.Status))
-		if d.Score != nil {
+		switch {
+		case d.Score == nil || d.Status == string(syntax.Void):
+		case d.Counted != nil && !*d.Counted:
+			r.Fact += " not counted"
+		default:
 			r.Fact += " " + signed(*d.Score)
 		}
 	default:
 		r.Fact = d.Outcome
 	}
 	if r.Title == "" {
-		r.Title = titleOf(e.Type, string(e.MarketID))
+		r.Title = "Market " + string(e.MarketID)
 	}
 	return r
-}
-
-// titleOf stands for a title where the event has none.
-func titleOf(kind, market string) string {
-	if strings.HasPrefix(kind, "signal.") {
-		return "The call's receipt"
-	}
-	return "Market " + market
 }
 
 func eventWord(kind string) string {

@@ -27,8 +27,8 @@ func TestFeedPage(t *testing.T) {
 	b := setup(t)
 	at := time.Date(2026, 9, 18, 11, 59, 58, 0, time.UTC)
 	b.feed.page = feed.Page{Head: 41, Events: []feed.Event{
-		{Seq: 41, Type: "signal.resolved", At: at, Handle: "mara_k", MarketID: "1", Data: `{"signalId":"` + callID + `","status":"won","score":38}`},
-		{Seq: 40, Type: "market.resolved", At: at, MarketID: "1", Data: `{"marketId":"1","outcome":"YES"}`},
+		{Seq: 41, Type: "signal.resolved", At: at, Handle: "mara_k", MarketID: "1", Data: `{"signalId":"` + callID + `","marketTitle":"Will it snow?","status":"won","score":38}`},
+		{Seq: 40, Type: "market.resolved", At: at, MarketID: "1", Data: `{"marketId":"1","marketTitle":"Will it hail?","outcome":"YES"}`},
 		{Seq: 39, Type: "signal.event", At: at, Handle: "mara_k", Data: `{"signalId":"` + callID + `","event":{"type":"confidence","payload":{"confidence":80}}}`},
 		{Seq: 38, Type: "signal.created", At: at, Handle: "mara_k", MarketID: "1", Data: `{"id":"` + callID + `","marketTitle":"Will it <b>rain</b>?","direction":"NO","priceAtPrediction":6850,"textTake":"<script>x</script>"}`},
 		{Seq: 37, Type: "signal.created", At: at, Data: `no JSON`},
@@ -37,7 +37,7 @@ func TestFeedPage(t *testing.T) {
 	page := w.Body.String()
 	for _, want := range []string{
 		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won &#43;38", "80% sure", "NO at 68.5¢",
-		"Will it &lt;b&gt;rain&lt;/b&gt;?", "&lt;script&gt;x&lt;/script&gt;", `<a class="fact" href="/receipts/` + callID, `<a class="t" href="/m/1">Will it`, "/u/mara_k", "11:59:58", "<noscript>",
+		"Will it &lt;b&gt;rain&lt;/b&gt;?", "&lt;script&gt;x&lt;/script&gt;", `<a class="fact" href="/receipts/` + callID, `<a class="t" href="/m/1">Will it`, ">Will it snow?<", ">Will it hail?<", "/u/mara_k", "11:59:58", "<noscript>",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q", want)

@@ -105,14 +105,11 @@ func callsOf(list []signal.Signal) []callRow {
 		call := &list[i]
 		r := callRow{
 			ID: call.ID, Who: callerOf(call), Handle: call.Handle, Side: string(call.Direction), Class: sideClass(call.Direction), Price: priceOf(call),
-			Status: statusWord(call.Status), StatusClass: string(call.Status),
+			Status: statusWord(call.Status), StatusClass: string(call.Status), Score: callPoints(call),
 			At: call.CreatedAt.UTC().Format("2 Jan, 15:04"), AtISO: syntax.Stamp(call.CreatedAt),
 		}
 		if call.TextTake != nil {
 			r.Take = *call.TextTake
-		}
-		if call.Score != nil && call.Counted != nil && *call.Counted {
-			r.Score = signed(int(*call.Score))
 		}
 		rows = append(rows, r)
 	}

@@ -132,10 +132,7 @@ func recentOf(list []signal.Signal) []recentCall {
 		f := &list[i]
 		row := recentCall{
 			ID: f.ID, Title: orID(f.MarketTitle, f.MarketID), Side: string(f.Direction), SideClass: sideClass(f.Direction), Price: priceOf(f),
-			Status: string(f.Status), StatusWord: statusWord(f.Status), At: when(f.CreatedAt), AtISO: syntax.Stamp(f.CreatedAt),
-		}
-		if f.Score != nil && f.Counted != nil && *f.Counted {
-			row.Score = signed(int(*f.Score))
+			Status: string(f.Status), StatusWord: statusWord(f.Status), Score: callPoints(f), At: when(f.CreatedAt), AtISO: syntax.Stamp(f.CreatedAt),
 		}
 		if f.TextTake != nil {
 			row.Take = *f.TextTake

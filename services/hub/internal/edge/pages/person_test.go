@@ -46,6 +46,31 @@ func TestPersonPage(t *testing.T) {
 	}
 }
 
+// Integrity P9: a decided call that does not count says so on its receipt, and in the rows of
+// its forecaster and its market.
+func TestCallThatDoesNotCount(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ledger.AddOperator("mara_k")
+	call := b.ledger.Signals[0].Signal
+	decide := func(status string, verified, counted bool) {
+		b.ledger.Lock()
+		defer b.ledger.Unlock()
+		call.Status, call.Score, call.PriceVerified, call.Counted = status, proto.Int32(31), verified, &counted
+	}
+	pages := []string{"/receipts/" + callID, "/u/mara_k", "/m/" + gauge}
+	decide("won", false, false)
+	for _, path := range pages {
+		has(t, b.get(path), 200, "not counted")
+	}
+	has(t, b.get("/u/mara_k"), 200, `<span class="result won"><b>Won</b> not counted</span>`, "!+31")
+	b.clock.Advance(time.Hour)
+	decide("won", true, true)
+	for _, path := range pages {
+		has(t, b.get(path), 200, "+31", "!not counted")
+	}
+}
+
 // TestPersonCalls: every call is on one page or another, and a bad place begins anew.
 func TestPersonCalls(t *testing.T) {
 	t.Parallel()

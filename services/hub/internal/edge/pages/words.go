@@ -187,6 +187,18 @@ func bars(id string) (list []bar, width int) {
 	return list, width
 }
 
+// callPoints returns the points of a decided call, "not counted" if the call does not count, and ""
+// for an open or void call.
+func callPoints(call *signal.Signal) string {
+	switch {
+	case call.Score == nil || call.Counted == nil || call.Status == syntax.Void:
+		return ""
+	case !*call.Counted:
+		return "not counted"
+	}
+	return signed(int(*call.Score))
+}
+
 // priceOf returns the scoring price of a call, and the stated one if it differs.
 func priceOf(call *signal.Signal) string {
 	price := cents(int(call.ScoreBasis))

@@ -9,4 +9,4 @@ SELECT 'snapshot', $2, 'operator:' || $1::text, jsonb_build_object(
         'annotation', o.annotation, 'closesAt', stamp(o.closes_at))) || jsonb_build_object('yesPct', o.yes_pct, 'slug', o.slug) END)::text
 FROM (SELECT) one
 LEFT JOIN live_sessions s ON s.handle = $1 AND s.ended_at IS NULL AND s.hls_url IS NOT NULL AND s.last_beat > $4
-LEFT JOIN overlay_signals o ON o.handle = $1 AND o.market_id IS NOT NULL AND o.expires_at > $3
+LEFT JOIN shown_overlays o ON o.handle = $1 AND o.market_id IS NOT NULL AND o.expires_at > $3

@@ -5,5 +5,5 @@ SELECT 'operator.live', $2, s.handle, jsonb_build_object('handle', s.handle, 'hl
     'showId', s.id, 'startedAt', stamp(s.started_at),
     'approved', EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = s.handle AND p.status = 'approved'))::text
 FROM live_sessions s
-LEFT JOIN overlay_signals o ON o.handle = s.handle AND o.expires_at > $2::timestamptz
+LEFT JOIN shown_overlays o ON o.handle = s.handle AND o.expires_at > $2::timestamptz
 WHERE s.id = $1

@@ -6,4 +6,4 @@ SELECT 'overlay.updated', o.updated_at, o.handle, 'overlay:' || o.handle, CASE
         'marketId', o.market_id, 'name', o.name, 'streamerId', o.handle, 'updatedAt', stamp(o.updated_at),
         'annotation', o.annotation, 'closesAt', stamp(o.closes_at))) || jsonb_build_object('yesPct', o.yes_pct, 'slug', o.slug))::text
     END
-FROM overlay_signals o WHERE o.handle = $1
+FROM shown_overlays o WHERE o.handle = $1

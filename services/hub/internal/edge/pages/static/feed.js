@@ -20,18 +20,18 @@ const to = (path, id) => path + encodeURIComponent(id ?? '');
 
 // describe puts an event into words, as the server does for those before it.
 function describe({ seq, type, at, data }) {
-  const row = { seq, type, at, word: words[type], who: data.handle, title: data.marketTitle, url: to('/m/', data.marketId) };
+  const row = { seq, type, at, word: words[type], who: data.handle, title: data.marketTitle ?? (data.marketId ? `Market ${data.marketId}` : ''), url: to('/m/', data.marketId) };
   switch (type) {
     case 'signal.created':
       return { ...row, receipt: to('/receipts/', data.id), fact: `${data.direction} at ${tidy(data.priceAtPrediction / 100)}¢`, text: data.textTake };
     case 'signal.event': {
       const { type: kind, payload } = data.event;
       const fact = payload?.confidence ? `${payload.confidence}% sure` : '';
-      return { ...row, url: to('/receipts/', data.signalId), word: notes[kind] ?? 'Note', title: "The call's receipt", fact, text: payload?.text };
+      return { ...row, url: to('/receipts/', data.signalId), word: notes[kind] ?? 'Note', fact, text: payload?.text };
     }
     case 'signal.resolved': {
-      const score = typeof data.score === 'number' ? ` ${signed(data.score)}` : '';
-      return { ...row, url: to('/receipts/', data.signalId), title: "The call's receipt", fact: (results[data.status] ?? 'Open') + score };
+      const score = typeof data.score !== 'number' || data.status === 'void' ? '' : data.counted === false ? ' not counted' : ` ${signed(data.score)}`;
+      return { ...row, url: to('/receipts/', data.signalId), fact: (results[data.status] ?? 'Open') + score };
     }
     case 'wire.move':
       return {
@@ -39,7 +39,7 @@ function describe({ seq, type, at, data }) {
         fact: `${tidy(data.fromProbability * 100)}% to ${tidy(data.toProbability * 100)}%`, text: venues[data.provider] ?? data.provider,
       };
     default:
-      return { ...row, title: `Market ${data.marketId}`, fact: data.outcome };
+      return { ...row, fact: data.outcome };
   }
 }
 
