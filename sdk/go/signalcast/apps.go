@@ -92,8 +92,9 @@ func (m Messages) RegisterSigner(ctx context.Context, by Signer, scopes []string
 	if me.Grant != nil {
 		app = me.Grant.AppID
 	} else { // a signer made with an operator key must expire within 90 days
-		at := challenge.ExpiresAt.Add(89 * 24 * time.Hour).UTC().Truncate(time.Millisecond) // by the clock of the hub
-		draft.ExpiresAt, expires = &at, at.Format("2006-01-02T15:04:05.000Z")
+		// By the clock of the hub; in whole seconds, because the body and the proof must have the same text.
+		at := challenge.ExpiresAt.Add(89 * 24 * time.Hour).UTC().Truncate(time.Second)
+		draft.ExpiresAt, expires = &at, at.Format(time.RFC3339)
 	}
 	draft.Proof, err = by.prove(issuer.Issuer, map[string]any{
 		"appId": app, "challenge": challenge.Challenge, "denpaId": me.DenpaID, "expiresAt": expires, "publicKey": by.PublicKey(), "scopes": scopes,
