@@ -38,10 +38,16 @@ var g2 = frame.Row{
 		if env.Stack.Teeth() != "" {
 			args = append(args, "-tags=teeth")
 		}
-		cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
-		cmd.Dir = env.Root
-		cmd.Env = append(os.Environ(), "TEETH="+env.Stack.Teeth(), "TIMING_SAMPLES="+strconv.Itoa(samples))
-		out, failed := cmd.Output()
+		var out []byte
+		var failed error
+		for range processes {
+			cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
+			cmd.Dir = env.Root
+			cmd.Env = append(os.Environ(), "TEETH="+env.Stack.Teeth(), "TIMING_SAMPLES="+strconv.Itoa(samples))
+			if out, failed = cmd.Output(); failed == nil {
+				break
+			}
+		}
 		found, err := timings(out)
 		if err != nil {
 			return nil, fmt.Errorf("the comparisons were not timed: %w, %w", failed, err)
@@ -70,8 +76,13 @@ var g2 = frame.Row{
 	},
 }
 
-// leak is the |t| from which times differ.
-const leak = 4.5
+const (
+	// leak is the |t| from which times differ.
+	leak = 4.5
+	// processes is how many processes must measure a difference: where one process has its data in memory can add a small
+	// one to all of its tries. A comparison that leaks shows |t| above 100 in each.
+	processes = 3
+)
 
 // timings reads the tries of every comparison from the record of the tests.
 func timings(out []byte) (map[string][]float64, error) {
