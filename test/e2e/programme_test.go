@@ -149,20 +149,17 @@ func (s *stack) onAir(t testing.TB, channel, place, market string) {
 	})
 }
 
-// lasting finds a market of the programme that ends in two days or later, but for one.
+// lasting returns a market other than not that may air and ends in two days or later. The lineup of the programme has one at
+// some times only.
 func (s *stack) lasting(t testing.TB, not string) (found string) {
 	t.Helper()
 	eventually(t, func() bool { // the catalogue is read venue by venue
-		for _, row := range get(t, s.Hub+"/api/broadcast/program?limit=400&lanes=0").is(http.StatusOK).list("segments") {
-			m, _ := row.(map[string]any)
-			id, _ := m["id"].(string)
-			text, _ := m["marketEndDate"].(string)
-			if end, err := time.Parse(time.RFC3339, text); err == nil && id != not && time.Until(end) > 48*time.Hour {
-				found = id
-			}
-		}
+		found = s.row(t, `SELECT coalesce((SELECT market_id FROM api.market_records
+			WHERE status = 'open' AND NOT provisional AND NOT disputed AND end_date > now() + interval '2 days'
+				AND yes_bps IS NOT NULL AND quoted_at > now() - interval '1 minute' AND market_id <> $1
+			ORDER BY quoted_at DESC NULLS LAST, market_id LIMIT 1), '')`, not)
 		return found != ""
-	}, "a market of the programme that lasts")
+	}, "a market that may air and lasts")
 	return found
 }
 
