@@ -24,10 +24,11 @@ type Hub struct {
 	next   atomic.Uint32
 	ready  atomic.Bool
 
-	mu   sync.RWMutex
-	head int64    // number delivered last
-	held int64    // events in ring: those up to head
-	ring []*entry // by number modulo length
+	mu        sync.RWMutex
+	head      int64    // number delivered last
+	held      int64    // events in ring: those up to head
+	forgotten int64    // replays have no event up to this number
+	ring      []*entry // by number modulo length
 }
 
 // entry is an event and its frames, each built when first needed.
@@ -176,11 +177,11 @@ func (h *Hub) Markets() map[string]int {
 
 // remember collects frames of a channel behind a number and up to another from
 // memory, some chunkBytes of them; through is how far it looked. It fails when the
-// memory begins behind the number.
-func (h *Hub) remember(c feed.Channel, after, upTo int64) (frames []byte, through int64, ok bool) {
+// memory begins behind the number. A replay gets no event from before Forget.
+func (h *Hub) remember(c feed.Channel, after, upTo int64, replay bool) (frames []byte, through int64, ok bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	if after < h.head-h.held {
+	if after < h.head-h.held || replay && after < h.forgotten {
 		return nil, after, false
 	}
 	for through = after; through < upTo && len(frames) < chunkBytes; through++ {
@@ -194,11 +195,12 @@ func (h *Hub) remember(c feed.Channel, after, upTo int64) (frames []byte, throug
 	return frames, through, true
 }
 
-// Forget drops all delivered events from memory. Later reads of them go to the store.
+// Forget ends replays of all delivered events from memory; later ones read the store. A subscription that is live and lags
+// still receives them: it would have had them in time, and has no store to read.
 func (h *Hub) Forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.held = 0
+	h.forgotten = h.head
 }
 
 // Recent gives up to limit events behind a number from memory. It fails when the
@@ -206,7 +208,7 @@ func (h *Hub) Forget() {
 func (h *Hub) Recent(after int64, limit int) ([]feed.Message, bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	if after < h.head-h.held {
+	if after < max(h.head-h.held, h.forgotten) {
 		return nil, false
 	}
 	n := min(max(h.head-after, 0), int64(limit))

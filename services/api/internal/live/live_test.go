@@ -160,6 +160,36 @@ func TestLag(t *testing.T) {
 	}
 }
 
+// Forget ends replays and does not cut a subscription that is live and lags.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	h := hub(t, 2000)
+	slow, r, _ := listen(t, h, feed.Signals)
+	slow.Take(150)
+	deliver(t, h, feed.Signals, 700)
+	h.Forget()
+	if _, ok := h.Recent(699, 10); ok {
+		t.Error("the memory returns events from before Forget")
+	}
+	late := h.Subscribe(h.NewReader(livetest.New()), feed.Signals)
+	late.Start(600)
+	var step live.Step
+	var from, upTo int64
+	testkit.Eventually(t, 10*time.Second, func() bool { // its shard may not have all events yet
+		step, from, upTo = late.Catch()
+		return step != live.Ahead && upTo == 700
+	})
+	if step != live.Read || from != 600 {
+		t.Errorf("a replay from 600 to %d got step %v from %d; want Read", upTo, step, from)
+	}
+	slow.TakeAll()
+	deliver(t, h, feed.Signals, 1)
+	inOrder(t, texts(t, slow, 701), 1)
+	if r.Closed() {
+		t.Errorf("the lagging reader ended with %v", r.Code())
+	}
+}
+
 // A reader that falls behind the hub's memory is a slow consumer, and nobody
 // else hears of it.
 func TestSlowConsumer(t *testing.T) {

@@ -105,7 +105,7 @@ func (s *Subscription) step() (frames []byte, at int64, step Step) {
 		s.topic.add(s)
 		return frames, 0, Live
 	}
-	frames, at, ok := sh.hub.remember(s.channel, s.last, sh.head)
+	frames, at, ok := sh.hub.remember(s.channel, s.last, sh.head, !s.live)
 	if !ok {
 		return nil, sh.head, Read
 	}
