@@ -226,6 +226,24 @@ func TestStuck(t *testing.T) {
 	}
 }
 
+// Events that wait for a full connection do not count as frames that cannot come later.
+func TestPushAfterALargeBatch(t *testing.T) {
+	t.Parallel()
+	h := hub(t, 8)
+	for range 100 {
+		p := livetest.New()
+		r := h.NewReader(p)
+		p.Take(1)
+		r.Push(live.Text([]byte(`"` + strings.Repeat("x", 4*live.MaxBytes) + `"`)))
+		r.Push(live.Text([]byte(`"beat"`)))
+		if r.Closed() {
+			t.Fatalf("the reader ended with %v", r.Code())
+		}
+		p.TakeAll()
+		texts(t, p, 2)
+	}
+}
+
 // What cannot come later is bounded; the first code stands, and is the last word.
 func TestPushBounds(t *testing.T) {
 	t.Parallel()

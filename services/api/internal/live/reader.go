@@ -43,6 +43,7 @@ type Reader struct {
 	mu      sync.Mutex // taken after the shard's
 	rest    []byte     // to be written before anything else
 	waiting int        // frames in rest that cannot come later
+	bytes   int        // of these frames
 	busy    bool       // the goroutine runs
 	behind  []*Subscription
 	closed  bool
@@ -126,10 +127,10 @@ func (r *Reader) push(b []byte) {
 	case r.closed:
 	case !r.busy:
 		r.try(b)
-	case r.waiting >= MaxFrames || len(r.rest)+len(b) > MaxBytes+chunkBytes:
+	case r.waiting >= MaxFrames || r.bytes+len(b) > MaxBytes:
 		r.end(SlowConsumer)
 	default:
-		r.waiting++
+		r.waiting, r.bytes = r.waiting+1, r.bytes+len(b)
 		r.rest = append(r.rest, b...)
 	}
 }
@@ -251,7 +252,7 @@ func (r *Reader) work() {
 func (r *Reader) turn() (b []byte, behind []*Subscription, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b, r.rest, r.waiting = r.rest, nil, 0
+	b, r.rest, r.waiting, r.bytes = r.rest, nil, 0, 0
 	switch {
 	case r.cut:
 		r.busy = false
