@@ -149,8 +149,8 @@ func (s *stack) onAir(t testing.TB, channel, place, market string) {
 	})
 }
 
-// lasting returns a market other than not that may air and ends in two days or later. The lineup of the programme has one at
-// some times only.
+// lasting returns the id of an open, priced market that ends in two days or later. It excludes the market with the id not.
+// It reads the ledger, because at some times of the day the lineup of the programme has no such market.
 func (s *stack) lasting(t testing.TB, not string) (found string) {
 	t.Helper()
 	eventually(t, func() bool { // the catalogue is read venue by venue

@@ -167,9 +167,8 @@ func newMarket(s Settings, cast []member, i int) []Step {
 	return append(steps, Step{At: ended, Resolve: &Outcome{MarketID: m.ID, Verdict: verdict}})
 }
 
-// decide sets the side, the stated price and the text of the call c. Before, c.PriceBps is the
-// market's price of YES between bid and ask. After, it is the price that the call states for its
-// own side.
+// decide sets the side, the stated price and the text of the call c. It reads the middle of the bid
+// and ask of YES from c.PriceBps and replaces it with the stated price of the side that it chose.
 func decide(r *rand.Rand, cast []member, c *Call, spread int, verdict string) {
 	o := cast[slices.IndexFunc(cast, func(m member) bool { return m.name == c.Operator })]
 	middle := c.PriceBps

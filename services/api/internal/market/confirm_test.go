@@ -153,8 +153,8 @@ func TestSecondQuotesOfAVenueThatFails(t *testing.T) {
 	c.want(c.round(), "1")
 }
 
-// TestSecondQuoteOfACallThatCommitsLate checks that a call is found after a round without calls
-// that was after its date.
+// TestSecondQuoteOfACallThatCommitsLate checks a call that is committed after a round which found
+// no calls, but is dated before that round. The next round must find it.
 func TestSecondQuoteOfACallThatCommitsLate(t *testing.T) {
 	t.Parallel()
 	c := setupConfirming(t, "1")

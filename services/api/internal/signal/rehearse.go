@@ -5,8 +5,8 @@ import "context"
 // RehearseFile returns the call as File would store it, and stores nothing (a dry run). It makes the
 // checks of File in the database and sends no request to a venue:
 //   - On a market without a fresh quote the call is unverified.
-//   - An id that the ledger does not know is accepted if its form is valid. Record.Unconfirmed is
-//     then true, and there is no warning market_unrated, because only the venue's answer could tell.
+//   - A market id that is not stored is accepted if its form is valid. Record.Unconfirmed is then
+//     true. Whether the market is rated is unknown, so the warning market_unrated is left out.
 //
 // Faults: those of File, except the refusal of a call without a fresh quote.
 func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) (Filed, Record, error) {

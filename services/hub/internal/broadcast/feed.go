@@ -143,8 +143,8 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feed.Event)
 // ofStreamer reports whether an item shows the video of an operator.
 func (i *Item) ofStreamer() bool { return i.Kind == KindLive || i.Kind == KindTape }
 
-// aired returns the operators of live and tape events that public screens show: the broadcasts
-// and clips of others are left out.
+// aired returns the handles from live and tape items whose streams and clips are public: those of
+// approved operators that are neither suspended nor hidden.
 func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, error) {
 	var handles []string
 	for i := range events {

@@ -30,7 +30,7 @@ type Tapes interface {
 	CountTapes(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]int64, error)
 }
 
-// Streamers tells whose streams and clips may be shown in public. Fault: db_unavailable.
+// Streamers reads whose streams and clips are public. Fault: db_unavailable.
 type Streamers interface {
 	// Aired returns those among handles that are approved and neither suspended nor hidden.
 	Aired(ctx context.Context, handles []string) (map[string]bool, error)

@@ -57,10 +57,9 @@ func (s *Service) Decide(ctx context.Context, handle syntax.Handle, status Statu
 	return s.store.Decide(ctx, handle, status, s.now())
 }
 
-// Hide applies a decision about the profile of an operator. While the profile is hidden, pages, API
-// responses and events do not show its streams, clips and overlay, and its open session is not
-// listed as live. Stored sessions and their figures do not change. With hidden false, all of it is
-// shown again. Fault: db_unavailable.
+// Hide hides the streams, clips and overlay of an operator on pages, in API responses and in
+// events, or shows them again. A session of a hidden operator is not listed as live. Stored
+// sessions and their figures do not change. Fault: db_unavailable.
 func (s *Service) Hide(ctx context.Context, handle syntax.Handle, hidden bool) error {
 	defer s.forget()
 	var url string
