@@ -133,6 +133,21 @@ func runsIn(pid int, data string) bool {
 	return cwd == data
 }
 
+// endLeftovers kills the processes of an ended server of this data directory. One that waits for
+// a lock of a killed process never ends by itself.
+func (c cluster) endLeftovers() {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err == nil && cwd == c.data {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
+		}
+	}
+}
+
 // create runs initdb as each identity in turn. It writes beside the final place
 // and renames, so that a cut run never looks like a cluster.
 func (c *cluster) create(ctx context.Context, b binaries, cfg PostgresConfig, fail *failure) bool {

@@ -15,9 +15,10 @@ import (
 )
 
 // ready waits until the server answers, which takes as long as its recovery
-// does after a crash, and makes sure that it is ours that answers.
+// does after a crash, and makes sure that it is ours that answers. The bound is wide: a
+// server that is killed during its recovery begins it anew.
 func (c cluster) ready(ctx context.Context, url string, child *Child) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	for {
 		dir, err := dataDirectory(ctx, url)

@@ -193,6 +193,28 @@ func TestKeptClusterKeepsItsDataThroughKill(t *testing.T) {
 	}
 }
 
+func TestRestartEndsWhatACrashLeftBehind(t *testing.T) {
+	pg := startPostgres(t, PostgresConfig{Dir: t.TempDir(), Durable: true})
+	conn, err := pgx.Connect(t.Context(), pg.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	// A stopped backend does not see that its server has ended, as one does not that waits for a
+	// lock of a killed process.
+	if err := syscall.Kill(int(conn.PgConn().PID()), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(pg.PID(), syscall.SIGKILL)
+	<-pg.Done()
+	if err := pg.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := query(t, pg.URL(), "SELECT 'up'"); got != "up" {
+		t.Fatal(got)
+	}
+}
+
 func TestStopEndsAStoppedServer(t *testing.T) {
 	pg := startPostgres(t, PostgresConfig{})
 	for _, pid := range Family(pg.PID()) {

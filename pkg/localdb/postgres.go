@@ -123,15 +123,18 @@ func (p *Postgres) process() *Child {
 }
 
 // Restart starts the server again on its port and its data after it ended, and
-// returns when it takes connections. Processes that a crash left behind get ten
-// seconds to end: until then Postgres refuses to start beside them.
+// returns when it takes connections. Processes that a crash left behind get two
+// seconds to end, then they are killed: Postgres refuses to start beside them.
 func (p *Postgres) Restart(ctx context.Context) error {
 	patience, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	for {
+	for began := time.Now(); ; {
 		err := p.startOnce(ctx)
 		if !errors.Is(err, errStillEnding) || pause(patience, 50*time.Millisecond) != nil {
 			return err
+		}
+		if time.Since(began) > 2*time.Second {
+			p.cluster.endLeftovers()
 		}
 	}
 }
