@@ -105,6 +105,10 @@ func (r *run) prove(ctx context.Context) (bool, error) {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
+		if slices.ContainsFunc(results, func(r frame.Result) bool { return r.Unwell }) {
+			fmt.Println("the other rows are not run: they would fail for the same reason")
+			break
+		}
 	}
 	report.Recall(os.Stdout)
 	fmt.Printf("%d of %d promises kept, %.0f s, seed %d\n", report.Passed, len(report.Rows), report.Seconds, r.seed)

@@ -169,6 +169,18 @@ func (s *Stack) Secret(name string) (string, error) {
 	return all[name], nil
 }
 
+// Said is the end of what the database and the launcher wrote, for a system that is not well.
+func (s *Stack) Said() string {
+	var out strings.Builder
+	for _, path := range []string{filepath.Join(s.opts.Dir, "pg", "postgres.log"), s.launcherLog()} {
+		lines := strings.Split(tail(path), "\n")
+		for _, line := range lines[max(0, len(lines)-8):] {
+			fmt.Fprintf(&out, "     %.200s\n", line)
+		}
+	}
+	return out.String()
+}
+
 func tail(path string) string {
 	raw, err := os.ReadFile(path)
 	if err != nil {

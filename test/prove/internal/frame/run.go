@@ -18,6 +18,7 @@ type Result struct {
 	Seconds  float64        `json:"seconds"`
 	OK       bool           `json:"ok"`
 	Broken   bool           `json:"broken,omitempty"` // it could not be run to its end
+	Unwell   bool           `json:"unwell,omitempty"` // the system did not come to rest afterwards
 	Wrong    []string       `json:"wrong,omitempty"`
 	Figures  map[string]any `json:"figures,omitempty"`
 }
@@ -57,14 +58,16 @@ func One(ctx context.Context, env *Env, row Row) Result {
 		seen.Wrong("the row could not be run: %v", err)
 	}
 	took := time.Since(began)
+	unwell := false
 	if env.Stack.Teeth() == "" {
 		if err := env.Stack.Ready(ctx); err != nil {
-			seen.Wrong("the system is not well afterwards: %v", err)
+			unwell = true
+			seen.Wrong("the system is not well afterwards: %v\n%s", err, env.Stack.Said())
 		}
 	}
 	return Result{
 		ID: row.ID, Title: row.Title, Promised: seen.promised, Seen: seen.seen, Volume: seen.volume,
-		Seconds: float64(took.Milliseconds()) / 1000, OK: seen.OK(), Broken: err != nil, Wrong: seen.Mistakes(), Figures: seen.figures,
+		Seconds: float64(took.Milliseconds()) / 1000, OK: seen.OK(), Broken: err != nil, Unwell: unwell, Wrong: seen.Mistakes(), Figures: seen.figures,
 	}
 }
 
