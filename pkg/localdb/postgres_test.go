@@ -1,0 +1,82 @@
+package localdb
+
+import (
+	"context"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+func TestKeptClusterKeepsItsDataThroughKill(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pg")
+	pg := startPostgres(t, PostgresConfig{Dir: dir, Durable: true})
+	conn, err := pgx.Connect(t.Context(), pg.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "CREATE TABLE t AS SELECT 'kept'::text AS v"); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range Family(pg.PID()) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	<-pg.Done()
+	url := pg.URL()
+	if err := pg.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if pg.URL() != url {
+		t.Fatal("the address changed over a restart")
+	}
+	if got := query(t, url, "SELECT v FROM t"); got != "kept" {
+		t.Fatal(got)
+	}
+	pg.Stop(t.Context())
+	again := startPostgres(t, PostgresConfig{Dir: dir, Durable: true})
+	if got := query(t, again.URL(), "SELECT v FROM t"); got != "kept" {
+		t.Fatal(got)
+	}
+}
+
+func TestRestartEndsWhatACrashLeftBehind(t *testing.T) {
+	pg := startPostgres(t, PostgresConfig{Dir: t.TempDir(), Durable: true})
+	conn, err := pgx.Connect(t.Context(), pg.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	// A stopped backend does not see that its server has ended, as one does not that waits for a
+	// lock of a killed process.
+	if err := syscall.Kill(int(conn.PgConn().PID()), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(pg.PID(), syscall.SIGKILL)
+	<-pg.Done()
+	if err := pg.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := query(t, pg.URL(), "SELECT 'up'"); got != "up" {
+		t.Fatal(got)
+	}
+}
+
+func TestStopEndsAStoppedServer(t *testing.T) {
+	pg := startPostgres(t, PostgresConfig{})
+	for _, pid := range Family(pg.PID()) {
+		// A child may have ended since it was listed; the server itself may not.
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil && pid == pg.PID() {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	pg.Stop(t.Context())
+	if !gone(pg.PID()) || time.Since(began) > 9*time.Second {
+		t.Fatalf("still there after %v", time.Since(began))
+	}
+	if exists(pg.temp) {
+		t.Fatal("the temporary cluster is still on disk")
+	}
+}
