@@ -126,7 +126,7 @@ func (h *feedHost) season(ctx context.Context, times, but int, do func() error) 
 		if empty, err := h.emptied(ctx, but); err != nil || !empty {
 			return nil, fmt.Errorf("ordinary clients are not forgotten: %w", err)
 		}
-		now, err := h.gauges(ctx)
+		now, err := h.rested(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -137,6 +137,25 @@ func (h *feedHost) season(ctx context.Context, times, but int, do func() error) 
 			return now, nil
 		}
 	}
+}
+
+// rested waits until nothing is being closed any more: what was cut off before it was a
+// socket is not counted as one, and would make the figures of the start too high.
+func (h *feedHost) rested(ctx context.Context) (now gauges, err error) {
+	before, err := h.gauges(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = frame.Until(ctx, 5*time.Second, func() (bool, error) {
+		if err := wait(ctx, time.Now().Add(200*time.Millisecond)); err != nil {
+			return false, err
+		}
+		last := before
+		now, err = h.gauges(ctx)
+		before = now
+		return err == nil && now.files() >= last.files() && now.goroutines() >= last.goroutines(), err
+	})
+	return now, err
 }
 
 // over ends the process, at once where a planted fault may hold it.
