@@ -133,17 +133,23 @@ func runsIn(pid int, data string) bool {
 	return cwd == data
 }
 
-// endLeftovers kills the processes of an ended server of this data directory. One that waits for
-// a lock of a killed process never ends by itself.
+// endLeftovers kills the Postgres processes that still work in the data directory after their server
+// has ended. A process that waits for a lock which a killed process held would wait forever.
 func (c cluster) endLeftovers() {
+	program, err := filepath.EvalSymlinks(c.bin.path("postgres"))
+	if err != nil {
+		return
+	}
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
 			continue
 		}
-		if cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err == nil && cwd == c.data {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
+		cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+		if cwd == c.data && exe == program { // a shell may have been opened in this directory
+			_ = syscall.Kill(pid, syscall.SIGKILL) // an error means that the process has ended meanwhile
 		}
 	}
 }

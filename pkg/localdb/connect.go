@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ready waits until the server answers, which takes as long as its recovery
-// does after a crash, and makes sure that it is ours that answers. The bound is wide: a
-// server that is killed during its recovery begins it anew.
+// ready waits until the server answers and checks that it serves this data directory. After a crash the
+// server answers only when its recovery is complete. The limit of ten minutes leaves time for that: a
+// server that is killed during recovery has to start it again from the beginning.
 func (c cluster) ready(ctx context.Context, url string, child *Child) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()

@@ -122,9 +122,9 @@ func (p *Postgres) process() *Child {
 	return p.child
 }
 
-// Restart starts the server again on its port and its data after it ended, and
-// returns when it takes connections. Processes that a crash left behind get two
-// seconds to end, then they are killed: Postgres refuses to start beside them.
+// Restart starts the server again with the same port and data after it has ended, and returns when it
+// accepts connections. Postgres refuses to start while processes of the crashed server still run:
+// Restart gives them two seconds to end and then kills them.
 func (p *Postgres) Restart(ctx context.Context) error {
 	patience, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -48,8 +48,8 @@ func TestRestartEndsWhatACrashLeftBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	// A stopped backend does not see that its server has ended, as one does not that waits for a
-	// lock of a killed process.
+	// A stopped backend does not notice that its server has ended. A backend that waits for a lock of a
+	// killed process does not notice it either.
 	if err := syscall.Kill(int(conn.PgConn().PID()), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
