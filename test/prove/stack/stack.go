@@ -169,7 +169,8 @@ func (s *Stack) Secret(name string) (string, error) {
 	return all[name], nil
 }
 
-// Said is the end of what the database and the launcher wrote, for a system that is not well.
+// Said returns the last eight lines of the logs of Postgres and of the launcher. They show why a service
+// does not become ready.
 func (s *Stack) Said() string {
 	var out strings.Builder
 	for _, path := range []string{filepath.Join(s.opts.Dir, "pg", "postgres.log"), s.launcherLog()} {

@@ -18,7 +18,7 @@ type Result struct {
 	Seconds  float64        `json:"seconds"`
 	OK       bool           `json:"ok"`
 	Broken   bool           `json:"broken,omitempty"` // it could not be run to its end
-	Unwell   bool           `json:"unwell,omitempty"` // the system did not come to rest afterwards
+	Unwell   bool           `json:"unwell,omitempty"` // the services were not ready again after the row
 	Wrong    []string       `json:"wrong,omitempty"`
 	Figures  map[string]any `json:"figures,omitempty"`
 }
