@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"syscall"
 	"testing"
@@ -104,4 +105,25 @@ func freeAddr(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return "127.0.0.1:" + strconv.Itoa(port)
+}
+
+// Rerouted returns the settings of a service that contain one of the addresses, with the other address in its place.
+func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]string) map[string]string {
+	t.Helper()
+	settings, err := environmentOf(s.PID(t, service))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := map[string]string{}
+	for name, value := range settings {
+		other := value
+		for from, to := range addresses {
+			// An address ends where the digits of its port end.
+			other = regexp.MustCompile(regexp.QuoteMeta(from)+`\b`).ReplaceAllLiteralString(other, to)
+		}
+		if other != value {
+			changed[name] = other
+		}
+	}
+	return changed
 }
