@@ -1,0 +1,169 @@
+package stack
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+const (
+	// ProtocolPath is the path of the routes for applications and signed messages.
+	ProtocolPath = "/api/protocol/v1"
+	// AppRedirect is the redirect URI of every application of the tests.
+	AppRedirect = "https://app.example/cb"
+	// AppState is the state of every authorization request of the tests.
+	AppState = "a state"
+	// CodeVerifier is the PKCE verifier of every authorization request of the tests.
+	CodeVerifier = "system-verifier-0123456789-abcdefghijklmnopqrstuvwxyz"
+)
+
+// CodeChallenge returns the S256 challenge of a PKCE verifier (RFC 7636, 4.2).
+func CodeChallenge(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// Form sends form values.
+func Form(values url.Values) Set {
+	return func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		Body(values.Encode())(r)
+	}
+}
+
+// App is an OAuth application with an IP address of its own. Its requests alternate between the hubs.
+type App struct {
+	*Client
+	ID, Secret string // Secret is empty for public applications
+
+	s    *Stack
+	turn atomic.Int64
+}
+
+// NewApp registers an application of a kind, "public" or "confidential", that an administrator trusts: only trusted
+// applications receive the errors of authorization requests.
+func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
+	t.Helper()
+	made := o.Do(t, http.MethodPost, o.s.Hub+"/api/dev/apps", Bearer(o.Login), Body(JSON{
+		"name": "Tide table", "type": kind, "redirectUris": []string{AppRedirect}, "scopes": scopes,
+	})).Require(http.StatusCreated)
+	a := &App{Client: NewClient(), ID: made.Text("clientId"), s: o.s}
+	if kind == "confidential" {
+		a.Secret = made.Text("clientSecret")
+	}
+	Post(t, o.s.Hub+"/api/admin/apps/"+a.ID, o.s.Admin(), Body(JSON{"trusted": true})).Require(http.StatusOK)
+	return a
+}
+
+// Hub returns the address of the next hub.
+func (a *App) Hub() string {
+	hubs := append([]string{a.s.Hub}, a.s.Hubs...)
+	return hubs[a.turn.Add(1)%int64(len(hubs))]
+}
+
+// AuthorizeRequest returns the parameters of an authorization request with changes: pairs of name and value. An empty value
+// removes the parameter.
+func (a *App) AuthorizeRequest(scope string, change ...string) url.Values {
+	return changed(url.Values{
+		"response_type": {"code"}, "client_id": {a.ID}, "redirect_uri": {AppRedirect}, "scope": {scope}, "state": {AppState},
+		"code_challenge": {CodeChallenge(CodeVerifier)}, "code_challenge_method": {"S256"},
+	}, change)
+}
+
+// CodeRequest returns the form that exchanges an authorization code for tokens, with changes as in AuthorizeRequest.
+func (a *App) CodeRequest(code string, change ...string) url.Values {
+	form := url.Values{
+		"grant_type": {"authorization_code"}, "code": {code}, "client_id": {a.ID}, "redirect_uri": {AppRedirect}, "code_verifier": {CodeVerifier},
+	}
+	if a.Secret != "" {
+		form.Set("client_secret", a.Secret)
+	}
+	return changed(form, change)
+}
+
+// RefreshRequest returns the form that exchanges a refresh token for new tokens.
+func (a *App) RefreshRequest(token string) url.Values {
+	return url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}, "client_id": {a.ID}}
+}
+
+func changed(values url.Values, change []string) url.Values {
+	for i := 0; i+1 < len(change); i += 2 {
+		if values.Set(change[i], change[i+1]); change[i+1] == "" {
+			values.Del(change[i])
+		}
+	}
+	return values
+}
+
+// OAuth sends a form to the token, revoke or introspect endpoint.
+func (a *App) OAuth(t testing.TB, endpoint string, form url.Values) Answer {
+	t.Helper()
+	return a.Do(t, http.MethodPost, a.Hub()+ProtocolPath+"/oauth/"+endpoint, Form(form))
+}
+
+// ConsentPage opens the page on which a signed-in person decides about an authorization request.
+func (a *App) ConsentPage(t testing.TB, request url.Values, sets ...Set) Answer {
+	t.Helper()
+	return a.Do(t, http.MethodGet, a.Hub()+"/protocol/authorize?"+request.Encode(), sets...)
+}
+
+// ConsentRequest returns what the form of a consent page sends back; empty if the page has no form.
+func (a Answer) ConsentRequest() string {
+	_, rest, _ := strings.Cut(string(a.Body), `name="request" value="`)
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
+}
+
+// Decide sends the form of a consent page; the decision is "approve" or "deny".
+func (a *App) Decide(t testing.TB, request, decision string, sets ...Set) Answer {
+	t.Helper()
+	form := Form(url.Values{"request": {request}, "decision": {decision}})
+	return a.Do(t, http.MethodPost, a.Hub()+"/protocol/authorize", append(sets, form)...)
+}
+
+// Redirected returns the parameters with which an answer redirects to AppRedirect; nil for any other answer.
+func (a Answer) Redirected() url.Values {
+	query, ok := strings.CutPrefix(a.Header.Get("Location"), AppRedirect+"?")
+	values, err := url.ParseQuery(query)
+	if !ok || err != nil || a.Status != http.StatusSeeOther {
+		return nil
+	}
+	return values
+}
+
+// Code gives a person's consent to an authorization request and returns the code.
+func (a *App) Code(t testing.TB, session Set, request url.Values) string {
+	t.Helper()
+	page := a.ConsentPage(t, request, session).Require(http.StatusOK)
+	answer := a.Decide(t, page.ConsentRequest(), "approve", session).Require(http.StatusSeeOther)
+	code := answer.Redirected().Get("code")
+	if code == "" {
+		t.Fatalf("consent to %s: no code in %s", request.Encode(), answer.Header.Get("Location"))
+	}
+	return code
+}
+
+// Tokens are what a grant gives to an application. Refresh is empty without the scope offline_access.
+type Tokens struct{ Access, Refresh, Grant, Scope string }
+
+// Grant gives a person's consent to scopes, separated by spaces, and returns the tokens. Changes of the authorization
+// request are given as in AuthorizeRequest.
+func (a *App) Grant(t testing.TB, session Set, scopes string, change ...string) Tokens {
+	t.Helper()
+	code := a.Code(t, session, a.AuthorizeRequest(scopes, change...))
+	return a.OAuth(t, "token", a.CodeRequest(code)).Require(http.StatusOK).Tokens()
+}
+
+// Tokens returns the tokens of an answer of the token endpoint.
+func (a Answer) Tokens() Tokens {
+	a.t.Helper()
+	out := Tokens{Access: a.Text("access_token"), Grant: a.Text("grantId"), Scope: a.Text("scope")}
+	if v, err := a.find("refresh_token"); err == nil {
+		out.Refresh, _ = v.(string)
+	}
+	return out
+}

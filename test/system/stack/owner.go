@@ -1,0 +1,125 @@
+package stack
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// ProtocolScopes are the scopes that routes of the protocol require.
+var ProtocolScopes = []string{"profile:read", "signer:create", "signal:create", "prediction:create", "offline_access"}
+
+// QuietChannel is the channel of a market that does not exist: its webhooks get no events.
+const QuietChannel = "market:native-ffffffffffffffffffffffffffffffff"
+
+// Owner is a person with one of everything that a person can own.
+type Owner struct {
+	*Operator
+	Browser Set // session of the person
+
+	SecondKey, SecondKeyID string
+	Friend                 *Operator // whom the person follows
+	App                    *App      // registered by the person
+	Tokens                 Tokens    // of App, for the person
+	Signer                 *Signer
+	Webhook, WebhookSecret string
+	Station                string
+	Market, Call           string // a call with an event on a market with a stream
+	Message                string // a call that the hub has attested
+	Wallet, IdentityToken  string
+}
+
+// NewOwner creates an owner.
+func (s *Stack) NewOwner(t testing.TB) *Owner {
+	t.Helper()
+	w := &Owner{Operator: s.NewOperator(t), Friend: s.NewOperator(t)}
+	w.Browser = w.Session(t)
+	w.SecondKey, w.SecondKeyID = w.Mint(t, JSON{"label": "second key"})
+	w.App = w.NewApp(t, "confidential", ProtocolScopes...)
+	w.Tokens = w.App.Grant(t, w.Browser, "profile:read signer:create signal:create offline_access")
+	w.Signer = w.NewSigner(t)
+	w.Signer.Register(t, Bearer(w.Key), "signal:create")
+	w.Webhook, w.WebhookSecret = w.NewWebhook(t, "https://hooks.example/quiet")
+	w.Station = strings.ReplaceAll(w.Handle, "_", "-")
+	w.NewStation(t, w.Station)
+	w.Market = s.NewNativeMarket(t, 5000, nil)
+	w.Call = w.File(t, Call(w.Market, "YES", 5000)).Require(http.StatusOK).Text("id")
+	w.Message = w.send(t, ProtocolPath+"/predictions", http.StatusOK, Bearer(w.Key), JSON{
+		"marketId": s.NewNativeMarket(t, 5000, nil), "position": "YES", "priceBps": 5000,
+	}).Text("messageId")
+	w.claimWallet(t)
+	w.send(t, "/api/signals/"+w.Call+"/events", http.StatusCreated, w.Browser, JSON{"type": "note", "payload": JSON{"text": "mine"}})
+	w.send(t, "/api/m/"+w.Market+"/streams", http.StatusOK, w.Browser, JSON{"url": "https://video.example/mine.m3u8", "label": "mine"})
+	w.send(t, "/api/user/follow", http.StatusOK, w.Browser, JSON{"handle": w.Friend.Handle})
+	w.send(t, "/api/streamer/signal", http.StatusOK, w.Browser, JSON{"marketId": w.Market, "name": "mine"})
+	return w
+}
+
+func (o *Operator) send(t testing.TB, path string, status int, as Set, body JSON) Answer {
+	t.Helper()
+	return o.Do(t, http.MethodPost, o.s.Hub+path, as, Body(body)).Require(status)
+}
+
+// NewWebhook registers a webhook on QuietChannel and returns its id and secret.
+func (o *Operator) NewWebhook(t testing.TB, url string) (id, secret string) {
+	t.Helper()
+	a := o.Do(t, http.MethodPost, o.s.API+"/api/v1/webhooks", Bearer(o.Key), Body(JSON{"url": url, "channels": []string{QuietChannel}})).
+		Require(http.StatusCreated)
+	return a.Text("id"), a.Text("secret")
+}
+
+// NewStation registers a partner station that an administrator has not approved.
+func (o *Operator) NewStation(t testing.TB, id string) {
+	t.Helper()
+	o.Do(t, http.MethodPost, o.s.API+"/api/v1/stations", Bearer(o.Key), Body(JSON{
+		"stationId": id, "name": "Station " + id, "url": "https://station.example",
+	})).Require(http.StatusCreated)
+}
+
+// claimWallet links a wallet to the person at the identity provider and claims it.
+func (w *Owner) claimWallet(t testing.TB) {
+	t.Helper()
+	address := make([]byte, 20)
+	_, _ = rand.Read(address) // never fails
+	w.Wallet = "0x" + hex.EncodeToString(address)
+	Post(t, w.s.IDP+"/users/did:idp:"+w.Handle+"/wallets", Body(JSON{"address": w.Wallet, "chainType": "ethereum"})).Require(http.StatusOK)
+	minted := Post(t, w.s.IDP+"/mint", Body(JSON{"user": w.Handle})).Require(http.StatusOK)
+	w.Login, w.IdentityToken = minted.Text("token"), minted.Text("identityToken")
+	w.ClaimIdentity(t, w.Wallet, w.Browser, Header("Privy-Id-Token", w.IdentityToken)).Require(http.StatusOK)
+}
+
+// ClaimIdentity claims a wallet.
+func (o *Operator) ClaimIdentity(t testing.TB, address string, as ...Set) Answer {
+	t.Helper()
+	return o.Do(t, http.MethodPost, o.s.Hub+"/api/identity/claim", append(as, Body(JSON{"address": address}))...)
+}
+
+// holdings selects what a person owns, without the times of the last use and the position of a webhook.
+const holdings = `SELECT jsonb_pretty(jsonb_build_object(
+	'user', (SELECT to_jsonb(u) FROM api.users u WHERE id = $1),
+	'keys', (SELECT jsonb_agg(to_jsonb(k) - 'last_used_at' ORDER BY k.id) FROM api.operator_keys k WHERE user_id = $1),
+	'signals', (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.id) FROM api.signals s WHERE user_id = $1),
+	'events', (SELECT jsonb_agg(to_jsonb(v) ORDER BY v.id) FROM api.signal_events v JOIN api.signals s ON s.id = v.signal_id WHERE s.user_id = $1),
+	'signal', (SELECT to_jsonb(o) - 'expires_at' FROM hub.overlay_signals o WHERE handle = $2),
+	'streamer', (SELECT to_jsonb(r) FROM hub.streamer_profiles r WHERE handle = $2),
+	'sessions', (SELECT jsonb_agg(to_jsonb(v) ORDER BY v.id) FROM hub.live_sessions v WHERE handle = $2),
+	'streams', (SELECT jsonb_agg(to_jsonb(b) ORDER BY b.market_id) FROM hub.streams b WHERE handle = $2),
+	'follows', (SELECT jsonb_agg(to_jsonb(f) ORDER BY f.followed) FROM hub.follows f WHERE follower = $1),
+	'claims', (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.station) FROM hub.identity_claims c WHERE user_id = $1),
+	'apps', (SELECT jsonb_agg(to_jsonb(p) ORDER BY p.id) FROM hub.apps p WHERE owner_id = $1),
+	'grants', (SELECT jsonb_agg(to_jsonb(g) - 'last_used_at' ORDER BY g.id) FROM hub.grants g WHERE user_id = $1),
+	'tokens', (SELECT jsonb_agg(to_jsonb(t) ORDER BY t.hash) FROM hub.access_tokens t JOIN hub.grants g ON g.id = t.grant_id WHERE g.user_id = $1),
+	'refresh', (SELECT jsonb_agg(to_jsonb(t) ORDER BY t.hash) FROM hub.refresh_tokens t JOIN hub.grants g ON g.id = t.grant_id WHERE g.user_id = $1),
+	'signers', (SELECT jsonb_agg(to_jsonb(n) ORDER BY n.public_key) FROM hub.signers n WHERE denpa_id = $1),
+	'messages', (SELECT count(*) FROM hub.messages m WHERE denpa_id = $1),
+	'stations', (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.station_id) FROM api.stations s WHERE user_id = $1),
+	'webhooks', (SELECT jsonb_agg(to_jsonb(w) - 'taken' ORDER BY w.id) FROM api.webhooks w WHERE user_id = $1),
+	'deliveries', (SELECT count(*) FROM api.webhook_deliveries d JOIN api.webhooks w ON w.id = d.webhook_id WHERE w.user_id = $1)))`
+
+// Holdings returns everything that the person owns, as JSON with one member per line.
+func (o *Operator) Holdings(t testing.TB) string {
+	t.Helper()
+	return Query[string](t, o.s, holdings, o.ID, o.Handle)
+}

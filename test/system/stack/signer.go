@@ -1,0 +1,105 @@
+package stack
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Signer is an Ed25519 key that signs messages of a person.
+type Signer struct {
+	Private   ed25519.PrivateKey
+	PublicKey string // hexadecimal
+	Person    string // id
+	App       any    // id of the application whose token registers the key; nil for a key of the person
+	Expires   string
+
+	s *Stack
+}
+
+// NewSigner generates a key that is not registered. It expires within the 90 days that keys registered with an operator
+// key may last.
+func (o *Operator) NewSigner(t testing.TB) *Signer {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Signer{
+		Private: private, PublicKey: hex.EncodeToString(public), Person: o.ID, Expires: Stamp(time.Now().AddDate(0, 0, 30)), s: o.s,
+	}
+}
+
+// Issuer returns the name of the system in signed bytes.
+func (s *Stack) Issuer() string { return s.Hub + ProtocolPath }
+
+// Register registers the key with a credential of the person or a token of the application.
+func (g *Signer) Register(t testing.TB, as Set, scopes ...string) {
+	t.Helper()
+	challenge := g.Challenge(t, as)
+	proof := ed25519.Sign(g.Private, g.ProofBytes(challenge, scopes))
+	g.Apply(t, as, challenge, proof, scopes).Require(http.StatusCreated)
+}
+
+// Challenge requests a challenge for the key.
+func (g *Signer) Challenge(t testing.TB, as Set) string {
+	t.Helper()
+	return Post(t, g.s.Issuer()+"/signers/challenge", as, Body(JSON{"publicKey": g.PublicKey})).Require(http.StatusOK).Text("challenge")
+}
+
+// ProofBytes returns what the proof of possession signs.
+func (g *Signer) ProofBytes(challenge string, scopes []string) []byte {
+	return fmt.Appendf(nil, "denpa-signer-v1\n%s\n%s", g.s.Issuer(), Canonical(JSON{
+		"appId": g.App, "challenge": challenge, "denpaId": g.Person, "expiresAt": g.Expires, "publicKey": g.PublicKey, "scopes": scopes,
+	}))
+}
+
+// Apply sends a registration with any proof.
+func (g *Signer) Apply(t testing.TB, as Set, challenge string, proof []byte, scopes []string) Answer {
+	t.Helper()
+	return Post(t, g.s.Issuer()+"/signers", as, Body(JSON{
+		"publicKey": g.PublicKey, "scopes": scopes, "expiresAt": g.Expires, "challenge": challenge, "proof": hex.EncodeToString(proof),
+	}))
+}
+
+// Draft returns a message without its signature, with a random nonce and the current time.
+func (g *Signer) Draft(kind string, payload JSON) JSON {
+	return JSON{
+		"version": 1, "type": kind, "denpaId": g.Person, "appId": g.App, "timestamp": time.Now().UnixMilli(), "nonce": rand.Text(),
+		"payload": payload, "signer": JSON{"kind": "ed25519", "publicKey": g.PublicKey},
+	}
+}
+
+// MessageBytes returns what the signature of a draft signs.
+func (g *Signer) MessageBytes(draft JSON) []byte {
+	return fmt.Appendf(nil, "denpa-message-v1\n%s\n%s", g.s.Issuer(), Canonical(draft))
+}
+
+// Sign returns a draft with its signature.
+func (g *Signer) Sign(draft JSON) JSON {
+	return draft.With("signature", hex.EncodeToString(ed25519.Sign(g.Private, g.MessageBytes(draft))))
+}
+
+// Message returns a signed message.
+func (g *Signer) Message(kind string, payload JSON) JSON { return g.Sign(g.Draft(kind, payload)) }
+
+// Canonical returns the bytes that are signed (RFC 8785). Member names must be ASCII and numbers whole: then encoding/json
+// differs from the RFC in two characters only.
+func Canonical(v any) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // an error of the test's own code
+	}
+	// The first pair of the list matches escaped backslashes, so that no other pair matches their second half.
+	plain := strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029").Replace(out.String())
+	return []byte(strings.TrimSuffix(plain, "\n"))
+}
