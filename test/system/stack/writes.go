@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Author is an operator with one of each thing that the routes of Writes name.
+// Author is an operator with one of each thing that the routes of WriteRoutes name.
 type Author struct {
 	*Operator
 	Market   string // open; the operator has no call on it
 	CallID   string // of a call of the operator on another market
-	KeyID    string // of a key that Writes revokes
+	KeyID    string // of a key that WriteRoutes revokes
 	Webhook  string // id
 	session  Set
 	otherKey string
@@ -23,7 +23,7 @@ func WebhookDraft() JSON {
 	return JSON{"url": "https://hooks.example/events", "channels": []string{"market:native-ffffffffffffffffffffffffffffffff"}}
 }
 
-// NewAuthor signs an operator in and creates what Writes names.
+// NewAuthor signs an operator in and creates what WriteRoutes names.
 func (s *Stack) NewAuthor(t testing.TB) *Author {
 	t.Helper()
 	a := &Author{Operator: s.NewOperator(t), Market: s.NewNativeMarket(t, 5000, nil)}
@@ -34,8 +34,8 @@ func (s *Stack) NewAuthor(t testing.TB) *Author {
 	return a
 }
 
-// Write is a valid request that changes something.
-type Write struct {
+// WriteRoute is a valid request that changes something.
+type WriteRoute struct {
 	Name         string
 	Service      string // hub or api
 	Method, Path string
@@ -45,7 +45,7 @@ type Write struct {
 }
 
 // Sets returns the credential and the body with some members changed.
-func (w Write) Sets(change JSON) []Set {
+func (w WriteRoute) Sets(change JSON) []Set {
 	if w.Body == nil {
 		return []Set{w.credential}
 	}
@@ -54,13 +54,13 @@ func (w Write) Sets(change JSON) []Set {
 	return []Set{w.credential, Body(body)}
 }
 
-// Writes returns a valid request for each way to change something: by operators, webhooks and administrators.
-func (s *Stack) Writes(a *Author) []Write {
+// WriteRoutes returns a valid request for each way to change something: by operators, webhooks and administrators.
+func (s *Stack) WriteRoutes(a *Author) []WriteRoute {
 	call, label := Call(a.Market, "YES", 5000), JSON{"label": "a key", "permissions": []string{"read"}}
 	key, login := Bearer(a.Key), Bearer(a.Login)
 	hook, native := "/api/v1/webhooks/"+a.Webhook, "native-ffffffffffffffffffffffffffffffff"
 	market := JSON{"question": "Will this market be created?", "lane": "OTHER", "cutoffAt": Stamp(time.Now().AddDate(0, 1, 0))}
-	return []Write{
+	return []WriteRoute{
 		{"call by key", "hub", "POST", "/api/predictions", call, Bearer(a.otherKey)},
 		{"call by session", "hub", "POST", "/api/predictions", call, a.session},
 		{"event", "hub", "POST", "/api/signals/" + a.CallID + "/events", JSON{"type": "note", "payload": JSON{"text": "later"}}, key},
