@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
@@ -87,7 +88,7 @@ func TestWebhookOfARacingRevocationIsDeactivated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := holdKey(t.Context(), tx, k.ID, owner); err != nil {
+	if err := lockActiveKey(t.Context(), db.New(tx), k.ID, owner); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan []string)
@@ -104,7 +105,8 @@ func TestWebhookOfARacingRevocationIsDeactivated(t *testing.T) {
 		}
 	}
 	id := uuid.Must(uuid.NewV7()).String()
-	if _, err := tx.Exec(t.Context(), query("webhook_create"), id, owner, "https://bot.example/x", []string{"signals"}, []string{}, nil, noon, 0, []byte("x"), k.ID); err != nil {
+	if _, err := tx.Exec(t.Context(), `INSERT INTO webhooks (id, user_id, url, channels, types, created_at, taken, secret, key_id)
+		VALUES ($1, $2, 'https://bot.example/x', '{signals}', '{}', $3, 0, 'x', $4)`, id, owner, noon, k.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := tx.Commit(t.Context()); err != nil {

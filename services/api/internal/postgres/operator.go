@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // FindByIdentity reads the operator of (issuer, subject), nil when there is none.
@@ -103,10 +104,7 @@ func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now tim
 			return fmt.Errorf("revoke key: %w", err)
 		}
 		// A statement after the key's lock: it sees every webhook that the key made.
-		if rows, err = tx.Query(ctx, query("webhook_revoke_key"), keyID); err != nil {
-			return fmt.Errorf("deactivate webhooks of key: %w", err)
-		}
-		if webhooks, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		if webhooks, err = db.New(tx).DeactivateWebhooksOfKey(ctx, &keyID); err != nil {
 			return fmt.Errorf("deactivate webhooks of key: %w", err)
 		}
 		return nil

@@ -12,12 +12,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 func TestEveryStatementPrepares(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	testkit.PrepareStatements(t, b.rw, "db")
 	conn, err := b.rw.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)

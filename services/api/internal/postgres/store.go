@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/teeth"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 //go:embed migrations/*.sql
@@ -42,7 +43,9 @@ func loadQueries() map[string]string {
 		if err != nil {
 			panic(err)
 		}
-		m[strings.TrimSuffix(e.Name(), ".sql")] = string(text)
+		if !strings.HasPrefix(string(text), "-- name:") { // else sqlc generates Go code of it
+			m[strings.TrimSuffix(e.Name(), ".sql")] = string(text)
+		}
 	}
 	rows := m["journal_rows"]
 	if teeth.Bites("A11") {
@@ -71,6 +74,8 @@ type Store struct {
 	pool    *pgxpool.Pool
 	acts    *pgxpool.Pool // what writes by key
 	reads   *pg.DB        // the same pool; frees its caller when the database hangs
+	q       *db.Queries   // on pool
+	rq      *db.Queries   // on reads
 	rules   Rules
 	now     func() time.Time
 	filings *coalescer
@@ -86,7 +91,8 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 		rules.ReadBudget = pg.ReadBudget
 	}
 	rules.HubURL = strings.TrimRight(rules.HubURL, "/")
-	s := &Store{pool: pool, reads: pg.Bound(pool, rules.ReadBudget), rules: rules, now: now}
+	s := &Store{pool: pool, reads: pg.Bound(pool, rules.ReadBudget), q: db.New(pool), rules: rules, now: now}
+	s.rq = db.New(s.reads)
 	s.acts = actingPool(pool)
 	s.cuts = &cuts{read: s.readCut, now: now}
 	s.queues = newQueues(s.filePatient)

@@ -10,12 +10,14 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
 // CreateWebhook stores a new webhook. Faults: limit_reached, not_found.
 func (s *Store) CreateWebhook(ctx context.Context, h webhook.Hook) error {
 	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		q := db.New(tx)
 		var locked string
 		err := tx.QueryRow(ctx, query("operator_key_lock"), h.OwnerID).Scan(&locked)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -24,29 +26,30 @@ func (s *Store) CreateWebhook(ctx context.Context, h webhook.Hook) error {
 		if err != nil {
 			return fmt.Errorf("lock operator: %w", err)
 		}
-		var n int
-		if err := tx.QueryRow(ctx, query("webhook_count"), h.OwnerID).Scan(&n); err != nil {
+		n, err := q.CountWebhooks(ctx, h.OwnerID)
+		if err != nil {
 			return fmt.Errorf("count webhooks: %w", err)
 		}
 		if n >= webhook.MaxHooks {
 			return webhook.ErrLimit
 		}
-		if err := holdKey(ctx, tx, h.KeyID, h.OwnerID); err != nil {
+		if err := lockActiveKey(ctx, q, h.KeyID, h.OwnerID); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, query("webhook_create"), h.ID, h.OwnerID, h.URL, h.Channels, h.Types, h.Description,
-			h.CreatedAt, h.Cursor, h.Secret, h.KeyID); err != nil {
+		err = q.InsertWebhook(ctx, db.InsertWebhookParams{
+			ID: h.ID, UserID: h.OwnerID, URL: h.URL, Channels: h.Channels, Types: h.Types, Description: h.Description,
+			CreatedAt: h.CreatedAt, Taken: h.Cursor, Secret: h.Secret, KeyID: &h.KeyID,
+		})
+		if err != nil {
 			return fmt.Errorf("insert webhook: %w", err)
 		}
 		return nil
 	})
 }
 
-// holdKey keeps the key of a request active until the end of the transaction. Fault:
-// unauthenticated for a key that is revoked.
-func holdKey(ctx context.Context, tx pgx.Tx, keyID, ownerID string) error {
-	var active int
-	err := tx.QueryRow(ctx, query("webhook_key"), keyID, ownerID).Scan(&active)
+// lockActiveKey keeps the key of a request active until the end of the transaction. Fault: unauthenticated if the key is revoked.
+func lockActiveKey(ctx context.Context, q *db.Queries, keyID, ownerID string) error {
+	_, err := q.LockActiveKey(ctx, db.LockActiveKeyParams{KeyID: keyID, UserID: ownerID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return operator.ErrUnauthenticated
 	}
@@ -56,31 +59,28 @@ func holdKey(ctx context.Context, tx pgx.Tx, keyID, ownerID string) error {
 	return nil
 }
 
-// ListWebhooks lists an operator's webhooks, oldest first.
+// ListWebhooks returns an operator's webhooks, oldest first.
 func (s *Store) ListWebhooks(ctx context.Context, ownerID string) ([]webhook.Hook, error) {
-	return s.webhooks(ctx, "webhook_list", ownerID)
+	rows, err := s.q.ListWebhooks(ctx, ownerID)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list webhooks: %w", err))
+	}
+	return collect(rows, func(r db.ListWebhooksRow) webhook.Hook { return hookOf(r.Webhook) }), nil
 }
 
-// ActiveWebhooks lists those of everybody that get deliveries.
+// ActiveWebhooks returns the webhooks of all operators that receive deliveries.
 func (s *Store) ActiveWebhooks(ctx context.Context) ([]webhook.Hook, error) {
-	return s.webhooks(ctx, "webhook_active")
+	rows, err := s.q.ListActiveWebhooks(ctx)
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list active webhooks: %w", err))
+	}
+	return collect(rows, func(r db.ListActiveWebhooksRow) webhook.Hook { return hookOf(r.Webhook) }), nil
 }
 
-func (s *Store) webhooks(ctx context.Context, name string, args ...any) ([]webhook.Hook, error) {
-	rows, err := s.pool.Query(ctx, query(name), args...)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	list, err := pgx.CollectRows(rows, scanWebhook)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	return list, nil
-}
-
-// GetWebhook reads one. Fault: not_found.
+// GetWebhook returns a webhook of an operator. Fault: not_found.
 func (s *Store) GetWebhook(ctx context.Context, ownerID, id string) (webhook.Hook, error) {
-	return s.webhook(ctx, "webhook_get", ownerID, id)
+	row, err := s.q.GetWebhook(ctx, db.GetWebhookParams{UserID: ownerID, ID: id})
+	return hookOf(row.Webhook), webhookFault("read webhook", err)
 }
 
 // ChangeWebhook changes a webhook and records the key that did. Faults: not_found,
@@ -88,97 +88,154 @@ func (s *Store) GetWebhook(ctx context.Context, ownerID, id string) (webhook.Hoo
 func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook.Change) (h webhook.Hook, err error) {
 	restart := c.Channels != nil || c.Types != nil || c.Active != nil && *c.Active
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := holdKey(ctx, tx, c.KeyID, ownerID); err != nil {
+		q := db.New(tx)
+		if err := lockActiveKey(ctx, q, c.KeyID, ownerID); err != nil {
 			return err
 		}
-		h, err = oneWebhook(ctx, tx, "webhook_change", ownerID, id, c.Active, c.Channels, c.Types, c.Description, restart, c.Described, c.KeyID)
-		return err
+		row, err := q.ChangeWebhook(ctx, db.ChangeWebhookParams{
+			UserID: ownerID, ID: id, Active: c.Active, Channels: textsOrNil(c.Channels), Types: textsOrNil(orZero(c.Types)),
+			Described: c.Described, Description: c.Description, Restart: restart, KeyID: &c.KeyID,
+		})
+		h = hookOf(row.Webhook)
+		return webhookFault("change webhook", err)
 	})
 	return h, err
 }
 
 // RenewWebhook stores the secrets that renew gives it. Fault: not_found.
-func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func(*webhook.Hook)) (webhook.Hook, error) {
-	var h webhook.Hook
-	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if h, err = oneWebhook(ctx, tx, "webhook_hold", ownerID, id); err != nil {
-			return err
+func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func(*webhook.Hook)) (h webhook.Hook, err error) {
+	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		q := db.New(tx)
+		old, err := q.LockWebhook(ctx, db.LockWebhookParams{UserID: ownerID, ID: id})
+		if err != nil {
+			return webhookFault("lock webhook", err)
 		}
+		h = hookOf(old.Webhook)
 		renew(&h)
 		var until *time.Time
 		if h.OldSecret != nil {
 			until = &h.OldUntil
 		}
-		h, err = oneWebhook(ctx, tx, "webhook_renew", ownerID, id, h.Secret, h.OldSecret, until)
-		return err
+		row, err := q.RenewWebhook(ctx, db.RenewWebhookParams{
+			UserID: ownerID, ID: id, Secret: h.Secret, OldSecret: h.OldSecret, OldUntil: until,
+		})
+		h = hookOf(row.Webhook)
+		return webhookFault("renew webhook", err)
 	})
 	return h, err
 }
 
 // TestWebhook notes a test unless one was made within every. Fault: not_found.
 func (s *Store) TestWebhook(ctx context.Context, ownerID, id string, now time.Time, every time.Duration) (webhook.Hook, bool, error) {
-	h, err := s.webhook(ctx, "webhook_test", ownerID, id, now, now.Add(-every))
-	if !errors.Is(err, webhook.ErrNotFound) {
-		return h, err == nil, err
+	before := now.Add(-every)
+	row, err := s.q.MarkWebhookTested(ctx, db.MarkWebhookTestedParams{UserID: ownerID, ID: id, Now: &now, Before: &before})
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return hookOf(row.Webhook), err == nil, webhookFault("mark webhook tested", err)
 	}
-	h, err = s.GetWebhook(ctx, ownerID, id)
+	h, err := s.GetWebhook(ctx, ownerID, id)
 	return h, false, err
 }
 
-func (s *Store) webhook(ctx context.Context, name string, args ...any) (webhook.Hook, error) {
-	return oneWebhook(ctx, s.pool, name, args...)
-}
-
-// asker is the pool or a transaction.
-type asker interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
-func oneWebhook(ctx context.Context, db asker, name string, args ...any) (webhook.Hook, error) {
-	rows, err := db.Query(ctx, query(name), args...)
-	if err != nil {
-		return webhook.Hook{}, pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	h, err := pgx.CollectExactlyOneRow(rows, scanWebhook)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return webhook.Hook{}, webhook.ErrNotFound
-	}
-	if err != nil {
-		return webhook.Hook{}, pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	return h, nil
-}
-
-func scanWebhook(row pgx.CollectableRow) (webhook.Hook, error) {
-	var h webhook.Hook
-	var delivery *string
-	var through *int64
-	var oldUntil, since, next *time.Time
-	err := row.Scan(&h.ID, &h.OwnerID, &h.URL, &h.Channels, &h.Types, &h.Description, &h.Active, &h.Reason, &h.CreatedAt, &h.Cursor,
-		&h.Revision, &h.Secret, &h.OldSecret, &oldUntil, &delivery, &through, &h.Attempt, &since, &next)
-	h.DeliveryID = orEmpty(delivery)
-	if through != nil {
-		h.Through = *through
-	}
-	for _, t := range []struct {
-		from *time.Time
-		to   *time.Time
-	}{{oldUntil, &h.OldUntil}, {since, &h.FailingSince}, {next, &h.NextAt}} {
-		if t.from != nil {
-			*t.to = *t.from
-		}
-	}
-	return h, err
-}
-
-// DeleteWebhook ends it with its log. Fault: not_found.
+// DeleteWebhook deletes a webhook with its log. Fault: not_found.
 func (s *Store) DeleteWebhook(ctx context.Context, ownerID, id string) error {
-	tag, err := s.pool.Exec(ctx, query("webhook_delete"), ownerID, id)
+	n, err := s.q.DeleteWebhook(ctx, db.DeleteWebhookParams{UserID: ownerID, ID: id})
 	if err != nil {
 		return pg.Fault(fmt.Errorf("delete webhook: %w", err))
 	}
-	if tag.RowsAffected() == 0 {
+	if n == 0 {
 		return webhook.ErrNotFound
 	}
 	return nil
+}
+
+// BeginDelivery notes that a delivery is about to be sent and returns the webhook as it is now. It returns false if the webhook
+// was deleted, deactivated or changed, or if its cursor is past after, the number before the delivery's first event.
+func (s *Store) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) (webhook.Hook, bool, error) {
+	row, err := s.q.BeginDelivery(ctx, db.BeginDeliveryParams{
+		ID: h.ID, Revision: int32(h.Revision), DeliveryID: h.DeliveryID, Through: h.Through, Attempt: int32(h.Attempt), After: after,
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return webhook.Hook{}, false, nil
+	}
+	return hookOf(row.Webhook), err == nil, webhookFault("begin delivery", err)
+}
+
+// TakenDelivery logs a success and moves the cursor past the delivery.
+func (s *Store) TakenDelivery(ctx context.Context, d webhook.Delivery) error {
+	status := int32(d.Status)
+	err := s.q.CompleteDelivery(ctx, db.CompleteDeliveryParams{
+		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
+		Status: &status, TookMs: int32(d.Took.Milliseconds()), At: d.At,
+	})
+	return pg.Fault(wrap("log delivery", err))
+}
+
+// FailedDelivery logs a failure: since when deliveries fail, when the next attempt is made, and whether the webhook stays active.
+func (s *Store) FailedDelivery(ctx context.Context, d webhook.Delivery, since, next time.Time, active bool, reason string) error {
+	err := s.q.FailDelivery(ctx, db.FailDeliveryParams{
+		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
+		Status: int32(d.Status), Error: d.Error, TookMs: int32(d.Took.Milliseconds()), At: d.At,
+		FailingSince: &since, NextAt: &next, Active: active, Reason: &reason,
+	})
+	return pg.Fault(wrap("log failed delivery", err))
+}
+
+// LogDelivery adds a line to the log of a webhook that still exists.
+func (s *Store) LogDelivery(ctx context.Context, d webhook.Delivery) error {
+	err := s.q.LogDelivery(ctx, db.LogDeliveryParams{
+		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
+		Status: int32(d.Status), Error: d.Error, TookMs: int32(d.Took.Milliseconds()), At: d.At,
+	})
+	return pg.Fault(wrap("log delivery", err))
+}
+
+// PassWebhooks moves cursors over events that the webhooks do not receive.
+func (s *Store) PassWebhooks(ctx context.Context, hooks []webhook.Hook) error {
+	var p db.SkipWebhookEventsParams
+	for i := range hooks {
+		p.IDs = append(p.IDs, hooks[i].ID)
+		p.Revisions = append(p.Revisions, int32(hooks[i].Revision))
+		p.Cursors = append(p.Cursors, hooks[i].Cursor)
+	}
+	return pg.Fault(wrap("skip events of webhooks", s.q.SkipWebhookEvents(ctx, p)))
+}
+
+// ListDeliveries returns up to limit lines of a webhook's log below before (0: all),
+// newest first. Fault: not_found.
+func (s *Store) ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]webhook.Delivery, error) {
+	if _, err := s.GetWebhook(ctx, ownerID, id); err != nil {
+		return nil, err
+	}
+	rows, err := s.q.ListDeliveries(ctx, db.ListDeliveriesParams{WebhookID: id, Before: before, Limit: int32(limit)})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("list deliveries: %w", err))
+	}
+	return collect(rows, func(r db.ListDeliveriesRow) webhook.Delivery {
+		return webhook.Delivery{
+			Line: r.Line, HookID: r.WebhookID, ID: r.DeliveryID, First: r.FirstSeq, Last: r.LastSeq, Events: int(r.Events),
+			Attempt: int(r.Attempt), At: r.At,
+			Outcome: webhook.Outcome{Status: int(r.Status), Error: r.Error, Took: time.Duration(r.TookMs) * time.Millisecond},
+		}
+	}), nil
+}
+
+// SweepDeliveries deletes the lines of the log that are older than webhook.KeepDeliveries.
+func (s *Store) SweepDeliveries(ctx context.Context) error {
+	return pg.Fault(wrap("delete old deliveries", s.q.DeleteOldDeliveries(ctx, s.now().UTC().Add(-webhook.KeepDeliveries))))
+}
+
+func webhookFault(doing string, err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return webhook.ErrNotFound
+	}
+	return pg.Fault(wrap(doing, err))
+}
+
+func hookOf(w db.Webhook) webhook.Hook {
+	return webhook.Hook{
+		ID: w.ID, OwnerID: w.UserID, URL: w.URL, Channels: w.Channels, Types: w.Types, Description: w.Description, Active: w.Active,
+		Reason: orZero(w.Reason), CreatedAt: w.CreatedAt, Cursor: w.Taken, Revision: int(w.Revision), Secret: w.Secret,
+		OldSecret: w.OldSecret, OldUntil: orZero(w.OldUntil), DeliveryID: orZero(w.DeliveryID), Through: orZero(w.Through),
+		Attempt: int(w.Attempt), FailingSince: orZero(w.FailingSince), NextAt: orZero(w.NextAt),
+	}
 }

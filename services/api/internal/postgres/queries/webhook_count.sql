@@ -1,1 +1,0 @@
-SELECT count(*) FROM webhooks WHERE user_id = $1

@@ -1,1 +1,0 @@
-DELETE FROM webhooks WHERE user_id = $1 AND id = $2

@@ -1,2 +1,0 @@
-SELECT id, user_id, url, channels, types, description, active, coalesce(reason, ''), created_at, taken, revision, secret, old_secret, old_until, delivery_id, through, attempt, failing_since, next_at
-FROM webhooks WHERE user_id = $1 ORDER BY created_at, id

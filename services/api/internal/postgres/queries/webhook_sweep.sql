@@ -1,1 +1,0 @@
-DELETE FROM webhook_deliveries WHERE at < $1

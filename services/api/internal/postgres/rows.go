@@ -1,0 +1,47 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// asker is the pool or a transaction.
+type asker interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// collect converts the rows of a statement. It returns an empty list for none, never nil.
+func collect[R, T any](rows []R, convert func(R) T) []T {
+	out := make([]T, len(rows))
+	for i, r := range rows {
+		out[i] = convert(r)
+	}
+	return out
+}
+
+// wrap returns nil for nil, else err with what was being done.
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// orZero returns the value of a nullable column, or the zero value for null.
+func orZero[T any](v *T) T {
+	if v == nil {
+		var zero T
+		return zero
+	}
+	return *v
+}
+
+// textsOrNil returns a list as texts. nil, which is null in SQL, stays nil.
+func textsOrNil[T ~string](list []T) []string {
+	if list == nil {
+		return nil
+	}
+	return words(list)
+}
