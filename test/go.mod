@@ -19,6 +19,7 @@ require (
 	github.com/signalcast/signalcast/pkg v0.0.0
 	github.com/signalcast/signalcast/proto v0.0.0
 	github.com/signalcast/signalcast/sdk/go v0.0.0
+	github.com/signalcast/signalcast/test/system v0.0.0
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
@@ -105,3 +106,5 @@ replace github.com/signalcast/signalcast/proto => ../proto
 replace github.com/signalcast/signalcast/deploy => ../deploy
 
 replace github.com/signalcast/signalcast/sdk/go => ../sdk/go
+
+replace github.com/signalcast/signalcast/test/system => ./system

@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/hear"
 	"github.com/signalcast/signalcast/test/prove/internal/rows"
+	"github.com/signalcast/signalcast/test/system/feedclient"
 )
 
 func main() {
@@ -28,8 +28,8 @@ func main() {
 
 // command reads the command line and runs what it says.
 func command(ctx context.Context, args []string) (ok bool, err error) {
-	if len(args) == 2 && args[0] == hear.Word {
-		return true, hear.Main(ctx, args[1], os.Stdin, os.Stdout)
+	if len(args) == 2 && args[0] == feedclient.Word {
+		return true, feedclient.Main(ctx, args[1], os.Stdin, os.Stdout)
 	}
 	teeth := len(args) > 0 && args[0] == "teeth"
 	if teeth {

@@ -1,9 +1,7 @@
 package system
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// guarantee is one row of docs/guarantees.md.
+// guarantee is one line of docs/guarantees.md.
 type guarantee struct{ id, test, fault string }
 
 // docs/guarantees.md names every guarantee, and the tests and faults that exist.
@@ -26,7 +24,7 @@ func TestGuaranteesPageMatchesTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := readGuarantees(t, filepath.Join(root, "docs/guarantees.md"))
-	tests := testsOf(t, ".", filepath.Join(root, "services/api/internal/app"))
+	tests := testsBelow(t, root)
 	all, err := faults.Load("faults")
 	if err != nil {
 		t.Fatal(err)
@@ -57,12 +55,12 @@ func TestGuaranteesPageMatchesTheCode(t *testing.T) {
 	}
 	for n := 1; n <= 24; n++ {
 		if !ids["P"+strconv.Itoa(n)] {
-			t.Errorf("the page has no row of P%d", n)
+			t.Errorf("the page has no line of P%d", n)
 		}
 	}
 }
 
-var guaranteeRow = regexp.MustCompile(`(?m)^\| (P\d+) \| [^|]+ \| (Test\w+) \| (\w*) *\|`)
+var guaranteeRow = regexp.MustCompile(`(?m)^\| ([A-Z]\d+) \| [^|]+ \| (Test\w+) \| (\w*) *\|`)
 
 func readGuarantees(t *testing.T, path string) []guarantee {
 	t.Helper()
@@ -74,32 +72,34 @@ func readGuarantees(t *testing.T, path string) []guarantee {
 	for _, m := range guaranteeRow.FindAllStringSubmatch(string(raw), -1) {
 		out = append(out, guarantee{m[1], m[2], m[3]})
 	}
-	if rows := strings.Count(string(raw), "\n| P"); rows != len(out) || rows == 0 {
-		t.Fatalf("%d of %d rows have the form of the table", len(out), rows)
+	if lines := len(regexp.MustCompile(`(?m)^\| [A-Z]\d`).FindAll(raw, -1)); lines != len(out) || lines == 0 {
+		t.Fatalf("%d of %d lines have the form of the table", len(out), lines)
 	}
 	return out
 }
 
-// testsOf returns the names of the tests in folders.
-func testsOf(t *testing.T, dirs ...string) map[string]bool {
+// testsBelow returns the names of all tests of the repository.
+func testsBelow(t *testing.T, root string) map[string]bool {
 	t.Helper()
-	out := map[string]bool{}
-	for _, dir := range dirs {
-		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	out, declaration := map[string]bool{}, regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		for _, path := range files {
-			f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range f.Decls {
-				if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
-					out[fn.Name.Name] = true
-				}
-			}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != root {
+			return fs.SkipDir
 		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		for _, m := range declaration.FindAllSubmatch(raw, -1) {
+			out[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return out
 }

@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/signalcast/signalcast/test/prove/internal/engine"
 	"github.com/signalcast/signalcast/test/prove/stack"
+	"github.com/signalcast/signalcast/test/system/container"
 )
 
 // issuer is where the provider of identities listens.
-const issuer = engine.Gateway + ":8091"
+const issuer = container.Gateway + ":8091"
 
 // run builds, brings up, has it used, and takes down.
 func run(ctx context.Context, keep string) (err error) {
-	if missing := engine.Missing(); missing != "" {
+	if missing := container.Missing(); missing != "" {
 		return errors.New(missing)
 	}
 	root, err := stack.Root(ctx)
@@ -41,7 +41,7 @@ func run(ctx context.Context, keep string) (err error) {
 		return err
 	}
 	p.step("images are built")
-	if p.engine, err = engine.Start(ctx, filepath.Join(dir, "engine"), engine.Options{Data: keep, Networks: true}); err != nil {
+	if p.engine, err = container.Start(ctx, filepath.Join(dir, "engine"), container.Options{Data: keep, Networks: true}); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.engine.Stop()) }()
@@ -57,7 +57,7 @@ type project struct {
 	root, dir string
 	settings  string // a file
 	began     time.Time
-	engine    *engine.Engine
+	engine    *container.Engine
 }
 
 // step tells how far it is.
@@ -112,7 +112,7 @@ func (p *project) build(ctx context.Context, keep string) (err error) {
 	if err := stack.Build(ctx, p.root, filepath.Join(p.dir, "bin")); err != nil {
 		return err
 	}
-	e, err := engine.Start(ctx, filepath.Join(p.dir, "builder"), engine.Options{Data: keep})
+	e, err := container.Start(ctx, filepath.Join(p.dir, "builder"), container.Options{Data: keep})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,68 +12,96 @@ import (
 	"strings"
 )
 
-// defaultPackage is the package of the test when the header names none.
-const defaultPackage = "./test/system"
+// systemPackage is the package of the test when the header names none; the packages below it run whole systems, too.
+const systemPackage = "./test/system"
 
-// Fault is one patch.
+// Fault is one file of the folder.
 type Fault struct {
-	Name      string // of the file, without .patch
+	Name      string // of the file, without its extension
 	Guarantee string
 	Test      string // path of a test as go test -run takes it, for example TestX/kalshi
 	Package   string
-	What      string // what the patch breaks
+	What      string // what the fault breaks
 
-	Files []string // patched files, from the root of the repository
-	patch []byte
+	Files []string // patched files, from the root of the repository; none unless the fault is a patch
+
+	kind string // extension of the file: .patch, .env or .sql
+	body string // the file below its header
 }
 
 // Load reads all faults of a folder, by name.
 func Load(dir string) ([]Fault, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.patch"))
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(paths)
-	out := make([]Fault, 0, len(paths))
-	for _, path := range paths {
-		raw, err := os.ReadFile(path)
+	var out []Fault
+	for _, e := range entries {
+		kind := filepath.Ext(e.Name())
+		if kind != ".patch" && kind != ".env" && kind != ".sql" {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return nil, err
 		}
-		f, err := parse(strings.TrimSuffix(filepath.Base(path), ".patch"), raw)
+		f, err := parse(strings.TrimSuffix(e.Name(), kind), kind, string(raw))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
 		}
 		out = append(out, f)
 	}
 	return out, nil
 }
 
-func parse(name string, raw []byte) (Fault, error) {
-	f := Fault{Name: name, Package: defaultPackage, patch: raw}
+func parse(name, kind, text string) (Fault, error) {
+	f := Fault{Name: name, Package: systemPackage, kind: kind}
+	header, body, _ := strings.Cut(text, "\n\n")
+	f.body = body
 	members := map[string]*string{"Guarantee": &f.Guarantee, "Test": &f.Test, "Package": &f.Package, "Fault": &f.What}
-	header := true
-	for line := range strings.Lines(string(raw)) {
-		line = strings.TrimRight(line, "\n")
-		if path, ok := strings.CutPrefix(line, "+++ b/"); ok {
-			f.Files = append(f.Files, path)
+	for line := range strings.Lines(header) {
+		member, value, _ := strings.Cut(strings.TrimRight(line, "\n"), ": ")
+		if members[member] == nil {
+			return f, fmt.Errorf("%q is no line of a header", line)
 		}
-		if header = header && !strings.HasPrefix(line, "--- "); !header {
-			continue
-		}
-		if member, value, ok := strings.Cut(line, ": "); ok && members[member] != nil {
-			*members[member] = strings.TrimSpace(value)
-		}
+		*members[member] = strings.TrimSpace(value)
 	}
 	for member, value := range members {
 		if *value == "" {
 			return f, fmt.Errorf("the header has no %s", member)
 		}
 	}
-	if len(f.Files) == 0 {
-		return f, fmt.Errorf("the patch changes no file")
+	for line := range strings.Lines(body) {
+		if path, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "+++ b/"); ok {
+			f.Files = append(f.Files, path)
+		}
+	}
+	switch {
+	case strings.TrimSpace(body) == "":
+		return f, errors.New("the fault is empty")
+	case kind == ".patch" && len(f.Files) == 0:
+		return f, errors.New("the patch changes no file")
+	case kind != ".patch" && !f.System():
+		return f, errors.New("only a patch can change the test of a package that runs no system")
 	}
 	return f, nil
+}
+
+// System reports whether the test runs a whole system, whose programs are built with the fault. Otherwise the fault is
+// built into the test itself.
+func (f Fault) System() bool {
+	return f.Package == systemPackage || strings.HasPrefix(f.Package, systemPackage+"/")
+}
+
+// Environ returns the environment variables with which the harness applies a fault that needs no build.
+func (f Fault) Environ() []string {
+	switch f.kind {
+	case ".env":
+		return []string{"SYSTEM_SETTINGS=" + f.body}
+	case ".sql":
+		return []string{"SYSTEM_SQL=" + f.body}
+	}
+	return nil
 }
 
 // Apply writes patched copies of the files into dir and returns the path of an overlay for go build. It fails if the patch
@@ -94,7 +123,7 @@ func (f Fault) Apply(root, dir string) (overlay string, err error) {
 		replace[filepath.Join(root, path)] = copied
 	}
 	cmd := exec.Command("git", "apply", "-")
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(f.patch)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(f.body)
 	// A repository above dir, or one that a hook names, would make git ignore the files.
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "GIT_") }),
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))

@@ -4,11 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// Every patch applies to the files of today.
+// Every fault has its header, and every patch applies to the current files.
 func TestEveryPatchApplies(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "env", "GOWORK").Output()
@@ -21,6 +22,9 @@ func TestEveryPatchApplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range all {
+		if len(f.Files) == 0 {
+			continue
+		}
 		if _, err := f.Apply(root, t.TempDir()); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
@@ -36,7 +40,7 @@ func TestBrokenPatchesAreRefused(t *testing.T) {
 	}
 	const header = "Guarantee: P1\nTest: TestX/of two\nFault: n is wrong\n\n"
 	const diff = "--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n package a\n \n-const n = 1\n+const n = 2\n"
-	good, err := parse("good", []byte(header+diff))
+	good, err := parse("good", ".patch", header+diff)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +54,7 @@ func TestBrokenPatchesAreRefused(t *testing.T) {
 	if got, want := good.Pattern(), "^TestX$/^of_two$"; got != want {
 		t.Errorf("pattern %s, want %s", got, want)
 	}
-	stale, err := parse("stale", []byte(header+strings.ReplaceAll(diff, "-const n = 1", "-const n = 3")))
+	stale, err := parse("stale", ".patch", header+strings.ReplaceAll(diff, "-const n = 1", "-const n = 3"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +62,27 @@ func TestBrokenPatchesAreRefused(t *testing.T) {
 		t.Error("a patch for another file was applied")
 	}
 	for name, text := range map[string]string{"no header": diff, "no file": header} {
-		if _, err := parse(name, []byte(text)); err == nil {
+		if _, err := parse(name, ".patch", text); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+}
+
+// Settings and SQL reach the harness by the environment, and only where a whole system runs.
+func TestFaultsWithoutABuild(t *testing.T) {
+	t.Parallel()
+	const header = "Guarantee: P1\nTest: TestX\nFault: n is wrong\n"
+	env, err := parse("env", ".env", header+"\nN=1\npostgres.fsync=off\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := env.Environ(), []string{"SYSTEM_SETTINGS=N=1\npostgres.fsync=off\n"}; !slices.Equal(got, want) {
+		t.Errorf("environment %q, want %q", got, want)
+	}
+	if _, err := parse("unit", ".sql", header+"Package: ./pkg/pg\n\nSELECT 1\n"); err == nil {
+		t.Error("SQL for the test of a package without a system: accepted")
+	}
+	if _, err := parse("empty", ".sql", header); err == nil {
+		t.Error("an empty fault: accepted")
 	}
 }

@@ -2,14 +2,13 @@ package stack
 
 import (
 	"bytes"
-	"context"
+	"encoding/json"
 	"fmt"
-	"maps"
+	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
+	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -37,6 +36,160 @@ func (s *Stack) pid(name string) int {
 	return now.PIDs[name]
 }
 
+// Kill ends a process with SIGKILL, Postgres with its children. The launcher starts it again.
+func (s *Stack) Kill(t testing.TB, name string) {
+	t.Helper()
+	if err := localdb.KillFamily(s.PID(t, name)); err != nil {
+		t.Fatalf("kill %s: %v", name, err)
+	}
+}
+
+// Crash kills a process and returns when all services are ready again.
+func (s *Stack) Crash(t testing.TB, name string) {
+	t.Helper()
+	old := s.PID(t, name)
+	s.Kill(t, name)
+	s.requireReplaced(t, name, old)
+	s.RequireReady(t)
+}
+
+// Hang stops a process and its children without ending them, until resume is called or the test ends.
+func (s *Stack) Hang(t testing.TB, name string) (resume func()) {
+	t.Helper()
+	pid := s.PID(t, name)
+	family := localdb.Family(pid)
+	for _, p := range family {
+		if err := syscall.Kill(p, syscall.SIGSTOP); err != nil && p == pid {
+			t.Fatalf("stop %s: %v", name, err)
+		}
+	}
+	resume = sync.OnceFunc(func() {
+		for _, p := range family {
+			_ = syscall.Kill(p, syscall.SIGCONT) // it may have ended
+		}
+	})
+	t.Cleanup(resume)
+	return resume
+}
+
+// HangChild stops one child process of a named process for good.
+func (s *Stack) HangChild(t testing.TB, name string, pid int) {
+	t.Helper()
+	if !slices.Contains(localdb.Family(s.PID(t, name)), pid) {
+		t.Fatalf("process %d is no child of %s", pid, name)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatalf("stop process %d: %v", pid, err)
+	}
+}
+
+// Down kills processes and stops the launcher, so that they are not started again until up is called or the test ends.
+// up returns when all services are ready.
+func (s *Stack) Down(t testing.TB, names ...string) (up func()) {
+	t.Helper()
+	before := map[string]int{}
+	for _, name := range names {
+		before[name] = s.PID(t, name)
+	}
+	launcher := s.launcher.PID()
+	if err := syscall.Kill(launcher, syscall.SIGSTOP); err != nil {
+		t.Fatalf("stop the launcher: %v", err)
+	}
+	resume := sync.OnceFunc(func() { _ = syscall.Kill(launcher, syscall.SIGCONT) }) // the launcher is a child of this process
+	t.Cleanup(resume)
+	for name, pid := range before {
+		if err := localdb.KillFamily(pid); err != nil {
+			t.Fatalf("kill %s: %v", name, err)
+		}
+	}
+	return func() {
+		t.Helper()
+		resume()
+		for name, old := range before {
+			s.requireReplaced(t, name, old)
+		}
+		s.RequireReady(t)
+	}
+}
+
+func (s *Stack) requireReplaced(t testing.TB, name string, old int) {
+	t.Helper()
+	require(t, "a new process "+name, func() bool {
+		pid := s.pid(name)
+		return pid != 0 && pid != old
+	})
+}
+
+// RequireReady fails the test unless every service is ready within 30 s.
+func (s *Stack) RequireReady(t testing.TB) {
+	t.Helper()
+	for _, base := range append(s.AllHubs(), s.API, s.Clock) {
+		require(t, base+" is ready", func() bool { return isReady(base) })
+	}
+}
+
+var prober = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+func isReady(base string) bool {
+	resp, err := prober.Get(base + "/readyz")
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// require is Eventually without the context of the test: it works in a cleanup, too.
+func require(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(readyWithin); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %v", what, readyWithin)
+		}
+	}
+}
+
+// RSS returns the resident memory of a process in bytes.
+func RSS(t testing.TB, pid int) int64 {
+	t.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(raw) {
+		if rest, ok := bytes.CutPrefix(line, []byte("VmRSS:")); ok {
+			n, err := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n << 10
+		}
+	}
+	t.Fatalf("/proc/%d/status has no VmRSS", pid)
+	return 0
+}
+
+// Routes returns the public routes of a service as "METHOD pattern", from its running process.
+func (s *Stack) Routes(t testing.TB, service string) []string {
+	t.Helper()
+	env, err := environmentOf(s.PID(t, service))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Routes []struct{ Method, Path string }
+	}
+	a := Get(t, "http://"+env["METRICS_ADDR"]+"/routes").Require(http.StatusOK)
+	if err := json.Unmarshal(a.Body, &list); err != nil {
+		t.Fatalf("routes of %s: %v", service, err)
+	}
+	var out []string
+	for _, r := range list.Routes {
+		out = append(out, r.Method+" "+r.Path)
+	}
+	return out
+}
+
 // environmentOf returns the environment of a running process.
 func environmentOf(pid int) (map[string]string, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -50,80 +203,4 @@ func environmentOf(pid int) (map[string]string, error) {
 		}
 	}
 	return env, nil
-}
-
-// RefusedStart starts a further process of hub, api or clock with the settings of the system's own and some changed; an
-// empty value unsets one. It requires that the process ends with an error, and returns its output.
-func (s *Stack) RefusedStart(t testing.TB, service string, changed map[string]string) string {
-	t.Helper()
-	child, log := s.launchProcess(t, service, changed)
-	select {
-	case <-child.Done():
-	case <-time.After(readyWithin):
-		t.Fatalf("a further %s runs; want it to refuse its settings\n%s", service, tail(log, 10))
-	}
-	if child.Err() == nil {
-		t.Fatalf("a further %s ended without an error; want it to refuse its settings", service)
-	}
-	return tail(log, 40)
-}
-
-func (s *Stack) launchProcess(t testing.TB, service string, changed map[string]string) (child *localdb.Child, log string) {
-	t.Helper()
-	env, err := environmentOf(s.PID(t, service))
-	if err != nil {
-		t.Fatal(err)
-	}
-	env["HTTP_ADDR"], env["METRICS_ADDR"], env["ORIGIN_LISTEN"] = freeAddr(t), "", ""
-	if env["GRPC_ADDR"] != "" {
-		env["GRPC_ADDR"] = freeAddr(t)
-	}
-	maps.Copy(env, changed)
-	out, err := os.CreateTemp(filepath.Join(s.dir, "logs"), service+"-*.log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = out.Close() }()
-	cmd := exec.Command(filepath.Join(s.bin, service))
-	cmd.Stdout, cmd.Stderr, cmd.Env = out, out, []string{}
-	for name, value := range env {
-		if value != "" {
-			cmd.Env = append(cmd.Env, name+"="+value)
-		}
-	}
-	if child, err = localdb.StartChild(cmd, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) })
-	return child, out.Name()
-}
-
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	port, err := localdb.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return "127.0.0.1:" + strconv.Itoa(port)
-}
-
-// Rerouted returns the settings of a service that contain one of the addresses, with the other address in its place.
-func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]string) map[string]string {
-	t.Helper()
-	settings, err := environmentOf(s.PID(t, service))
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := map[string]string{}
-	for name, value := range settings {
-		other := value
-		for from, to := range addresses {
-			// An address ends where the digits of its port end.
-			other = regexp.MustCompile(regexp.QuoteMeta(from)+`\b`).ReplaceAllLiteralString(other, to)
-		}
-		if other != value {
-			changed[name] = other
-		}
-	}
-	return changed
 }

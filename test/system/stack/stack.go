@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -50,37 +50,29 @@ type Stack struct {
 	admin    func() (*pgxpool.Pool, error)
 }
 
-// settings are the environment variables that every process of a system is started with.
-type settings map[string]string
-
-// Option changes how a system is started.
-type Option func(settings)
-
-// Env sets an environment variable of every process.
-func Env(name, value string) Option { return func(s settings) { s[name] = value } }
-
-func settle(opts []Option) settings {
-	s := settings{}
-	for _, o := range opts {
-		o(s)
-	}
-	return s
-}
-
-// name returns a text that is equal for equal settings.
-func (s settings) name() string {
-	var pairs []string
-	for name, value := range s {
-		pairs = append(pairs, name+"="+value)
-	}
-	slices.Sort(pairs)
-	return strings.Join(pairs, "\n")
-}
-
 // shared holds the systems of this test binary by the name of their settings.
 var shared struct {
-	mu    sync.Mutex
-	byEnv map[string]func() (*Stack, error)
+	mu     sync.Mutex
+	byName map[string]*sharedStack
+}
+
+type sharedStack struct {
+	start func() (*Stack, error)
+	use   sync.Mutex // locked by the test that uses an exclusive system
+}
+
+func sharedBy(name string, set settings) *sharedStack {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if s, ok := shared.byName[name]; ok {
+		return s
+	}
+	s := &sharedStack{start: sync.OnceValues(func() (*Stack, error) { return launch(set) })}
+	if shared.byName == nil {
+		shared.byName = map[string]*sharedStack{}
+	}
+	shared.byName[name] = s
+	return s
 }
 
 // Shared returns the system with these settings that tests of this binary share. The first caller starts it, Main stops
@@ -88,18 +80,27 @@ var shared struct {
 func Shared(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
 	set := settle(opts)
+	return open(t, sharedBy(set.name(), set))
+}
+
+// Exclusive returns a system that one test uses at a time and that is not the one of Shared: for tests that stop processes,
+// make venues fail or measure. When the test ends, all processes must be ready within 30 s. A test that uses it must not
+// call t.Parallel, because it would block others while it waits for the system.
+func Exclusive(t testing.TB, opts ...Option) *Stack {
+	t.Helper()
+	set := settle(opts)
+	entry := sharedBy("exclusive\n"+set.name(), set)
+	entry.use.Lock()
+	t.Cleanup(entry.use.Unlock)
+	s := open(t, entry)
+	t.Cleanup(func() { s.RequireReady(t) })
+	return s
+}
+
+func open(t testing.TB, entry *sharedStack) *Stack {
+	t.Helper()
 	Bin(t)
-	shared.mu.Lock()
-	start, ok := shared.byEnv[set.name()]
-	if !ok {
-		start = sync.OnceValues(func() (*Stack, error) { return launch(set) })
-		if shared.byEnv == nil {
-			shared.byEnv = map[string]func() (*Stack, error){}
-		}
-		shared.byEnv[set.name()] = start
-	}
-	shared.mu.Unlock()
-	s, err := start()
+	s, err := entry.start()
 	if err != nil {
 		t.Fatalf("start the shared system: %v", err)
 	}
@@ -127,8 +128,8 @@ func Start(t testing.TB, opts ...Option) *Stack {
 // Main runs the tests of a package, then stops the shared systems and removes all files.
 func Main(m *testing.M) {
 	code := m.Run()
-	for _, start := range shared.byEnv {
-		if s, err := start(); err == nil {
+	for _, entry := range shared.byName {
+		if s, err := entry.start(); err == nil {
 			if err := s.stop(); err != nil {
 				fmt.Fprintln(os.Stderr, "stop the shared system:", err)
 				code = 1
@@ -159,8 +160,15 @@ func launch(set settings) (*Stack, error) {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(filepath.Join(bin, "local"), "up", "--dir", s.dir, "--fresh", "--ports", "auto", "--bin", bin)
-	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, environment(set)
+	args := []string{
+		"up", "--dir", s.dir, "--fresh", "--ports", "auto", "--bin", bin, "--hubs", strconv.Itoa(set.hubs),
+		"--preload", "pg_stat_statements",
+	}
+	for _, value := range set.postgres {
+		args = append(args, "--set", value)
+	}
+	cmd := exec.Command(filepath.Join(bin, "local"), args...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, environment(set.env)
 	// SIGKILL: a launcher that a test has stopped handles no other signal.
 	if s.launcher, err = localdb.StartChild(cmd, syscall.SIGKILL); err != nil {
 		return nil, err
@@ -169,7 +177,22 @@ func launch(set settings) (*Stack, error) {
 		return nil, errors.Join(err, s.stop())
 	}
 	s.admin = sync.OnceValues(func() (*pgxpool.Pool, error) { return pgxpool.New(context.Background(), s.DatabaseURL) })
+	if sql := os.Getenv(sqlEnv); sql != "" {
+		if err := s.exec(sql); err != nil {
+			return nil, errors.Join(fmt.Errorf("run the SQL of the fault: %w", err), s.stop())
+		}
+	}
 	return s, nil
+}
+
+// exec runs statements as the schema owner.
+func (s *Stack) exec(sql string) error {
+	pool, err := s.admin()
+	if err != nil {
+		return err
+	}
+	_, err = pool.Exec(context.Background(), sql)
+	return err
 }
 
 // environment returns the environment of this process without what selects another system, with the settings of a test.
@@ -179,7 +202,7 @@ func environment(own map[string]string) []string {
 		name, _, _ := strings.Cut(pair, "=")
 		_, replaced := own[name]
 		switch name {
-		case "DATABASE_URL", "REDIS_URL", "IDP_PROVIDERS", "TRUSTED_PROXIES", "VENUE_SIM_DATA", "LOG_LEVEL", "ENV":
+		case "DATABASE_URL", "REDIS_URL", "IDP_PROVIDERS", "TRUSTED_PROXIES", "VENUE_SIM_DATA", "LOG_LEVEL", "ENV", settingsEnv, sqlEnv:
 			replaced = true
 		}
 		if !replaced {
@@ -255,8 +278,47 @@ func (s *Stack) logOnFailure(t testing.TB) {
 	})
 }
 
+// Dir returns the state directory of the system.
+func (s *Stack) Dir() string { return s.dir }
+
+// AllHubs returns the addresses of all hubs.
+func (s *Stack) AllHubs() []string { return append([]string{s.Hub}, s.Hubs...) }
+
+// HubAt returns the address of a hub; i may exceed their number.
+func (s *Stack) HubAt(i int) string {
+	all := s.AllHubs()
+	return all[i%len(all)]
+}
+
 // Log returns the path of the log file of a process.
 func (s *Stack) Log(name string) string { return filepath.Join(s.dir, "logs", name+".log") }
+
+// Logs returns the paths of the log files of all processes.
+func (s *Stack) Logs(t testing.TB) []string {
+	t.Helper()
+	logs, err := filepath.Glob(s.Log("*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(logs, s.dir+".log", filepath.Join(s.dir, "pg", "postgres.log"))
+}
+
+// Secret returns a secret that the launcher has generated, by its name in secrets.json.
+func (s *Stack) Secret(t testing.TB, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(s.dir, "secrets.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]string
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	if all[name] == "" {
+		t.Fatalf("secrets.json has no %s", name)
+	}
+	return all[name]
+}
 
 // DB returns a connection pool of the schema owner.
 func (s *Stack) DB(t testing.TB) *pgxpool.Pool {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/second"
+	"github.com/signalcast/signalcast/test/system/scorer"
 )
 
 // a5 lets many resolvers with opposed verdicts race for each market: finalize
@@ -174,7 +174,7 @@ func (r *claimRace) scores(ctx context.Context, market, verdict string) (wrong i
 		if err := rows.Scan(&yes, &basis, &closing, &status, &score, &clv); err != nil {
 			return 0, err
 		}
-		if want := second.Scored(yes, basis, verdict, closing); want.Status != status || want.Score != score || !same(want.CLV, clv) {
+		if want := scorer.Scored(yes, basis, verdict, closing); want.Status != status || want.Score != score || !same(want.CLV, clv) {
 			wrong++
 		}
 	}

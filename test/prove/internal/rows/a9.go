@@ -13,7 +13,7 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/second"
+	"github.com/signalcast/signalcast/test/system/scorer"
 )
 
 // a9 compares the product's prices and scores with a second implementation: the
@@ -59,8 +59,8 @@ func pureCases(ctx context.Context, env *frame.Env, n int) (cases, differ int, e
 	}
 	var lines bytes.Buffer
 	for r := env.Rand("A9 pure"); n > 0; n-- {
-		c := second.Random(r)
-		lines.WriteString(second.Line(c, second.Of(c)) + "\n")
+		c := scorer.Random(r)
+		lines.WriteString(scorer.Line(c, scorer.Of(c)) + "\n")
 	}
 	path := filepath.Join(env.Stack.Dir(), "cases.txt")
 	if err := os.WriteFile(path, lines.Bytes(), 0o600); err != nil {
@@ -94,9 +94,9 @@ func (s *sample) market(ctx context.Context, i int) error {
 		return err
 	}
 	const perMarket = 10
-	filed := map[string]second.Case{}
+	filed := map[string]scorer.Case{}
 	for k := range perMarket {
-		c := second.Random(s.r)
+		c := scorer.Random(s.r)
 		op := s.ops[(i*perMarket+k)%len(s.ops)]
 		before, err := s.snap(ctx, id)
 		if err != nil {
@@ -140,7 +140,7 @@ func (s *sample) snap(ctx context.Context, market string) (yes *int, err error) 
 
 // belowMiddle is how far below the middle of the market the price of a side is: less than zero
 // with a spread. Without a quote the stated price is the scoring price, however low.
-func (s *sample) belowMiddle(ctx context.Context, market string, c second.Case) (bps int, err error) {
+func (s *sample) belowMiddle(ctx context.Context, market string, c scorer.Case) (bps int, err error) {
 	var yes, no *int
 	err = s.env.DB.QueryRow(ctx, "SELECT max(yes_price_bps), max(no_price_bps) FROM api.market_quotes WHERE market_id = $1", market).Scan(&yes, &no)
 	switch {
@@ -152,7 +152,7 @@ func (s *sample) belowMiddle(ctx context.Context, market string, c second.Case) 
 	return 10_000 - *c.Snap - *no, nil
 }
 
-func (s *sample) compare(ctx context.Context, market, verdict string, filed map[string]second.Case) error {
+func (s *sample) compare(ctx context.Context, market, verdict string, filed map[string]scorer.Case) error {
 	rows, err := s.env.DB.Query(ctx, `SELECT s.id::text, s.price_bps, s.score_basis_bps, r.status, r.score, r.outcome, r.clv_bps,
 			(SELECT p.yes_bps FROM api.market_prices p WHERE p.market_id = s.market_id AND p.at <= r.resolved_at ORDER BY p.at DESC LIMIT 1)
 		FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id WHERE s.market_id = $1`, market)
@@ -163,7 +163,7 @@ func (s *sample) compare(ctx context.Context, market, verdict string, filed map[
 	found := 0
 	for rows.Next() {
 		var id string
-		var got second.Result
+		var got scorer.Result
 		var closing *int
 		if err := rows.Scan(&id, &got.Price, &got.Basis, &got.Status, &got.Score, &got.Outcome, &got.CLV, &closing); err != nil {
 			return err
@@ -174,9 +174,9 @@ func (s *sample) compare(ctx context.Context, market, verdict string, filed map[
 		}
 		found++
 		c.Verdict, c.Close = verdict, closing
-		if want := second.Of(c); second.Line(c, want) != second.Line(c, got) {
+		if want := scorer.Of(c); scorer.Line(c, want) != scorer.Line(c, got) {
 			s.differ++
-			s.seen.Wrong("the record has %s, the second implementation %s", second.Line(c, got), second.Line(c, want))
+			s.seen.Wrong("the record has %s, the second implementation %s", scorer.Line(c, got), scorer.Line(c, want))
 		}
 	}
 	s.n += found

@@ -17,9 +17,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/localdb"
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 	"github.com/signalcast/signalcast/test/prove/stack"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // longestWait is how long a migration may make others wait for a lock.
@@ -242,7 +242,7 @@ func (u *upgrade) migrate(ctx context.Context, schema string) error {
 
 // crawl reads whatever the release lets anybody read, and gives the status of each.
 func (u *upgrade) crawl(ctx context.Context) (map[string]int, error) {
-	doc, err := described.Load(u.programs)
+	doc, err := openapi.Load(u.programs)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/tap"
 	"github.com/signalcast/signalcast/test/prove/stack"
+	"github.com/signalcast/signalcast/test/system/grpcproxy"
 )
 
 // c7 lets many readers come at the moment in which nothing is kept: of a page
@@ -60,7 +60,7 @@ type crowdOf struct {
 	env     *frame.Env
 	seen    *frame.Seen
 	front   *front
-	tap     *tap.Tap
+	tap     *grpcproxy.Tap
 	sides   []*stack.Side // the ledger, then the hubs
 	readers int
 	times   frame.Times
@@ -78,7 +78,7 @@ func newCrowdOf(ctx context.Context, env *frame.Env, seen *frame.Seen) (*crowdOf
 			return err
 		}
 		c.sides = append(c.sides, ledger)
-		if c.tap, err = tap.New(ledger.GRPC); err != nil {
+		if c.tap, err = grpcproxy.New(ledger.GRPC); err != nil {
 			return err
 		}
 		for range 2 {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // nothingThere are names of objects that do not exist.
@@ -23,7 +23,7 @@ const (
 
 // knock asks a door with a pass. The request is such that a door which lets it in
 // answers, and changes nothing: what it names does not exist, or members are missing.
-func (r *ring) knock(ctx context.Context, env *frame.Env, op *described.Operation, p pass, i int) client.Answer {
+func (r *ring) knock(ctx context.Context, env *frame.Env, op *openapi.Operation, p pass, i int) client.Answer {
 	host := hostOf(env, op.Host, i)
 	path := r.path(op)
 	if p.handle != "" && op.Takes("operatorKey") { // one's own
@@ -68,15 +68,15 @@ func hostOf(env *frame.Env, service string, i int) string {
 }
 
 // holds tells whether a door keeps its connection open.
-func holds(op *described.Operation) bool { return op.Path == "/ws" || op.Path == "/api/v1/feed/stream" }
+func holds(op *openapi.Operation) bool { return op.Path == "/ws" || op.Path == "/api/v1/feed/stream" }
 
 // health tells whether a door tells of the process alone.
-func health(op *described.Operation) bool { return op.Path == "/healthz" || op.Path == "/readyz" }
+func health(op *openapi.Operation) bool { return op.Path == "/healthz" || op.Path == "/readyz" }
 
 // consentFirst puts the page that asks before all others: it needs a session that is
 // let in, and each knock at another door takes one of the requests of its minute.
-func consentFirst(ops []*described.Operation) []*described.Operation {
-	var first, rest []*described.Operation
+func consentFirst(ops []*openapi.Operation) []*openapi.Operation {
+	var first, rest []*openapi.Operation
 	for _, op := range ops {
 		if op.Path == "/protocol/authorize" {
 			first = append(first, op)
@@ -88,7 +88,7 @@ func consentFirst(ops []*described.Operation) []*described.Operation {
 }
 
 // signOutsLast splits off the operations that end the session of who asks.
-func signOutsLast(ops []*described.Operation) (rest, signOuts []*described.Operation) {
+func signOutsLast(ops []*openapi.Operation) (rest, signOuts []*openapi.Operation) {
 	for _, op := range ops {
 		if slices.Contains([]string{"DELETE hub/api/auth/privy", "POST hub/sign-out"}, op.Name()) {
 			signOuts = append(signOuts, op)
@@ -155,7 +155,7 @@ func (r *ring) asApp(q *client.Request, p pass) {
 }
 
 // form is what our own page would send.
-func (r *ring) form(ctx context.Context, env *frame.Env, op *described.Operation, p pass, hub string) (url.Values, error) {
+func (r *ring) form(ctx context.Context, env *frame.Env, op *openapi.Operation, p pass, hub string) (url.Values, error) {
 	switch op.Path {
 	case "/apps/revoke":
 		return url.Values{"grant": {noID}}, nil
@@ -176,7 +176,7 @@ func (r *ring) form(ctx context.Context, env *frame.Env, op *described.Operation
 
 // path is the address of a door, with what exists where it is read and with what
 // does not where it could be changed.
-func (r *ring) path(op *described.Operation) string {
+func (r *ring) path(op *openapi.Operation) string {
 	path := op.Path
 	id := r.signal
 	switch {
@@ -214,7 +214,7 @@ func (r *ring) path(op *described.Operation) string {
 }
 
 // verdict says what speaks against an answer; empty: it is as due.
-func (d due) verdict(op *described.Operation, p pass, a client.Answer) string {
+func (d due) verdict(op *openapi.Operation, p pass, a client.Answer) string {
 	switch {
 	case a.Err != nil:
 		return a.Err.Error()
@@ -236,7 +236,7 @@ func (d due) verdict(op *described.Operation, p pass, a client.Answer) string {
 }
 
 // challenged holds what a refusal asks for against RFC 6750 and RFC 7235.
-func (d due) challenged(op *described.Operation, p pass, told string) string {
+func (d due) challenged(op *openapi.Operation, p pass, told string) string {
 	want := []string{"Bearer"}
 	switch {
 	case d.code == "invalid_client":

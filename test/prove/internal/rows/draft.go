@@ -9,7 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/signalcast/signalcast/test/prove/internal/described"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // draftOf is a body that a schema takes, with every member that it names. What the
@@ -81,7 +81,7 @@ func sampleOf(name string, s *openapi3.Schema, market, handle string, i int) any
 }
 
 // plantAt puts a text at a place of a body and makes what leads there.
-func plantAt(body map[string]any, at described.Place, text string) {
+func plantAt(body map[string]any, at openapi.Place, text string) {
 	var here any = body
 	for i, name := range at {
 		last := i == len(at)-1

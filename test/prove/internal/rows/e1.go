@@ -7,7 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/wire"
+	"github.com/signalcast/signalcast/test/system/wsclient"
 )
 
 // e1 opens ten thousand sockets, half of which follow all calls and half one market,
@@ -57,7 +57,7 @@ type stadium struct {
 
 	market  string
 	ops     []client.Operator
-	conns   []*wire.Conn
+	conns   []*wsclient.Conn
 	ears    *hearing
 	connect time.Duration
 	each    int64 // bytes

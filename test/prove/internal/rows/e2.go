@@ -12,7 +12,7 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/wire"
+	"github.com/signalcast/signalcast/test/system/wsclient"
 )
 
 // e2 lets a tenth of the readers read nothing, in every other round. The others must not
@@ -66,7 +66,7 @@ type laggards struct {
 	markets []string
 	calls   atomic.Int64
 
-	conns []*wire.Conn // those who read in every round; the last is the witness, at another host
+	conns []*wsclient.Conn // those who read in every round; the last is the witness, at another host
 	ears  atomic.Pointer[hearing]
 
 	without, with frame.Times   // p99 of each round, behind the witness
@@ -96,7 +96,7 @@ func (l *laggards) prepare(ctx context.Context) (err error) {
 	if err := l.listen(ctx, l.conns, 0); err != nil {
 		return err
 	}
-	far := wire.Dialer{Addr: strings.TrimPrefix(l.env.Stack.API, "http://")}
+	far := wsclient.Dialer{Addr: strings.TrimPrefix(l.env.Stack.API, "http://")}
 	witness, err := far.Open(ctx, l.host.homes.of(0))
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (l *laggards) prepare(ctx context.Context) (err error) {
 }
 
 // listen makes connections readers, from the index first on.
-func (l *laggards) listen(ctx context.Context, conns []*wire.Conn, first int) error {
+func (l *laggards) listen(ctx context.Context, conns []*wsclient.Conn, first int) error {
 	before := l.ears.Load().acked.Load()
 	for i, c := range conns {
 		if err := c.Hear(func(text []byte) { l.ears.Load().note(first+i, text) }); err != nil {
@@ -160,7 +160,7 @@ func (l *laggards) round(ctx context.Context, lasting time.Duration, readers int
 
 // quiet is a round in which everybody reads.
 func (l *laggards) quiet(ctx context.Context, lasting time.Duration) error {
-	others := make([]*wire.Conn, l.slow)
+	others := make([]*wsclient.Conn, l.slow)
 	defer func() { leave(others) }()
 	for i := range others {
 		c, err := l.host.open(ctx, l.n-l.slow+i)
@@ -185,7 +185,7 @@ func (l *laggards) stubborn(ctx context.Context, lasting time.Duration) error {
 	}
 	narrow := l.host.dial
 	narrow.Buffer = 16 << 10 // a smaller one cannot take a segment of a few events, which the kernel then repeats ever more slowly
-	deaf := make([]*wire.Conn, l.slow)
+	deaf := make([]*wsclient.Conn, l.slow)
 	defer func() { leave(deaf) }()
 	for i := range deaf {
 		if deaf[i], err = narrow.Open(ctx, l.host.homes.of(l.n+perAddress+i)); err != nil {
@@ -226,7 +226,7 @@ func (l *laggards) watch(ctx context.Context, before int) (dropped []time.Time) 
 // dated finds out when each of the slow connections was full, since what it was given
 // until then can still be read: the last that it holds came to the others as well. A
 // connection that was cut may have lost some of it, so the last of them counts.
-func (l *laggards) dated(ears *hearing, deaf []*wire.Conn, dropped []time.Time) error {
+func (l *laggards) dated(ears *hearing, deaf []*wsclient.Conn, dropped []time.Time) error {
 	l.dropped += len(dropped)
 	if l.env.Size == frame.Small {
 		return nil
@@ -236,7 +236,7 @@ func (l *laggards) dated(ears *hearing, deaf []*wire.Conn, dropped []time.Time) 
 		got := &hearing{base: ears.base, began: ears.began, when: newWhen(1, len(ears.when[0])), last: make([]int64, 1)}
 		for {
 			_, text, err := c.Next(10 * time.Second)
-			var ended *wire.Ended
+			var ended *wsclient.Ended
 			if errors.As(err, &ended) {
 				break
 			}

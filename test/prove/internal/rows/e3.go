@@ -13,7 +13,7 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/hear"
+	"github.com/signalcast/signalcast/test/system/feedclient"
 )
 
 // e3 cuts readers off while writers write: their connections, the replica that they are
@@ -129,7 +129,7 @@ func (e *resume) open(ctx context.Context, large string) error {
 	if err != nil {
 		return err
 	}
-	kinds := []hear.Kind{hear.Stream, hear.Hopping, hear.Loyal, hear.Process, hear.Hopping, hear.Stream, hear.Loyal, hear.Process, hear.Stream, hear.Hopping}
+	kinds := []feedclient.Kind{feedclient.Stream, feedclient.Hopping, feedclient.Loyal, feedclient.Process, feedclient.Hopping, feedclient.Stream, feedclient.Loyal, feedclient.Process, feedclient.Stream, feedclient.Hopping}
 	for i := range e.env.Of(8, 50, 50) {
 		l, err := e.replicas.newLine()
 		if err != nil {
@@ -143,7 +143,7 @@ func (e *resume) open(ctx context.Context, large string) error {
 			{"market:" + large, "market:" + e.toDecide[i%len(e.toDecide)], "resolutions"},
 			{"signals", "operator:" + s.ops[i%len(s.ops)].Handle, "signals:lane:MUSIC"},
 		}[i%5]
-		o := hear.Options{
+		o := feedclient.Options{
 			Kind: kinds[(i/2)%len(kinds)], URL: "http://" + l.proxy.Addr, From: fmt.Sprintf("10.3.0.%d", i+1), Channels: map[string]int64{},
 		}
 		for _, c := range channels {
@@ -152,7 +152,7 @@ func (e *resume) open(ctx context.Context, large string) error {
 				o.Channels[c] = e.head
 			}
 		}
-		e.readers, e.lines = append(e.readers, hear.Open(ctx, o)), append(e.lines, l)
+		e.readers, e.lines = append(e.readers, feedclient.Open(ctx, o)), append(e.lines, l)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (e *resume) cutAll(ctx context.Context) error {
 	errs := make([]error, len(e.readers))
 	frame.Each(len(e.readers), len(e.readers), func(i int) {
 		r, times := e.readers[i], e.env.Of(2, 12, 20)
-		if r.Kind == hear.Loyal || r.Kind == hear.Process {
+		if r.Kind == feedclient.Loyal || r.Kind == feedclient.Process {
 			times = e.env.Of(1, 4, 20)
 		}
 		for range times {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/hear"
+	"github.com/signalcast/signalcast/test/system/feedclient"
 )
 
 // victims are what is killed at random, with how many of sixty.
@@ -85,7 +85,7 @@ func (k *kills) one(ctx context.Context, name string) error {
 	case "client":
 		list := k.readers
 		if k.rand.IntN(2) == 0 {
-			list = slices.DeleteFunc(slices.Clone(list), func(r *hear.Reader) bool { return r.Kind != hear.Process })
+			list = slices.DeleteFunc(slices.Clone(list), func(r *feedclient.Reader) bool { return r.Kind != feedclient.Process })
 		}
 		list[k.rand.IntN(len(list))].Kill()
 		return nil

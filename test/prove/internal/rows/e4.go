@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/hear"
+	"github.com/signalcast/signalcast/test/system/feedclient"
 )
 
 // e4 holds one commit in twenty for a while, so that what was written later is committed
@@ -72,18 +72,18 @@ var e4 = frame.Row{
 
 // overtaken are readers of each kind, at the ledger itself.
 func overtaken(ctx context.Context, env *frame.Env, head int64, s *scribes) (a audience) {
-	open := func(kind hear.Kind, channels ...string) {
-		o := hear.Options{Kind: kind, URL: env.Stack.API, From: fmt.Sprintf("127.44.0.%d", len(a)+1), Direct: true, Channels: map[string]int64{}}
+	open := func(kind feedclient.Kind, channels ...string) {
+		o := feedclient.Options{Kind: kind, URL: env.Stack.API, From: fmt.Sprintf("127.44.0.%d", len(a)+1), Direct: true, Channels: map[string]int64{}}
 		for _, c := range channels {
 			o.Channels[c] = head
 		}
-		a = append(a, hear.Open(ctx, o))
+		a = append(a, feedclient.Open(ctx, o))
 	}
 	for i := range env.Of(1, 4, 10) {
-		open(hear.Loyal, "signals", "market:"+s.markets[i%onMarkets])
-		open(hear.Loyal, "signals:lane:SCIENCE", "operator:"+s.ops[i%len(s.ops)].Handle)
-		open(hear.Stream, "signals", "signals:lane:MUSIC")
-		open(hear.Poll, hear.Everything)
+		open(feedclient.Loyal, "signals", "market:"+s.markets[i%onMarkets])
+		open(feedclient.Loyal, "signals:lane:SCIENCE", "operator:"+s.ops[i%len(s.ops)].Handle)
+		open(feedclient.Stream, "signals", "signals:lane:MUSIC")
+		open(feedclient.Poll, feedclient.Everything)
 	}
 	return a
 }

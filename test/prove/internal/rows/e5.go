@@ -11,7 +11,7 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/hear"
+	"github.com/signalcast/signalcast/test/system/feedclient"
 )
 
 // e5 comes back with numbers that are none: dropped with their day, above the newest, or
@@ -89,9 +89,9 @@ func (e *edges) more(ctx context.Context, n int) (err error) {
 
 // socket resumes a market's channel with a number, and gives what the server has to say
 // to it.
-func (e *edges) socket(ctx context.Context, since any) (*hear.Socket, hear.Frame, error) {
+func (e *edges) socket(ctx context.Context, since any) (*feedclient.Socket, feedclient.Frame, error) {
 	e.cursors++
-	s, hello, err := hear.Dial(ctx, e.api.URL)
+	s, hello, err := feedclient.Dial(ctx, e.api.URL)
 	if err != nil {
 		return nil, hello, err
 	}
@@ -101,17 +101,17 @@ func (e *edges) socket(ctx context.Context, since any) (*hear.Socket, hear.Frame
 	}
 	err = s.Say(ctx, map[string]any{"op": "subscribe", "id": "s", "channels": []string{"market:1"}, "since": map[string]any{"market:1": since}})
 	for err == nil {
-		var f hear.Frame
+		var f feedclient.Frame
 		if f, err = s.Next(ctx); err == nil && f.Op != "ack" && f.Op != "snapshot" {
 			return s, f, nil
 		}
 	}
 	s.Close()
-	return nil, hear.Frame{}, err
+	return nil, feedclient.Frame{}, err
 }
 
 // live wants the next event to be the one that happens now.
-func (e *edges) live(ctx context.Context, next func() (hear.Frame, error)) error {
+func (e *edges) live(ctx context.Context, next func() (feedclient.Frame, error)) error {
 	if err := e.more(ctx, 1); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (e *edges) live(ctx context.Context, next func() (hear.Frame, error)) error
 }
 
 // rest wants everything that is kept, in order.
-func (e *edges) rest(next func() (hear.Frame, error)) error {
+func (e *edges) rest(next func() (feedclient.Frame, error)) error {
 	for seq := e.oldest; seq <= e.head; seq++ {
 		f, err := next()
 		if err != nil {
@@ -143,10 +143,10 @@ func (e *edges) oldSocket(ctx context.Context) error {
 			return err
 		}
 		if err = e.isGap(f, since); err == nil {
-			err = e.rest(func() (hear.Frame, error) { return s.Next(ctx) })
+			err = e.rest(func() (feedclient.Frame, error) { return s.Next(ctx) })
 		}
 		if err == nil {
-			err = e.live(ctx, func() (hear.Frame, error) { return s.Next(ctx) })
+			err = e.live(ctx, func() (feedclient.Frame, error) { return s.Next(ctx) })
 		}
 		s.Close()
 		if err != nil {
@@ -165,14 +165,14 @@ func (e *edges) oldSocket(ctx context.Context) error {
 	return nil
 }
 
-func (e *edges) isGap(f hear.Frame, since int64) error {
+func (e *edges) isGap(f feedclient.Frame, since int64) error {
 	if f.Op != "gap" || f.Channel != "market:1" || f.From != since || f.Oldest != e.oldest {
 		return fmt.Errorf("behind %d comes %v", since, f)
 	}
 	return nil
 }
 
-func (e *edges) isAhead(f hear.Frame, since int64) error {
+func (e *edges) isAhead(f feedclient.Frame, since int64) error {
 	if f.Op != "error" || f.Error != "future_cursor" || f.Channel != "market:1" {
 		return fmt.Errorf("behind %d comes %v", since, f)
 	}
@@ -190,7 +190,7 @@ func (e *edges) aheadSocket(ctx context.Context) error {
 			return err
 		}
 		if err = e.isAhead(f, since); err == nil {
-			err = e.live(ctx, func() (hear.Frame, error) { return s.Next(ctx) })
+			err = e.live(ctx, func() (feedclient.Frame, error) { return s.Next(ctx) })
 		}
 		s.Close()
 		if err != nil {
@@ -218,13 +218,13 @@ func (e *edges) foreignSocket(ctx context.Context) error {
 }
 
 // stream comes back with an event id.
-func (e *edges) stream(ctx context.Context, last string) (*hear.Events, error) {
+func (e *edges) stream(ctx context.Context, last string) (*feedclient.Events, error) {
 	e.cursors++
-	return hear.Follow(ctx, http.DefaultClient, e.api.URL, last, "market:1", "resolutions")
+	return feedclient.Follow(ctx, http.DefaultClient, e.api.URL, last, "market:1", "resolutions")
 }
 
 // news is the next message of a stream that is no greeting.
-func news(s *hear.Events) (hear.Frame, error) {
+func news(s *feedclient.Events) (feedclient.Frame, error) {
 	for {
 		f, err := s.Next()
 		if err != nil || f.Op != "hello" && f.Op != "ack" && f.Op != "snapshot" && f.Op != "beat" {
@@ -236,7 +236,7 @@ func news(s *hear.Events) (hear.Frame, error) {
 // told wants what a stream says of its first channel, and that it loses nothing when it
 // is cut right behind that and comes back with the id that it gave. Behind what is too old
 // everything follows that is kept.
-func (e *edges) told(ctx context.Context, last string, old bool, is func(hear.Frame) error) error {
+func (e *edges) told(ctx context.Context, last string, old bool, is func(feedclient.Frame) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	s, err := e.stream(ctx, last)
@@ -251,12 +251,12 @@ func (e *edges) told(ctx context.Context, last string, old bool, is func(hear.Fr
 	if err != nil {
 		return err
 	}
-	return e.live(ctx, func() (f hear.Frame, err error) { // which happens before it is back
+	return e.live(ctx, func() (f feedclient.Frame, err error) { // which happens before it is back
 		if s, err = e.stream(ctx, s.Last()); err != nil {
 			return f, err
 		}
 		defer s.Close()
-		more := func() (f hear.Frame, err error) {
+		more := func() (f feedclient.Frame, err error) {
 			for f.Channel != "market:1" && err == nil {
 				f, err = news(s)
 			}
@@ -276,7 +276,7 @@ func (e *edges) told(ctx context.Context, last string, old bool, is func(hear.Fr
 
 func (e *edges) oldStream(ctx context.Context) error {
 	for _, since := range []int64{0, e.oldest - 2} {
-		if err := e.told(ctx, fmt.Sprintf("%d-%d", since, e.head), true, func(f hear.Frame) error { return e.isGap(f, since) }); err != nil {
+		if err := e.told(ctx, fmt.Sprintf("%d-%d", since, e.head), true, func(f feedclient.Frame) error { return e.isGap(f, since) }); err != nil {
 			return err
 		}
 	}
@@ -286,7 +286,7 @@ func (e *edges) oldStream(ctx context.Context) error {
 func (e *edges) aheadStream(ctx context.Context) error {
 	for i := range e.ahead() {
 		since := e.ahead()[i]
-		if err := e.told(ctx, fmt.Sprintf("%d-%d", since, e.head), false, func(f hear.Frame) error { return e.isAhead(f, since) }); err != nil {
+		if err := e.told(ctx, fmt.Sprintf("%d-%d", since, e.head), false, func(f feedclient.Frame) error { return e.isAhead(f, since) }); err != nil {
 			return err
 		}
 	}
@@ -302,7 +302,7 @@ func (e *edges) foreignStream(ctx context.Context) error {
 			s.Close()
 			return fmt.Errorf("%q opens a stream", last)
 		}
-		var no *hear.RefusedError
+		var no *feedclient.RefusedError
 		if !errors.As(err, &no) || no.Status != http.StatusBadRequest || no.Code != "invalid_since" {
 			return fmt.Errorf("%q: %w", last, err)
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/wire"
+	"github.com/signalcast/signalcast/test/system/wsclient"
 )
 
 // e6 does to one process what no good client does, many times over and beside somebody
@@ -94,7 +94,7 @@ const atOnce = 110
 // warm lets as many ordinary clients come, be there at once and go as will misbehave.
 func (v *vandal) warm(ctx context.Context) error {
 	for range v.env.Of(2, 10, 10) {
-		open, errs := make([]*wire.Conn, atOnce), make([]error, atOnce)
+		open, errs := make([]*wsclient.Conn, atOnce), make([]error, atOnce)
 		frame.Each(atOnce, atOnce, func(i int) {
 			if open[i], errs[i] = v.host.dial.Open(ctx, v.home()); errs[i] == nil {
 				errs[i] = asked(open[i], `{"op":"subscribe","channels":["signals"]}`, `{"op":"ack"`)
@@ -251,7 +251,7 @@ func (v *vandal) silent(ctx context.Context) error {
 }
 
 // asked says something and waits for the answer.
-func asked(c *wire.Conn, say, answer string) error {
+func asked(c *wsclient.Conn, say, answer string) error {
 	if err := c.Say(say); err != nil {
 		return err
 	}

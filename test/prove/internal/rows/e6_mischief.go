@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/wire"
+	"github.com/signalcast/signalcast/test/system/wsclient"
 )
 
 // mischief is something that no good client sends.
@@ -26,9 +26,9 @@ type mischief struct {
 // badFrames are frames that are too large, too many, or none.
 func badFrames() []mischief {
 	const most = 8 << 10
-	text := func(s string) []byte { return wire.Frame(wire.Text, true, []byte(s)) }
-	piece := wire.Frame(wire.More, false, bytes.Repeat([]byte("x"), 1<<10))
-	begun := wire.Frame(wire.Text, false, []byte(`{"op":"ping","pad":"`))
+	text := func(s string) []byte { return wsclient.Frame(wsclient.Text, true, []byte(s)) }
+	piece := wsclient.Frame(wsclient.More, false, bytes.Repeat([]byte("x"), 1<<10))
+	begun := wsclient.Frame(wsclient.Text, false, []byte(`{"op":"ping","pad":"`))
 	ping := text(`{"op":"ping"}`)
 	of := func(parts ...[]byte) []byte { return slices.Concat(parts...) }
 	refused := func(name, frame string) mischief {
@@ -36,22 +36,22 @@ func badFrames() []mischief {
 	}
 	return []mischief{
 		{"a frame over 8 KiB", text(strings.Repeat(" ", most+1)), 1009, ""},
-		{"a gigabyte that is announced", of(wire.Head(0x81, 1<<30), bytes.Repeat([]byte("x"), 2*most)), 1009, ""},
+		{"a gigabyte that is announced", of(wsclient.Head(0x81, 1<<30), bytes.Repeat([]byte("x"), 2*most)), 1009, ""},
 		{"a message that never ends", of(begun, bytes.Repeat(piece, 12)), 1009, ""},
 		{"10,000 messages at once", bytes.Repeat(ping, 10_000), 4029, ""},
-		{"10,000 pings at once", bytes.Repeat(wire.Frame(wire.Ping, true, []byte("?")), 10_000), 4029, ""},
-		{"10,000 pongs at once", bytes.Repeat(wire.Frame(wire.Pong, true, nil), 10_000), 4029, ""},
-		{"10,000 empty pieces", of(begun, bytes.Repeat(wire.Frame(wire.More, false, nil), 10_000)), 4029, ""},
+		{"10,000 pings at once", bytes.Repeat(wsclient.Frame(wsclient.Ping, true, []byte("?")), 10_000), 4029, ""},
+		{"10,000 pongs at once", bytes.Repeat(wsclient.Frame(wsclient.Pong, true, nil), 10_000), 4029, ""},
+		{"10,000 empty pieces", of(begun, bytes.Repeat(wsclient.Frame(wsclient.More, false, nil), 10_000)), 4029, ""},
 		{"10,000 empty messages", bytes.Repeat(text(""), 10_000), 4029, ""},
-		{"a binary frame", wire.Frame(wire.Binary, true, []byte(`{"op":"ping"}`)), 1003, ""},
-		{"a compressed frame that nobody agreed on", wire.Frame(wire.Text|0x40, true, []byte("x")), 1002, ""},
-		{"an opcode that is none", wire.Frame(0x3, true, nil), 1002, ""},
-		{"a ping of 126 bytes", wire.Frame(wire.Ping, true, make([]byte, 126)), 1002, ""},
-		{"a ping in pieces", wire.Frame(wire.Ping, false, nil), 1002, ""},
+		{"a binary frame", wsclient.Frame(wsclient.Binary, true, []byte(`{"op":"ping"}`)), 1003, ""},
+		{"a compressed frame that nobody agreed on", wsclient.Frame(wsclient.Text|0x40, true, []byte("x")), 1002, ""},
+		{"an opcode that is none", wsclient.Frame(0x3, true, nil), 1002, ""},
+		{"a ping of 126 bytes", wsclient.Frame(wsclient.Ping, true, make([]byte, 126)), 1002, ""},
+		{"a ping in pieces", wsclient.Frame(wsclient.Ping, false, nil), 1002, ""},
 		{"a piece of nothing", piece, 1002, ""},
 		{"a message within a message", of(begun, ping), 1002, ""},
 		{"a frame without a mask", []byte("\x81\x0d{\"op\":\"ping\"}"), 1002, ""},
-		{"a length below nothing", wire.Head(0x81, 1<<63), 1009, ""},
+		{"a length below nothing", wsclient.Head(0x81, 1<<63), 1009, ""},
 		refused("no JSON", `{"op":`),
 		refused("no object", `["ping"]`),
 		refused("two objects", `{"op":"ping"}{"op":"ping"}`),
@@ -78,7 +78,7 @@ func manyChannels(n int) string {
 }
 
 // until reads until a text with these words came.
-func until(c *wire.Conn, words string, within time.Duration) error {
+func until(c *wsclient.Conn, words string, within time.Duration) error {
 	for end := time.Now().Add(within); ; {
 		_, text, err := c.Next(time.Until(end))
 		if err != nil {
@@ -100,7 +100,7 @@ func (v *vandal) tooMany(ctx context.Context) error {
 	key := "Authorization: Bearer " + string(ops[0].Keys[0])
 	const perKey = 5
 	v.judge("the 6th connection of a key", v.full(ctx, perKey, func(int) net.IP { return v.home() }, key))
-	var open []*wire.Conn
+	var open []*wsclient.Conn
 	defer func() { leave(open) }()
 	_, err = frame.Until(ctx, 20*time.Second, func() (bool, error) { // those before it are just being forgotten
 		c, err := v.host.dial.Open(ctx, v.home(), key)
@@ -113,7 +113,7 @@ func (v *vandal) tooMany(ctx context.Context) error {
 		return err
 	}
 	v.judge("the 6th connection of a key, by a frame", v.commit(ctx, mischief{
-		send: wire.Frame(wire.Text, true, []byte(`{"op":"auth","token":"`+string(ops[0].Keys[0])+`"}`)), code: 4029,
+		send: wsclient.Frame(wsclient.Text, true, []byte(`{"op":"auth","token":"`+string(ops[0].Keys[0])+`"}`)), code: 4029,
 	}))
 	return nil
 }
@@ -121,7 +121,7 @@ func (v *vandal) tooMany(ctx context.Context) error {
 // full opens as many as may be and one more, and sees that a place that is given back
 // can be had again.
 func (v *vandal) full(ctx context.Context, most int, from func(int) net.IP, lines ...string) error {
-	open := make([]*wire.Conn, most)
+	open := make([]*wsclient.Conn, most)
 	defer func() { leave(open) }()
 	for i := range open {
 		c, err := v.host.dial.Open(ctx, from(i), lines...)
@@ -131,7 +131,7 @@ func (v *vandal) full(ctx context.Context, most int, from func(int) net.IP, line
 		open[i] = c
 	}
 	c, err := v.host.dial.Open(ctx, from(most), lines...)
-	var no *wire.Refusal
+	var no *wsclient.Refusal
 	switch {
 	case err == nil:
 		c.Close()

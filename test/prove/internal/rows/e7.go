@@ -11,7 +11,7 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/wire"
+	"github.com/signalcast/signalcast/test/system/wsclient"
 )
 
 // e7 comes and goes in every way there is, and then looks whether anything of it is left
@@ -136,7 +136,7 @@ func (g *guests) home(i int) net.IP { return g.host.homes.at(i % g.env.Of(50, 10
 // kinds are the ways to come and go.
 func (g *guests) kinds() []func(ctx context.Context, i int) error {
 	all := `{"op":"subscribe","channels":["signals","market:` + g.market + `","wire"]}`
-	open := func(then func(c *wire.Conn) error, lines ...string) func(context.Context, int) error {
+	open := func(then func(c *wsclient.Conn) error, lines ...string) func(context.Context, int) error {
 		return func(ctx context.Context, i int) error {
 			c, err := g.host.dial.Open(ctx, g.home(i), lines...)
 			if err != nil {
@@ -146,7 +146,7 @@ func (g *guests) kinds() []func(ctx context.Context, i int) error {
 			return then(c)
 		}
 	}
-	stream := func(path string, then func(c *wire.Conn) error) func(context.Context, int) error {
+	stream := func(path string, then func(c *wsclient.Conn) error) func(context.Context, int) error {
 		return func(ctx context.Context, i int) error {
 			c, err := g.host.dial.Stream(ctx, g.home(i), path)
 			if err != nil {
@@ -156,8 +156,8 @@ func (g *guests) kinds() []func(ctx context.Context, i int) error {
 			return then(c)
 		}
 	}
-	ends := func(code int, last []byte) func(c *wire.Conn) error {
-		return func(c *wire.Conn) error {
+	ends := func(code int, last []byte) func(c *wsclient.Conn) error {
+		return func(c *wsclient.Conn) error {
 			if err := c.Send(last); err != nil {
 				return err
 			}
@@ -168,21 +168,21 @@ func (g *guests) kinds() []func(ctx context.Context, i int) error {
 			return err
 		}
 	}
-	reset := func(c *wire.Conn) error { c.Reset(); return nil }
-	leave := func(*wire.Conn) error { return nil }
+	reset := func(c *wsclient.Conn) error { c.Reset(); return nil }
+	leave := func(*wsclient.Conn) error { return nil }
 	return []func(context.Context, int) error{
-		open(ends(1000, wire.Frame(wire.Bye, true, []byte("\x03\xe8")))),
+		open(ends(1000, wsclient.Frame(wsclient.Bye, true, []byte("\x03\xe8")))),
 		open(leave),
 		open(reset),
-		open(func(c *wire.Conn) error { return asked(c, all, `"channel":"wire"`) }),
-		open(func(c *wire.Conn) error { // in the midst of being told what it missed
+		open(func(c *wsclient.Conn) error { return asked(c, all, `"channel":"wire"`) }),
+		open(func(c *wsclient.Conn) error { // in the midst of being told what it missed
 			err := c.Say(`{"op":"subscribe","channels":["signals"],"since":{"signals":0}}`)
 			c.Reset()
 			return err
 		}),
-		open(func(c *wire.Conn) error { return c.Send(wire.Head(0x81, 5000)) }), // in the midst of a frame
-		open(ends(1003, wire.Frame(wire.Binary, true, nil))),
-		open(func(c *wire.Conn) error { return c.HalfClose() }),
+		open(func(c *wsclient.Conn) error { return c.Send(wsclient.Head(0x81, 5000)) }), // in the midst of a frame
+		open(ends(1003, wsclient.Frame(wsclient.Binary, true, nil))),
+		open(func(c *wsclient.Conn) error { return c.HalfClose() }),
 		stream("/api/v1/feed/stream?channels=signals,market:"+g.market, leave),
 		stream("/api/v1/feed/stream?channels=signals,wire&since=0", reset),
 		g.keyed,
@@ -195,7 +195,7 @@ func (g *guests) kinds() []func(ctx context.Context, i int) error {
 func (g *guests) keyed(ctx context.Context, i int) error {
 	key := g.ops[i/13%len(g.ops)].Keys[0]
 	c, err := g.host.dial.Open(ctx, g.home(i), "Authorization: Bearer "+string(key))
-	var no *wire.Refusal
+	var no *wsclient.Refusal
 	if errors.As(err, &no) && (no.Status == http.StatusTooManyRequests || no.Status == http.StatusServiceUnavailable) {
 		return nil // five are enough, and a busy database is none of this row's
 	}
@@ -209,7 +209,7 @@ func (g *guests) keyed(ctx context.Context, i int) error {
 // refused is not let in.
 func (g *guests) refused(ctx context.Context, i int) error {
 	_, err := g.host.dial.Open(ctx, g.home(i), "Authorization: Bearer nobody")
-	var no *wire.Refusal
+	var no *wsclient.Refusal
 	if !errors.As(err, &no) || no.Status != http.StatusUnauthorized {
 		return fmt.Errorf("nobody is let in: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/wire"
+	"github.com/signalcast/signalcast/test/system/wsclient"
 )
 
 // e8 comes from every kind of origin with the cookies of somebody who is signed in, and
@@ -180,12 +180,12 @@ func (p *pages) refusal(ctx context.Context, path string, stream bool, lines ...
 	d.Path = path
 	open := d.Open
 	if stream {
-		open = func(ctx context.Context, from net.IP, lines ...string) (*wire.Conn, error) {
+		open = func(ctx context.Context, from net.IP, lines ...string) (*wsclient.Conn, error) {
 			return d.Stream(ctx, from, path, lines...)
 		}
 	}
 	c, err := open(ctx, p.host.homes.of(p.n), lines...)
-	var no *wire.Refusal
+	var no *wsclient.Refusal
 	switch {
 	case err == nil:
 		c.Close()

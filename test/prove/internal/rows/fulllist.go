@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/hear"
+	"github.com/signalcast/signalcast/test/system/feedclient"
 )
 
 // happened is one event of the feed as the database has it.
 type happened struct {
-	hear.Told
+	feedclient.Told
 	kind, market, lane, handle string
 }
 
@@ -45,7 +45,7 @@ func readFull(ctx context.Context, env *frame.Env, after int64) (fullList, error
 		if err := rows.Scan(&h.Seq, &h.kind, &h.market, &h.lane, &h.handle, &data); err != nil {
 			return nil, err
 		}
-		h.Sum = hear.Sum(h.kind, []byte(data))
+		h.Sum = feedclient.Sum(h.kind, []byte(data))
 		list = append(list, h)
 	}
 	return list, rows.Err()
@@ -67,7 +67,7 @@ func (h *happened) on(channel string) bool {
 	signal := strings.HasPrefix(h.kind, "signal.")
 	kind, name, _ := strings.Cut(channel, ":")
 	switch {
-	case channel == hear.Everything:
+	case channel == feedclient.Everything:
 		return true
 	case channel == "signals":
 		return signal
@@ -83,7 +83,7 @@ func (h *happened) on(channel string) bool {
 	return false
 }
 
-func (l fullList) of(channel string, since int64) (out []hear.Told) {
+func (l fullList) of(channel string, since int64) (out []feedclient.Told) {
 	for i := range l {
 		if l[i].Seq > since && l[i].on(channel) {
 			out = append(out, l[i].Told)
@@ -106,7 +106,7 @@ func (r *reckoning) add(o reckoning) {
 }
 
 // reckon compares what a reader was told on one channel with the full list of it.
-func reckon(want, got []hear.Told) reckoning {
+func reckon(want, got []feedclient.Told) reckoning {
 	r := reckoning{want: len(want)}
 	due := make(map[int64]uint64, len(want))
 	for _, t := range want {
@@ -136,13 +136,13 @@ func reckon(want, got []hear.Told) reckoning {
 }
 
 // audience is many readers of one feed.
-type audience []*hear.Reader
+type audience []*feedclient.Reader
 
 // arrived waits until every reader has the last event of each of its channels, and tells
 // how many have not.
 func (a audience) arrived(ctx context.Context, full fullList, within time.Duration) (late int, err error) {
 	last := map[string]int64{}
-	due := func(r *hear.Reader, channel string) int64 {
+	due := func(r *feedclient.Reader, channel string) int64 {
 		if _, known := last[channel]; !known {
 			last[channel] = 0
 			if all := full.of(channel, 0); len(all) > 0 {

@@ -3,21 +3,21 @@ package rows
 import (
 	"testing"
 
-	"github.com/signalcast/signalcast/test/prove/internal/hear"
+	"github.com/signalcast/signalcast/test/system/feedclient"
 )
 
 func TestReckon(t *testing.T) {
 	t.Parallel()
-	tell := func(seqs ...int64) (out []hear.Told) {
+	tell := func(seqs ...int64) (out []feedclient.Told) {
 		for _, seq := range seqs {
-			out = append(out, hear.Told{Seq: seq, Sum: uint64(10 * seq)})
+			out = append(out, feedclient.Told{Seq: seq, Sum: uint64(10 * seq)})
 		}
 		return out
 	}
 	other := tell(1, 2, 3)
 	other[1].Sum++
 	for name, c := range map[string]struct {
-		got  []hear.Told
+		got  []feedclient.Told
 		want reckoning
 	}{
 		"all":           {tell(1, 2, 3), reckoning{want: 3}},
@@ -43,13 +43,13 @@ func TestOnChannels(t *testing.T) {
 	for channel, want := range map[string][3]bool{
 		"signals": {true, true, false}, "signals:lane:MUSIC": {true, true, false}, "signals:lane:TECH": {},
 		"market:1": {true, true, true}, "market:2": {}, "operator:mara": {true, false, false}, "operator:tide": {},
-		"resolutions": {false, false, true}, hear.Everything: {true, true, true}, "live": {},
+		"resolutions": {false, false, true}, feedclient.Everything: {true, true, true}, "live": {},
 	} {
 		if got := [3]bool{filed.on(channel), added.on(channel), decided.on(channel)}; got != want {
 			t.Errorf("%s: %v, want %v", channel, got, want)
 		}
 	}
-	if list := (fullList{{Told: hear.Told{Seq: 4}}, {Told: hear.Told{Seq: 6}}, {Told: hear.Told{Seq: 6}}}); list.broken(3) != 2 || list.broken(2) != 3 {
+	if list := (fullList{{Told: feedclient.Told{Seq: 4}}, {Told: feedclient.Told{Seq: 6}}, {Told: feedclient.Told{Seq: 6}}}); list.broken(3) != 2 || list.broken(2) != 3 {
 		t.Error("numbers that do not follow each other are not counted")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // g10 asks every door of the protocol with every set of permissions of both kinds
@@ -21,7 +21,7 @@ var g10 = frame.Row{
 	Fault: frame.Fault{What: "a scope that is missing is not missed"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ var g10 = frame.Row{
 				return nil, err
 			}
 		}
-		var doors, old []*described.Operation
+		var doors, old []*openapi.Operation
 		for _, op := range doc.Operations {
 			switch _, scoped := needs[op.Name()]; {
 			case scoped:

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // g6 has everybody but the owner ask for what somebody owns, under its true name and
@@ -20,7 +20,7 @@ var g6 = frame.Row{
 	Fault: frame.Fault{What: "an app ends the grants of other apps"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -246,7 +246,7 @@ func (d ownDoor) at(env *frame.Env, i int, name string, as client.Credential) cl
 }
 
 // whole wants every described route that names an object of somebody among the doors.
-func (b *burglary) whole(doc *described.Document) {
+func (b *burglary) whole(doc *openapi.Document) {
 	var known []string
 	for _, d := range b.doors() {
 		known = append(known, d.op)

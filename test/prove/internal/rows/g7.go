@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // g7 brings every kind of credential to every route. The routes are those that the
@@ -20,7 +20,7 @@ var g7 = frame.Row{
 	Fault: frame.Fault{What: "the admin secret is taken from the address, too"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ var g7 = frame.Row{
 var parameter = regexp.MustCompile(`:(\w+)`)
 
 // sameRoutes wants the tables of the running services to be the description.
-func sameRoutes(ctx context.Context, env *frame.Env, doc *described.Document, seen *frame.Seen) (int, error) {
+func sameRoutes(ctx context.Context, env *frame.Env, doc *openapi.Document, seen *frame.Seen) (int, error) {
 	missing := map[string]bool{}
 	for _, op := range doc.Operations {
 		missing[op.Name()] = true
@@ -91,7 +91,7 @@ func sameRoutes(ctx context.Context, env *frame.Env, doc *described.Document, se
 }
 
 // try brings every pass to every door.
-func (r *ring) try(ctx context.Context, env *frame.Env, ops []*described.Operation, seen *frame.Seen) (cells, good int) {
+func (r *ring) try(ctx context.Context, env *frame.Env, ops []*openapi.Operation, seen *frame.Seen) (cells, good int) {
 	var fine atomic.Int64
 	frame.Each(len(ops), 6, func(n int) {
 		op := ops[n]
@@ -110,7 +110,7 @@ func (r *ring) try(ctx context.Context, env *frame.Env, ops []*described.Operati
 
 // cronWithBody: what a body says is for the administrators, so the scheduler's secret
 // beside one is none.
-func (r *ring) cronWithBody(ctx context.Context, env *frame.Env, doc *described.Document, seen *frame.Seen) (cells, good int) {
+func (r *ring) cronWithBody(ctx context.Context, env *frame.Env, doc *openapi.Document, seen *frame.Seen) (cells, good int) {
 	for i, op := range doc.Operations {
 		if !op.Takes("cronSecret") || op.Body() == nil {
 			continue

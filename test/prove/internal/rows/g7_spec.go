@@ -4,40 +4,40 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // accepted is the specification's table of credentials: where each is accepted.
-var accepted = map[string]func(op *described.Operation) bool{
-	"operatorKey": func(op *described.Operation) bool {
+var accepted = map[string]func(op *openapi.Operation) bool{
+	"operatorKey": func(op *openapi.Operation) bool {
 		write := op.Method != "GET" && op.Host == "hub"
 		return write || underProtocol(op.Path) || op.Host == "api" || op.Path == "/api/network/field-record/me" ||
 			op.Path == "/api/streamer/me" || op.Path == "/api/streamer/analytics"
 	},
 	"sessionId":        firstParty,
 	"sessionSignature": firstParty,
-	"identityToken": func(op *described.Operation) bool { // key management, sign-in, stream provisioning
+	"identityToken": func(op *openapi.Operation) bool { // key management, sign-in, stream provisioning
 		return strings.HasPrefix(op.Path, "/api/dev/") || op.Path == "/api/auth/privy" || op.Path == "/api/streamer/stream" ||
 			op.Host == "api" && op.Path == "/api/v1/agent/keys"
 	},
-	"developerToken": func(op *described.Operation) bool {
+	"developerToken": func(op *openapi.Operation) bool {
 		return op.Path == "/dev" || strings.HasPrefix(op.Path, "/dev/keys") || strings.HasPrefix(op.Path, "/dev/apps") || op.Path == "/dev/signers/revoke" || op.Path == "/dev/stream"
 	},
-	"appToken":       func(op *described.Operation) bool { return op.Host == "hub" && underProtocol(op.Path) },
-	"appCredentials": func(op *described.Operation) bool { return strings.HasPrefix(op.Path, protocolPath+"/oauth/") },
-	"adminSecret": func(op *described.Operation) bool {
+	"appToken":       func(op *openapi.Operation) bool { return op.Host == "hub" && underProtocol(op.Path) },
+	"appCredentials": func(op *openapi.Operation) bool { return strings.HasPrefix(op.Path, protocolPath+"/oauth/") },
+	"adminSecret": func(op *openapi.Operation) bool {
 		return strings.HasPrefix(op.Path, "/api/admin/") || strings.HasPrefix(op.Path, "/api/resolution/") && op.Method == "POST" ||
 			op.Path == "/api/broadcast/preempt" || op.Path == "/api/streamer/analytics" || strings.HasPrefix(op.Path, stationsPath+"/{stationId}") ||
 			op.Path == "/api/v1/markets/{marketId}/lane" || strings.HasPrefix(op.Path, "/api/v1/users/{handle}/")
 	},
-	"cronSecret": func(op *described.Operation) bool {
+	"cronSecret": func(op *openapi.Operation) bool {
 		return op.Path == "/api/admin/resolve-signals" || op.Path == "/api/admin/daily-digest" && op.Method == "POST"
 	},
 }
 
 // firstParty is every surface of our own app: the protocol never reads a cookie.
-func firstParty(op *described.Operation) bool { return op.Host == "hub" && !underProtocol(op.Path) }
+func firstParty(op *openapi.Operation) bool { return op.Host == "hub" && !underProtocol(op.Path) }
 
 // auth is the column "auth" of the specification's tables, and of those of the
 // protocol's routes, for everything that a credential opens or that changes
@@ -167,7 +167,7 @@ var schemeWords = map[string]string{
 }
 
 // agrees holds the description against the specification.
-func agrees(doc *described.Document, seen *frame.Seen) {
+func agrees(doc *openapi.Document, seen *frame.Seen) {
 	table := map[string]string{}
 	for line := range strings.SplitSeq(strings.TrimSpace(auth), "\n") {
 		words := strings.Fields(line)

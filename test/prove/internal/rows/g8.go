@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // g8 adds to every body what is not the sender's to say, one member at a time and all
@@ -24,7 +24,7 @@ var g8 = frame.Row{
 	Fault: frame.Fault{What: "a handle is taken from the body of a sign-in"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +125,7 @@ const (
 )
 
 // theirs are members that no sender sets, with values that tell.
-func (i *intruder) theirs(op *described.Operation) map[string]any {
+func (i *intruder) theirs(op *openapi.Operation) map[string]any {
 	all := map[string]any{
 		"handle": i.victim.Handle, "privyId": planted + "-privy", "providerId": planted + "-provider", "score": 987654321, "status": "WON", "outcome": "YES",
 		"createdAt": plantedDay + "T04:05:06.000Z", "resolvedAt": plantedDay + "T04:05:06.000Z", "operatorType": "system_bot", "tier": "enterprise",
@@ -149,7 +149,7 @@ func (i *intruder) theirs(op *described.Operation) map[string]any {
 }
 
 // at sends a body with each of the members, and then with all.
-func (i *intruder) at(ctx context.Context, op *described.Operation) error {
+func (i *intruder) at(ctx context.Context, op *openapi.Operation) error {
 	before, err := i.victim.holds(ctx, i.env)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (i *intruder) at(ctx context.Context, op *described.Operation) error {
 }
 
 // request is a right one.
-func (i *intruder) request(ctx context.Context, op *described.Operation, n int) (q client.Request, known bool, err error) {
+func (i *intruder) request(ctx context.Context, op *openapi.Operation, n int) (q client.Request, known bool, err error) {
 	e := i.me
 	key := client.Credential(e.keys[n/2%len(e.keys)].Key) // each at every hub
 	as, body := client.Credential(nil), map[string]any(nil)
@@ -282,7 +282,7 @@ func toolCall(tool string, arguments map[string]any) map[string]any {
 }
 
 // rest are the doors of administrators and of signers.
-func (i *intruder) rest(op *described.Operation, key client.Credential, market string) (client.Credential, map[string]any) {
+func (i *intruder) rest(op *openapi.Operation, key client.Credential, market string) (client.Credential, map[string]any) {
 	admin := i.env.Admin()
 	switch op.Method + " " + op.Path {
 	case "POST /api/admin/markets":

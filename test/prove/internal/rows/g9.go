@@ -21,9 +21,9 @@ import (
 	"sync"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 	"github.com/signalcast/signalcast/test/prove/stack"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // showRaw are the two routes that show raw provider ids, as the specification wants.
@@ -146,7 +146,7 @@ func (ids *identities) look(route string, text []byte) {
 // crawl reads every route that anybody may read, with the objects of people and with
 // objects that do not exist, the pages, the files and the live feed.
 func crawl(ctx context.Context, env *frame.Env, seen *frame.Seen, s *seeds, ids *identities) (int, error) {
-	doc, err := described.Load(env.Root)
+	doc, err := openapi.Load(env.Root)
 	if err != nil {
 		return 0, err
 	}
@@ -256,7 +256,7 @@ func silent(env *frame.Env, seen *frame.Seen) error {
 }
 
 // justNow reads the objects that are listed just now.
-func justNow(ctx context.Context, env *frame.Env, doc *described.Document) (out []read) {
+func justNow(ctx context.Context, env *frame.Env, doc *openapi.Document) (out []read) {
 	for _, list := range []struct{ from, member, path string }{
 		{env.Hub(0) + "/api/situations", "eventKey", "/s/{eventKey}"}, {env.Stack.API + "/api/aura/top", "marketId", "/api/aura/score?marketId="},
 	} {

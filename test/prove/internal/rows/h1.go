@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // h1 asks every path in every method as a page of every kind of site would. What such
@@ -21,7 +21,7 @@ var h1 = frame.Row{
 	Fault: frame.Fault{What: "a path that may be read may be written from anywhere, too"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -30,12 +30,12 @@ var h1 = frame.Row{
 			return nil, err
 		}
 		v := visits{env: env, seen: seen, ring: r, read: map[string]bool{}}
-		var paths []*described.Operation // one for each path of a host
+		var paths []*openapi.Operation // one for each path of a host
 		for _, op := range doc.Operations {
 			if op.Method == http.MethodGet && op.Public() {
 				v.read[op.Host+op.Path] = true
 			}
-			if !slices.ContainsFunc(paths, func(p *described.Operation) bool { return p.Host == op.Host && p.Path == op.Path }) {
+			if !slices.ContainsFunc(paths, func(p *openapi.Operation) bool { return p.Host == op.Host && p.Path == op.Path }) {
 				paths = append(paths, op)
 			}
 		}
@@ -90,7 +90,7 @@ func (v *visits) class(host, path, method string) string {
 }
 
 // path asks one path in each method as each site.
-func (v *visits) path(ctx context.Context, op *described.Operation, i int) {
+func (v *visits) path(ctx context.Context, op *openapi.Operation, i int) {
 	if holds(op) { // of which rows E tell
 		return
 	}
@@ -192,7 +192,7 @@ func (v *visits) tricks(ctx context.Context) (n int) {
 }
 
 // agrees holds what the description says of its operations against the lists.
-func (v *visits) agrees(doc *described.Document) {
+func (v *visits) agrees(doc *openapi.Document) {
 	for _, op := range doc.Operations {
 		if holds(op) || health(op) { // told of in words
 			continue

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // h3 sends the cookies of a person to every route of the protocol. Those that want a
@@ -18,7 +18,7 @@ var h3 = frame.Row{
 	Fault: frame.Fault{What: "the protocol's routes take sessions"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (j *jar) cookies(e *estate) map[string]client.Credential {
 }
 
 // noted looks at what every answer has to be like.
-func (j *jar) noted(op *described.Operation, a client.Answer) client.Answer {
+func (j *jar) noted(op *openapi.Operation, a client.Answer) client.Answer {
 	if set := a.Header.Values("Set-Cookie"); len(set) > 0 {
 		j.set += len(set)
 		j.seen.Wrong("%s sets a cookie: %.80s", op.Name(), set[0])
@@ -88,7 +88,7 @@ func (j *jar) noted(op *described.Operation, a client.Answer) client.Answer {
 }
 
 // empty holds an answer to cookies alone against one to nothing.
-func (j *jar) empty(ctx context.Context, op *described.Operation, e *estate) {
+func (j *jar) empty(ctx context.Context, op *openapi.Operation, e *estate) {
 	bare := j.noted(op, j.ring.knock(ctx, j.env, op, pass{name: "nothing"}, 0))
 	i := 0
 	for name, as := range j.cookies(e) {
@@ -112,7 +112,7 @@ func (j *jar) empty(ctx context.Context, op *described.Operation, e *estate) {
 
 // beside sends somebody's token with the cookies of somebody else: it is as if the
 // token had come alone.
-func (j *jar) beside(ctx context.Context, op *described.Operation, e *estate) {
+func (j *jar) beside(ctx context.Context, op *openapi.Operation, e *estate) {
 	for _, p := range j.ring.passes {
 		if p.name != "a key" && p.name != "an app's token" {
 			continue

@@ -12,9 +12,9 @@ import (
 
 	"github.com/signalcast/signalcast/test/hostile"
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/browse"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/browser"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // h4 makes a person of each hostile text: that is his name, what he says, what is on his
@@ -30,7 +30,7 @@ var h4 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		b, err := browse.Open(ctx)
+		b, err := browser.Open(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ type victim struct {
 }
 
 // alarm makes sure that the canary and the policy can be heard.
-func alarm(b *browse.Browser, env *frame.Env) error {
+func alarm(b *browser.Browser, env *frame.Env) error {
 	tab, err := b.Open()
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func clip(text string, n int) string {
 }
 
 // look opens every page that shows a victim, and waits until it shows him.
-func (s *stageFright) look(ctx context.Context, tab *browse.Tab, v victim) {
+func (s *stageFright) look(ctx context.Context, tab *browser.Tab, v victim) {
 	for _, p := range []struct{ path, selector string }{
 		{"/receipts/" + v.signal, "blockquote"},
 		{"/m/" + v.market, "h1"},
@@ -229,7 +229,7 @@ func (s *stageFright) policy(ctx context.Context, path string) {
 
 // sniffed asks every public read and looks whether a browser may guess what it is.
 func (s *stageFright) sniffed(ctx context.Context) (int, error) {
-	doc, err := described.Load(s.env.Root)
+	doc, err := openapi.Load(s.env.Root)
 	if err != nil {
 		return 0, err
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // h5 puts the ends of lines and headers of its own into every text that a route takes,
@@ -23,7 +23,7 @@ var h5 = frame.Row{
 	Fault: frame.Fault{What: "pages link to the host that the request names"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ var h5 = frame.Row{
 		for i := range ops {
 			s.keys = append(s.keys, ops[i].Keys...)
 		}
-		var list []*described.Operation
+		var list []*openapi.Operation
 		for _, op := range doc.Operations {
 			if !holds(op) && !health(op) {
 				list = append(list, op)
@@ -102,7 +102,7 @@ type splits struct {
 }
 
 // operation asks one door for what exists, then with a bad text in each place.
-func (s *splits) operation(ctx context.Context, op *described.Operation, n int) {
+func (s *splits) operation(ctx context.Context, op *openapi.Operation, n int) {
 	host := hostOf(s.env, op.Host, n)
 	real := s.ring.path(op)
 	if op.Method == http.MethodGet {
@@ -122,7 +122,7 @@ func (s *splits) operation(ctx context.Context, op *described.Operation, n int) 
 			s.ask(ctx, op, client.Request{Method: op.Method, URL: host + s.filled(path)})
 		}
 	}
-	for i, at := range described.Texts(op.Body()) {
+	for i, at := range openapi.Texts(op.Body()) {
 		text := breaks[(n+i)%8] // no host: what people say of themselves is theirs to say
 		q := client.Request{Method: op.Method, URL: host + real, Header: http.Header{}}
 		if op.Form() {
@@ -149,7 +149,7 @@ func (s *splits) some(n int) []string {
 }
 
 // placed is a body with a text in one place.
-func placed(at described.Place, text string) any {
+func placed(at openapi.Place, text string) any {
 	if len(at) == 0 {
 		return text
 	}
@@ -161,7 +161,7 @@ func placed(at described.Place, text string) any {
 }
 
 // credential is one that the door takes.
-func (s *splits) credential(op *described.Operation) client.Credential {
+func (s *splits) credential(op *openapi.Operation) client.Credential {
 	switch {
 	case op.Takes("operatorKey"):
 		return s.keys[int(s.next.Add(1))%len(s.keys)]
@@ -175,7 +175,7 @@ func (s *splits) credential(op *described.Operation) client.Credential {
 	return nil
 }
 
-func (s *splits) ask(ctx context.Context, op *described.Operation, q client.Request) {
+func (s *splits) ask(ctx context.Context, op *openapi.Operation, q client.Request) {
 	if op.Path == "/api/admin/daily-digest" || op.Path == "/api/auth/privy" && op.Method == http.MethodDelete {
 		return // it would send letters, or end the session of this row
 	}
@@ -202,7 +202,7 @@ func (s *splits) ask(ctx context.Context, op *described.Operation, q client.Requ
 }
 
 // judge looks for what was planted.
-func (s *splits) judge(op *described.Operation, q client.Request, a client.Answer) {
+func (s *splits) judge(op *openapi.Operation, q client.Request, a client.Answer) {
 	for name, values := range a.Header {
 		told := strings.Join(values, " ")
 		if name == evilHeader || strings.ContainsAny(told, "\r\n\x00") || strings.Contains(told, evilHeader) {

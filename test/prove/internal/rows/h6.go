@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // h6 looks at what a cache between us and others is told. Whatever was answered to
@@ -21,7 +21,7 @@ var h6 = frame.Row{
 	Fault: frame.Fault{What: "an answer to a session is kept for everybody"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -31,7 +31,7 @@ var h6 = frame.Row{
 		}
 		s := shelf{env: env, seen: seen, ring: r}
 		rest, signOuts := signOutsLast(consentFirst(doc.Operations))
-		for _, ops := range [][]*described.Operation{rest, signOuts} {
+		for _, ops := range [][]*openapi.Operation{rest, signOuts} {
 			frame.Each(len(ops), 6, func(n int) { s.operation(ctx, ops[n], n) })
 		}
 		if err := s.broken(ctx, doc); err != nil {
@@ -57,7 +57,7 @@ type shelf struct {
 }
 
 // operation asks one door with each pass.
-func (s *shelf) operation(ctx context.Context, op *described.Operation, n int) {
+func (s *shelf) operation(ctx context.Context, op *openapi.Operation, n int) {
 	if holds(op) {
 		return
 	}
@@ -73,7 +73,7 @@ func (s *shelf) operation(ctx context.Context, op *described.Operation, n int) {
 
 // personal tells whether an answer is somebody's: to a write, to whoever was let in as
 // somebody, a refusal of a credential or of too many requests, a failure.
-func (s *shelf) personal(op *described.Operation, p pass, a client.Answer) bool {
+func (s *shelf) personal(op *openapi.Operation, p pass, a client.Answer) bool {
 	switch {
 	case op.Gone():
 		return false
@@ -87,7 +87,7 @@ func (s *shelf) personal(op *described.Operation, p pass, a client.Answer) bool 
 	return slices.ContainsFunc(p.takes, op.Takes) && p.at(op) == letIn // it knows who asks
 }
 
-func (s *shelf) judge(op *described.Operation, with string, personal bool, a client.Answer) {
+func (s *shelf) judge(op *openapi.Operation, with string, personal bool, a client.Answer) {
 	told := a.Header.Get("Cache-Control")
 	if !personal {
 		s.shared.Add(1)
@@ -103,7 +103,7 @@ func (s *shelf) judge(op *described.Operation, with string, personal bool, a cli
 
 // broken reads everything while the databases stand still: a failure, and what
 // was answered for want of something better, is kept by nobody.
-func (s *shelf) broken(ctx context.Context, doc *described.Document) error {
+func (s *shelf) broken(ctx context.Context, doc *openapi.Document) error {
 	if s.env.Size == frame.Small {
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // h7 asks for every page, as somebody and as nobody, whole and refused, and looks at who
@@ -22,7 +22,7 @@ var h7 = frame.Row{
 	Fault: frame.Fault{What: "any site may frame any page"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ var h7 = frame.Row{
 			return nil, err
 		}
 		w := windows{env: env, seen: seen, person: p, market: ids[0]}
-		var pages []*described.Operation
+		var pages []*openapi.Operation
 		for _, op := range doc.Operations {
 			if op.Host == "hub" && op.Method == http.MethodGet && !holds(op) && !health(op) {
 				pages = append(pages, op)
@@ -70,7 +70,7 @@ type windows struct {
 }
 
 // page asks a route in every way that gives another page.
-func (w *windows) page(ctx context.Context, op *described.Operation, i int) {
+func (w *windows) page(ctx context.Context, op *openapi.Operation, i int) {
 	for _, as := range []client.Credential{nil, w.person.session} {
 		for _, real := range []bool{true, false} {
 			q := client.Request{URL: w.env.Hub(i) + w.address(op.Path, real), As: as, Header: http.Header{"Accept": {"text/html"}}}

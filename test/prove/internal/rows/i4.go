@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // i4 puts the address of a canary into every text that a caller can send, and
@@ -23,7 +23,7 @@ var i4 = frame.Row{
 	Fault: frame.Fault{What: "the proof of a claim is looked up"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ const moreKeys = 2
 
 // offer puts the address into every text of a route, one at a time: in bodies of
 // what writes, in queries of what reads.
-func (b *bait) offer(ctx context.Context, op *described.Operation) {
+func (b *bait) offer(ctx context.Context, op *openapi.Operation) {
 	switch {
 	case op.Gone():
 	case op.Method == http.MethodGet:
@@ -121,7 +121,7 @@ func (b *bait) offer(ctx context.Context, op *described.Operation) {
 			}
 		}
 	case op.Body() != nil:
-		places, before := described.Texts(op.Body()), b.accepted
+		places, before := openapi.Texts(op.Body()), b.accepted
 		b.routes, b.places = b.routes+1, b.places+len(places)
 		for _, at := range places {
 			for _, scheme := range []string{"https", "http"} {
@@ -136,7 +136,7 @@ func (b *bait) offer(ctx context.Context, op *described.Operation) {
 }
 
 // as is whom a route lets in.
-func (b *bait) as(op *described.Operation, i int) client.Credential {
+func (b *bait) as(op *openapi.Operation, i int) client.Credential {
 	switch {
 	case op.Takes("adminSecret"):
 		return b.env.Admin()
@@ -151,7 +151,7 @@ func (b *bait) as(op *described.Operation, i int) client.Credential {
 }
 
 // path fills the path of a route: with what exists.
-func (b *bait) path(op *described.Operation, market string) string {
+func (b *bait) path(op *openapi.Operation, market string) string {
 	path := strings.NewReplacer("{marketId}", market, "{handle}", b.Handle, "{market}", market).Replace(op.Path)
 	id := b.signal
 	switch {
@@ -165,7 +165,7 @@ func (b *bait) path(op *described.Operation, market string) string {
 
 // write sends one body, good but for the address at a place; at none, it is in
 // every member that is meant for one or holds free words.
-func (b *bait) write(ctx context.Context, op *described.Operation, at described.Place, address string) {
+func (b *bait) write(ctx context.Context, op *openapi.Operation, at openapi.Place, address string) {
 	b.writes++
 	market, err := b.env.Client.Market(ctx, b.env.Hub(0), b.env.Admin(), fmt.Sprintf("Will bait %d be taken?", b.writes), 5000)
 	if err != nil {
@@ -207,7 +207,7 @@ func (b *bait) write(ctx context.Context, op *described.Operation, at described.
 }
 
 // get sends a query with the address in one parameter.
-func (b *bait) get(ctx context.Context, op *described.Operation, p described.Parameter) {
+func (b *bait) get(ctx context.Context, op *openapi.Operation, p openapi.Parameter) {
 	b.reads++
 	path, query := b.path(op, b.market), ""
 	switch p.In {

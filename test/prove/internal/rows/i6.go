@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // i6 makes requests out of the description, good ones, such that are wrong in one way,
@@ -21,7 +21,7 @@ var i6 = frame.Row{
 	Fault: frame.Fault{What: "errors have a member that nobody described"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -94,8 +94,8 @@ func (q *inquiry) gather(ctx context.Context) error {
 }
 
 // ask makes one request and tells whether its answer fits.
-func (q *inquiry) ask(ctx context.Context, doc *described.Document, op *described.Operation, r *rand.Rand, n int) bool {
-	care := described.Care(n % 3)
+func (q *inquiry) ask(ctx context.Context, doc *openapi.Document, op *openapi.Operation, r *rand.Rand, n int) bool {
+	care := openapi.Care(n % 3)
 	request := q.request(op, r, care, n)
 	a := q.env.Client.Do(ctx, request)
 	q.asked.Add(1)
@@ -119,7 +119,7 @@ func (q *inquiry) ask(ctx context.Context, doc *described.Document, op *describe
 
 // judge says what speaks against an answer; empty: nothing. What a service cannot do is
 // a fault here, where everything runs, unless the description names it.
-func (q *inquiry) judge(ctx context.Context, doc *described.Document, op *described.Operation, r client.Request, a client.Answer) string {
+func (q *inquiry) judge(ctx context.Context, doc *openapi.Document, op *openapi.Operation, r client.Request, a client.Answer) string {
 	switch {
 	case a.Err != nil:
 		return a.Err.Error()

@@ -11,14 +11,14 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // bounds holds the bodies of requests against the description in both directions: what it
 // rules out is refused, and what it allows is not refused for that.
-func (q *inquiry) bounds(ctx context.Context, doc *described.Document) (operations, edges int) {
-	var all []*described.Operation
+func (q *inquiry) bounds(ctx context.Context, doc *openapi.Document) (operations, edges int) {
+	var all []*openapi.Operation
 	for _, op := range doc.Operations {
 		if op.Body() != nil && !op.Form() && !unbound[op.Path] {
 			all = append(all, op)
@@ -49,7 +49,7 @@ func alternatives(s *openapi3.Schema) []*openapi3.Schema {
 }
 
 // around sends the bodies around a good one of an operation.
-func (q *inquiry) around(ctx context.Context, op *described.Operation, s *openapi3.Schema, name string) (sent int) {
+func (q *inquiry) around(ctx context.Context, op *openapi.Operation, s *openapi3.Schema, name string) (sent int) {
 	by, err := q.bodyWriter(ctx, op, name)
 	if err != nil {
 		q.seen.Wrong("%s: %v", op.Name(), err)
@@ -61,7 +61,7 @@ func (q *inquiry) around(ctx context.Context, op *described.Operation, s *openap
 		q.seen.Wrong("%s: a good body %s: %.200s", op.Name(), text(good), base)
 		return 1
 	}
-	for n, edge := range described.Edges(s, good) {
+	for n, edge := range openapi.Edges(s, good) {
 		sent++
 		q.asked.Add(1)
 		delete(edge.Body, otherName[edge.Field])
@@ -75,7 +75,7 @@ func (q *inquiry) around(ctx context.Context, op *described.Operation, s *openap
 
 // fits tells whether an answer to a body is what the description has of it: what is good is
 // not refused for that member, what is wrong is refused by a code of the contract.
-func fits(op *described.Operation, edge described.Edge, a client.Answer) bool {
+func fits(op *openapi.Operation, edge openapi.Edge, a client.Answer) bool {
 	field := a.Text("field")
 	about := field == edge.Field || strings.HasPrefix(field, edge.Field+".") || strings.HasPrefix(field, edge.Field+"[")
 	switch {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // unknownBearer is one that is no credential at all.
@@ -18,13 +18,13 @@ var unknownBearer = byBearer("a.b.c")
 
 // request makes a request of an operation. In a careful one everything is as described;
 // in the others one thing is not, in the path, in the query or in the body.
-func (q *inquiry) request(op *described.Operation, r *rand.Rand, care described.Care, n int) client.Request {
+func (q *inquiry) request(op *openapi.Operation, r *rand.Rand, care openapi.Care, n int) client.Request {
 	place := r.IntN(3) // path, query, body
-	kind := func(at int) described.Care {
+	kind := func(at int) openapi.Care {
 		if at == place {
 			return care
 		}
-		return described.Valid
+		return openapi.Valid
 	}
 	out := client.Request{
 		Method: op.Method, URL: hostOf(q.env, op.Host, n) + q.path(op, r, kind(0)), As: q.as(op, n),
@@ -44,9 +44,9 @@ func (q *inquiry) request(op *described.Operation, r *rand.Rand, care described.
 		}
 		return out
 	}
-	body := described.Generate(schema, r, kind(2))
+	body := openapi.Generate(schema, r, kind(2))
 	if members, ok := body.(map[string]any); ok && r.IntN(3) > 0 { // else nothing would be let through
-		if _, there := members["marketId"]; there && kind(2) == described.Valid {
+		if _, there := members["marketId"]; there && kind(2) == openapi.Valid {
 			members["marketId"] = q.market
 		}
 	}
@@ -72,7 +72,7 @@ func formOf(body any) url.Values {
 }
 
 // as is somebody whom an operation lets in; now and then nobody.
-func (q *inquiry) as(op *described.Operation, n int) client.Credential {
+func (q *inquiry) as(op *openapi.Operation, n int) client.Credential {
 	p := q.people[n%len(q.people)]
 	switch {
 	case n%7 == 5:
@@ -94,15 +94,15 @@ func (q *inquiry) as(op *described.Operation, n int) client.Credential {
 }
 
 // path fills the path: with what exists, with an unknown id, or with a nasty text.
-func (q *inquiry) path(op *described.Operation, r *rand.Rand, care described.Care) string {
+func (q *inquiry) path(op *openapi.Operation, r *rand.Rand, care openapi.Care) string {
 	known := map[string]string{"{marketId}": q.market, "{id}": q.signal, "{handle}": q.Handle, "{file}": "app.css", "{type}": "signal.create", "{kind}": "signal"}
 	parts := strings.Split(op.Path, "/")
 	for i, part := range parts {
 		switch {
 		case !strings.HasPrefix(part, "{"):
-		case care == described.Hostile:
-			parts[i] = url.PathEscape(described.Nasty[r.IntN(len(described.Nasty))])
-		case care == described.Near || known[part] == "":
+		case care == openapi.Hostile:
+			parts[i] = url.PathEscape(openapi.Nasty[r.IntN(len(openapi.Nasty))])
+		case care == openapi.Near || known[part] == "":
 			parts[i] = []string{noID, noKey, "x", "0", strings.ToUpper(q.Handle)}[r.IntN(5)]
 		default:
 			parts[i] = known[part]
@@ -112,15 +112,15 @@ func (q *inquiry) path(op *described.Operation, r *rand.Rand, care described.Car
 }
 
 // query gives the parameters of the query: each that must be there, and some others.
-func (q *inquiry) query(op *described.Operation, r *rand.Rand, care described.Care) string {
+func (q *inquiry) query(op *openapi.Operation, r *rand.Rand, care openapi.Care) string {
 	values := url.Values{}
 	for _, p := range op.Parameters() {
 		if p.In != "query" || !p.Required && r.IntN(2) == 0 {
 			continue
 		}
-		v := described.Generate(p.Schema, r, care)
+		v := openapi.Generate(p.Schema, r, care)
 		switch {
-		case care != described.Valid:
+		case care != openapi.Valid:
 		case p.Name == "marketId" || p.Name == "market" || p.Name == "market_id":
 			v = q.market
 		case p.Name == "handle":

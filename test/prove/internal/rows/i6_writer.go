@@ -14,8 +14,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // bodyWriter writes to one operation, with keys, apps and places that are nobody else's: what
@@ -39,7 +39,7 @@ var notHere = map[string]string{
 }
 
 // bodyWriter makes one, with what the operation needs.
-func (q *inquiry) bodyWriter(ctx context.Context, op *described.Operation, name string) (*bodyWriter, error) {
+func (q *inquiry) bodyWriter(ctx context.Context, op *openapi.Operation, name string) (*bodyWriter, error) {
 	keys := 1
 	if op.Takes("operatorKey") {
 		keys = 8
@@ -93,7 +93,7 @@ func (by *bodyWriter) ownApp(ctx context.Context) error {
 }
 
 // send writes a body; keys and apps take turns, as each has a limit.
-func (by *bodyWriter) send(ctx context.Context, op *described.Operation, body map[string]any, n int) client.Answer {
+func (by *bodyWriter) send(ctx context.Context, op *openapi.Operation, body map[string]any, n int) client.Answer {
 	r := client.Request{
 		Method: op.Method, URL: hostOf(by.env, op.Host, n), Timeout: 30 * time.Second,
 		Header: http.Header{"Accept": {"application/json"}, "Sec-Fetch-Site": {"same-origin"}},
@@ -122,11 +122,11 @@ func (by *bodyWriter) send(ctx context.Context, op *described.Operation, body ma
 
 // body is a good one: each member that must be there, as the description would have it, and
 // those that it cannot tell in full.
-func (by *bodyWriter) body(op *described.Operation, s *openapi3.Schema) map[string]any {
+func (by *bodyWriter) body(op *openapi.Operation, s *openapi3.Schema) map[string]any {
 	out := map[string]any{}
 	r := by.env.Rand("I6 body " + op.Name() + s.Title)
 	for _, name := range s.Required {
-		out[name] = described.Generate(s.Properties[name].Value, r, described.Valid)
+		out[name] = openapi.Generate(s.Properties[name].Value, r, openapi.Valid)
 	}
 	for name, v := range map[string]any{"marketId": by.market, "handle": by.Handle} {
 		if slices.Contains(s.Required, name) {

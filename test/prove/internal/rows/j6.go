@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // j6 shows a token of each scope to every route of the description, and then takes
@@ -21,7 +21,7 @@ var j6 = frame.Row{
 	Fault: frame.Fault{What: "a token opens what a key opens"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ var opened = map[string]string{
 type creep struct {
 	env    *frame.Env
 	seen   *frame.Seen
-	doc    *described.Document
+	doc    *openapi.Document
 	people []person
 	app    app
 	market []string
@@ -123,7 +123,7 @@ func (c *creep) walk(ctx context.Context, i int, scope string) error {
 }
 
 // request is one to a route, with a body that it would take.
-func (c *creep) request(op *described.Operation, i int) client.Request {
+func (c *creep) request(op *openapi.Operation, i int) client.Request {
 	path := strings.NewReplacer(
 		"{marketId}", c.market[0], "{id}", "0199f0a4-2222-7000-8000-000000000002", "{handle}", c.people[0].Handle,
 		"{grantId}", "0199f0a4-2222-7000-8000-000000000003", "{appId}", c.app.id, "{publicKey}", strings.Repeat("ab", 32),
@@ -144,7 +144,7 @@ func (c *creep) request(op *described.Operation, i int) client.Request {
 
 // judge holds one cell against what the token may do. A scope of no name is that of a
 // refresh token, which opens nothing.
-func (c *creep) judge(ctx context.Context, op *described.Operation, r client.Request, scope string) {
+func (c *creep) judge(ctx context.Context, op *openapi.Operation, r client.Request, scope string) {
 	a := c.env.Client.Do(ctx, r)
 	under, inside := strings.CutPrefix(op.Path, "/api/protocol/v1")
 	needs, opens := opened[op.Method+" "+under]

@@ -16,9 +16,9 @@ import (
 	"sync"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 	"github.com/signalcast/signalcast/test/prove/stack"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // l1 brings every kind of secret through every door, as it belongs and as it does not,
@@ -30,7 +30,7 @@ var l1 = frame.Row{
 	Fault: frame.Fault{What: "the log shows queries as they came"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func talkative(ctx context.Context, env *frame.Env) (hosts, metrics map[string]s
 			d.Stop()
 		}
 	})
-	for _, service := range described.Hosts {
+	for _, service := range openapi.Hosts {
 		addr, err := stack.FreeAddr()
 		if err != nil {
 			stop()
@@ -274,9 +274,9 @@ func (o *outputs) search(where, text string) {
 
 // drive brings every secret to every door: alone, broken, and beside a body that is
 // none. Every refusal is searched.
-func (o *outputs) drive(ctx context.Context, env *frame.Env, doc *described.Document, hosts map[string]string) int {
+func (o *outputs) drive(ctx context.Context, env *frame.Env, doc *openapi.Document, hosts map[string]string) int {
 	type one struct {
-		op     *described.Operation
+		op     *openapi.Operation
 		s      secret
 		broken bool
 	}

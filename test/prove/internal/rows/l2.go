@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // failuresAllowed is how many wrong secrets one address may bring in a minute.
@@ -27,7 +27,7 @@ var l2 = frame.Row{
 	Fault: frame.Fault{What: "of two secrets the first one counts"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +36,7 @@ var l2 = frame.Row{
 			return nil, err
 		}
 		defer side.Stop()
-		var doors []*described.Operation
+		var doors []*openapi.Operation
 		for _, op := range doc.Operations {
 			if op.Takes("adminSecret") || op.Takes("cronSecret") {
 				doors = append(doors, op)
@@ -107,7 +107,7 @@ func wrongSecrets(admin, cron string) (all []func(r *client.Request)) {
 const cronGuess = "Wr0ngGu3ssF0rTheScheduler-9kQ2vX7"
 
 // guess brings wrong secrets from many addresses to every door in turn.
-func guess(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string, doors []*described.Operation, n int) (tries, accepted int) {
+func guess(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string, doors []*openapi.Operation, n int) (tries, accepted int) {
 	ways := wrongSecrets(env.Stack.AdminSecret, env.Stack.CronSecret)
 	var taken atomic.Int64
 	frame.Each(n, abreast, func(i int) {
@@ -155,7 +155,7 @@ func tenWrong(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string)
 
 // adminActs does one act at every door with each secret that it takes, and gives the
 // request ids.
-func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string, doors []*described.Operation) (map[string]string, error) {
+func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string, doors []*openapi.Operation) (map[string]string, error) {
 	ids, err := markets(ctx, env, "L2", 3)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func adminActs(ctx context.Context, env *frame.Env, seen *frame.Seen, hub string
 		"POST /api/admin/moderation": map[string]any{"kind": "profile", "id": p.Handle, "action": "show", "reason": "checked"},
 	}
 	acts := map[string]string{}
-	do := func(op *described.Operation, name string, r client.Request) {
+	do := func(op *openapi.Operation, name string, r client.Request) {
 		id := uuid.NewString()
 		r.Method, r.Header = op.Method, http.Header{"X-Request-Id": {id}}
 		a := env.Client.Do(ctx, r)

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/leaks"
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/secretscan"
 )
 
 // leaky is the history that is read, unless a fault has put another in its place.
@@ -37,7 +37,7 @@ var l3 = frame.Row{
 		if err != nil {
 			return nil, err
 		}
-		s, root := leaks.New(secrets), found.(string)
+		s, root := secretscan.New(secrets), found.(string)
 		objects, err := s.History(ctx, root)
 		if err != nil {
 			return nil, err
@@ -110,12 +110,12 @@ var copies = regexp.MustCompile(`(?m)^(?:COPY|ADD)\s+(?:--\S+\s+)*(\S+)`)
 
 // lookAtImages reads what goes into the images: their programs, and the certificates that they
 // trust. All else that they copy is in the history.
-func lookAtImages(ctx context.Context, env *frame.Env, seen *frame.Seen, s *leaks.Search) (n int, err error) {
-	made, err := images(ctx, env, described.Hosts)
+func lookAtImages(ctx context.Context, env *frame.Env, seen *frame.Seen, s *secretscan.Search) (n int, err error) {
+	made, err := images(ctx, env, openapi.Hosts)
 	if err != nil {
 		return 0, err
 	}
-	for _, service := range described.Hosts {
+	for _, service := range openapi.Hosts {
 		raw, err := os.ReadFile(filepath.Join(made.bin, service))
 		if err != nil {
 			return 0, err

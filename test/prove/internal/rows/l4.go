@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 const (
@@ -46,7 +46,7 @@ var l4 = frame.Row{
 	}},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		services := described.Hosts[:env.Of(1, 3, 3)]
+		services := openapi.Hosts[:env.Of(1, 3, 3)]
 		one, err := images(ctx, env, services)
 		if err != nil {
 			return nil, err

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 	"github.com/signalcast/signalcast/test/prove/stack"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // l5 has compose.yaml checked, and runs the services as it says, twice: their images in
@@ -38,7 +38,7 @@ var l5 = frame.Row{
 				return nil, err
 			}
 		}
-		services := described.Hosts[:env.Of(1, 3, 3)]
+		services := openapi.Hosts[:env.Of(1, 3, 3)]
 		parts, err := readCompose(ctx, env, services)
 		if err != nil {
 			return nil, err

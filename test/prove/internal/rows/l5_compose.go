@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/test/prove/internal/engine"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/container"
 )
 
 const composeFile = "compose.yaml"
@@ -137,7 +137,7 @@ func (p part) targets() (targets []string) {
 
 // container is the same as an engine is asked for it, but for the networks: it stands on
 // the network of this machine, where the database is.
-func (p part) container(settings map[string]string) (engine.Config, engine.Host, error) {
+func (p part) container(settings map[string]string) (container.Config, container.Host, error) {
 	var wrong error
 	lasting := func(text string) time.Duration {
 		d, err := time.ParseDuration(text)
@@ -147,9 +147,9 @@ func (p part) container(settings map[string]string) (engine.Config, engine.Host,
 		return d
 	}
 	grace := int(lasting(p.Grace).Seconds())
-	config := engine.Config{
+	config := container.Config{
 		Image: p.Image, User: p.User, Cmd: p.Command, StopTimeout: &grace,
-		Healthcheck: &engine.Health{
+		Healthcheck: &container.Health{
 			Test: p.Health.Test, Retries: p.Health.Retries,
 			Interval: lasting(p.Health.Interval), Timeout: lasting(p.Health.Timeout), StartPeriod: lasting(p.Health.StartPeriod),
 		},
@@ -157,17 +157,17 @@ func (p part) container(settings map[string]string) (engine.Config, engine.Host,
 	for name, value := range settings {
 		config.Env = append(config.Env, name+"="+value)
 	}
-	host := engine.Host{
+	host := container.Host{
 		NetworkMode: "host", ReadonlyRootfs: p.ReadOnly, Init: p.Init, CapDrop: p.CapDrop, SecurityOpt: p.SecurityOpt,
 		Memory: p.MemLimit, PidsLimit: p.PidsLimit, Tmpfs: map[string]string{},
-		RestartPolicy: engine.Restart{Name: p.Restart}, LogConfig: engine.Log{Type: p.Logging.Driver, Config: p.Logging.Options},
+		RestartPolicy: container.Restart{Name: p.Restart}, LogConfig: container.Log{Type: p.Logging.Driver, Config: p.Logging.Options},
 	}
 	for _, line := range p.Tmpfs {
 		folder, options, _ := strings.Cut(line, ":")
 		host.Tmpfs[folder] = options
 	}
 	for _, v := range p.Volumes {
-		host.Mounts = append(host.Mounts, engine.Mount{Type: v.Type, Source: v.Source, Target: v.Target})
+		host.Mounts = append(host.Mounts, container.Mount{Type: v.Type, Source: v.Source, Target: v.Target})
 	}
 	return config, host, wrong
 }

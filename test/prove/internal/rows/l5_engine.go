@@ -17,26 +17,26 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/engine"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/container"
 )
 
 // contained is a service that runs in a container.
 type contained struct {
 	part
 	service, url string
-	asked        engine.Config
-	host         engine.Host
-	it           *engine.Container
+	asked        container.Config
+	host         container.Host
+	it           *container.Container
 }
 
 // startEngine runs an engine of our own. Where none can be had it says why: it is not there,
 // or this machine lets none run.
-func startEngine(ctx context.Context, env *frame.Env) (e *engine.Engine, missing string) {
-	if missing = engine.Missing(); missing != "" {
+func startEngine(ctx context.Context, env *frame.Env) (e *container.Engine, missing string) {
+	if missing = container.Missing(); missing != "" {
 		return nil, missing
 	}
-	e, err := engine.Start(ctx, filepath.Join(filepath.Dir(env.Stack.Dir()), "engine"), engine.Options{})
+	e, err := container.Start(ctx, filepath.Join(filepath.Dir(env.Stack.Dir()), "engine"), container.Options{})
 	if err != nil {
 		return nil, "it does not start here: " + strings.Join(strings.Fields(err.Error()), " ")
 	}
@@ -44,7 +44,7 @@ func startEngine(ctx context.Context, env *frame.Env) (e *engine.Engine, missing
 }
 
 // contain builds the images and runs them in an engine, which is gone afterwards. It says what was done, and how many places could be written.
-func contain(ctx context.Context, env *frame.Env, e *engine.Engine, seen *frame.Seen, parts map[string]part, bin string) (how string, open int, err error) {
+func contain(ctx context.Context, env *frame.Env, e *container.Engine, seen *frame.Seen, parts map[string]part, bin string) (how string, open int, err error) {
 	defer func() {
 		if left := e.Stop(); left != nil {
 			seen.Wrong("the engine: %v", left)
@@ -80,7 +80,7 @@ func contain(ctx context.Context, env *frame.Env, e *engine.Engine, seen *frame.
 }
 
 // build makes the images out of programs that are there, by the script that makes them.
-func build(ctx context.Context, env *frame.Env, e *engine.Engine, services []string, bin string) error {
+func build(ctx context.Context, env *frame.Env, e *container.Engine, services []string, bin string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(env.Root, imageScript), append([]string{"services"}, services...)...)
 	cmd.Env = append(e.Environ(), "PROGRAMS="+bin, "BASE=", "TAG=")
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -90,7 +90,7 @@ func build(ctx context.Context, env *frame.Env, e *engine.Engine, services []str
 }
 
 // start runs an image as compose.yaml says.
-func start(ctx context.Context, env *frame.Env, e *engine.Engine, seen *frame.Seen, service string, p part) (*contained, error) {
+func start(ctx context.Context, env *frame.Env, e *container.Engine, seen *frame.Seen, service string, p part) (*contained, error) {
 	settings, err := besides(env, service)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func start(ctx context.Context, env *frame.Env, e *engine.Engine, seen *frame.Se
 
 // prove waits until the engine finds it well, looks at it, and has it ended.
 func (c *contained) prove(ctx context.Context, env *frame.Env, seen *frame.Seen) (tried, open int, err error) {
-	var look engine.Look
+	var look container.Look
 	well, err := frame.Until(ctx, time.Minute, func() (bool, error) {
 		var err error
 		if look, err = c.it.Inspect(ctx); err != nil {
@@ -147,12 +147,12 @@ func (c *contained) prove(ctx context.Context, env *frame.Env, seen *frame.Seen)
 }
 
 // asMeant holds what the engine says of the container against what it was asked for.
-func (c *contained) asMeant(seen *frame.Seen, look engine.Look) {
+func (c *contained) asMeant(seen *frame.Seen, look container.Look) {
 	meant := c.host
 	meant.IpcMode = "private" // nothing is asked for
 	diff := cmp.Diff(meant, look.HostConfig, cmpopts.EquateEmpty())
 	seen.Check(diff == "", "the container of %s is not as %s has it: %s", c.service, composeFile, diff)
-	diff = cmp.Diff(c.asked, look.Config, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(engine.Config{}, "Env"))
+	diff = cmp.Diff(c.asked, look.Config, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(container.Config{}, "Env"))
 	seen.Check(diff == "", "the container of %s is not as %s has it: %s", c.service, composeFile, diff)
 }
 

@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/signalcast/signalcast/test/prove/internal/engine"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/container"
 )
 
 // trusted is what the images trust, from where this machine keeps it.
@@ -16,7 +16,7 @@ const trusted = "/etc/ssl/certs/ca-certificates.crt"
 
 // lookInto wants an image to hold the program, the certificates that it trusts and an
 // empty folder, in every layer and nothing else.
-func lookInto(ctx context.Context, e *engine.Engine, seen *frame.Seen, image, program string) (n int, err error) {
+func lookInto(ctx context.Context, e *container.Engine, seen *frame.Seen, image, program string) (n int, err error) {
 	files, err := e.Files(ctx, image)
 	if err != nil {
 		return 0, err

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // boundBy are the TCP addresses that a process listens on, as the kernel has them.
@@ -91,7 +91,7 @@ var published = regexp.MustCompile(`"127\.0\.0\.1:[^"]*:(\d+)"`)
 // publicMetrics starts each service with its metrics on every interface, which it
 // refuses, and wants compose.yaml to publish no port but those of the public faces.
 func publicMetrics(ctx context.Context, env *frame.Env, seen *frame.Seen) (refused int, err error) {
-	for _, service := range described.Hosts[:env.Of(1, 3, 3)] {
+	for _, service := range openapi.Hosts[:env.Of(1, 3, 3)] {
 		for _, addr := range []string{":9090", "0.0.0.0:9090", "[::]:9090"} {
 			settings, err := spoiled{service: service}.good(env)
 			if err != nil {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/client"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/second"
 	"github.com/signalcast/signalcast/test/prove/stack"
+	"github.com/signalcast/signalcast/test/system/scorer"
 )
 
 // sideLedger is an api of our own with a hub in front of it, on the same database.
@@ -68,11 +68,11 @@ func (m large) right(ctx context.Context, env *frame.Env, verdict string) (right
 		return 0, 0, err
 	}
 	defer rows.Close()
-	results := map[string]second.Result{}
+	results := map[string]scorer.Result{}
 	closings := map[string]*int{}
 	for rows.Next() {
 		var id string
-		var got second.Result
+		var got scorer.Result
 		var closing *int
 		if err := rows.Scan(&id, &got.Status, &got.Score, &got.CLV, &closing); err != nil {
 			return 0, 0, err
@@ -81,7 +81,7 @@ func (m large) right(ctx context.Context, env *frame.Env, verdict string) (right
 	}
 	for _, c := range m.calls {
 		got, scored := results[c.ID]
-		want := second.Scored(c.Yes, c.Basis, verdict, &m.closing)
+		want := scorer.Scored(c.Yes, c.Basis, verdict, &m.closing)
 		switch {
 		case !scored:
 			unscored++

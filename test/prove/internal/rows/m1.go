@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // m1 holds four lists of routes against each other: the specification's, the
@@ -19,7 +19,7 @@ var m1 = frame.Row{
 	Fault: frame.Fault{What: "a retired route forgets a method"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ var m1 = frame.Row{
 type routeLists struct {
 	env     *frame.Env
 	seen    *frame.Seen
-	doc     *described.Document
+	doc     *openapi.Document
 	methods map[string][]string // described, by host and path
 }
 
@@ -92,7 +92,7 @@ func (i *routeLists) told(ctx context.Context) {
 }
 
 // paths are the paths of the hosts, each once.
-func (i *routeLists) paths() (out []*described.Operation) {
+func (i *routeLists) paths() (out []*openapi.Operation) {
 	seen := map[string]bool{}
 	for _, op := range i.doc.Operations {
 		if at := op.Host + op.Path; !seen[at] && !health(op) {
@@ -127,7 +127,7 @@ var strange = []string{
 
 // strangers wants 404 of what nobody described: those, and each beginning of a path.
 func (i *routeLists) strangers(ctx context.Context) (n int) {
-	for _, host := range described.Hosts {
+	for _, host := range openapi.Hosts {
 		asked := map[string]bool{}
 		for _, path := range strange {
 			asked[path] = true

@@ -16,9 +16,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 	"github.com/signalcast/signalcast/test/prove/stack"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // grownMost is how much memory a service may hold more after the flood than before: its
@@ -32,7 +32,7 @@ var m2 = frame.Row{
 	Fault: frame.Fault{What: "invented methods are labels"},
 	Run: func(ctx context.Context, env *frame.Env) (*frame.Seen, error) {
 		seen := frame.NewSeen()
-		doc, err := described.Load(env.Root)
+		doc, err := openapi.Load(env.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ var m2 = frame.Row{
 		}
 		seen.Figure("redisKeysMore", more-keys)
 		growth, first := 0, 0
-		for _, service := range described.Hosts {
+		for _, service := range openapi.Hosts {
 			g, u := f.compare(ctx, service, before[service], after[service])
 			growth, first = growth+g, first+u
 		}
@@ -86,7 +86,7 @@ type flood struct {
 	env   *frame.Env
 	seen  *frame.Seen
 	hosts map[string]string
-	reads []*described.Operation
+	reads []*openapi.Operation
 
 	limited, failed atomic.Int64
 	answers         [600]atomic.Int64
@@ -170,7 +170,7 @@ func total(all map[string]looked) (n int) {
 
 func (f *flood) look(ctx context.Context) (map[string]looked, error) {
 	all := map[string]looked{}
-	for _, service := range described.Hosts {
+	for _, service := range openapi.Hosts {
 		pid := f.env.Stack.PID(service)
 		told, err := stack.Environment(pid)
 		if err != nil {

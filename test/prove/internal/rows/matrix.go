@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 	"github.com/signalcast/signalcast/test/prove/stack"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // matrix is every read under every fault, asked once for the rows C1, C3 and C8.
@@ -76,7 +76,7 @@ func theMatrix(ctx context.Context, env *frame.Env) (*matrix, error) {
 }
 
 func runMatrix(ctx context.Context, env *frame.Env) (*matrix, error) {
-	doc, err := described.Load(env.Root)
+	doc, err := openapi.Load(env.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (m *matrix) warmUp(ctx context.Context, env *frame.Env, w *weak, warm []rea
 // fault loses one dependency, reads, and waits until all is well again. At the
 // usual size a quarter of the routes is read under each fault, so that each
 // route meets each dependency once.
-func (m *matrix) fault(ctx context.Context, env *frame.Env, w *weak, doc *described.Document, s *seeds, i int, p loss) error {
+func (m *matrix) fault(ctx context.Context, env *frame.Env, w *weak, doc *openapi.Document, s *seeds, i int, p loss) error {
 	warm, cold := s.reads(doc, 0, i+1), s.reads(doc, i+1, i+1)
 	share := env.Of(1, len(stack.Faults), 1)
 	var known, fresh []read

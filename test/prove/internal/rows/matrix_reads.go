@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // read is one request to a route of the description.
 type read struct {
-	op   *described.Operation
+	op   *openapi.Operation
 	path string // filled, with its query
 	as   client.Credential
 }
@@ -147,7 +147,7 @@ func (s *seeds) settled(ctx context.Context, env *frame.Env) error {
 
 // reads lists one request to every GET route that may be asked by anybody or by
 // a person, with the i-th objects and as the person of a login.
-func (s *seeds) reads(doc *described.Document, i, login int) (out []read) {
+func (s *seeds) reads(doc *openapi.Document, i, login int) (out []read) {
 	for _, op := range doc.Operations {
 		if op.Method != http.MethodGet || op.Takes("adminSecret") || op.Takes("cronSecret") || op.Path == "/api/v1/feed/stream" { // which does not end
 			continue
@@ -173,7 +173,7 @@ func (s *seeds) reads(doc *described.Document, i, login int) (out []read) {
 }
 
 // credential is as whom a route is read: as nobody where that is enough.
-func (s *seeds) credential(op *described.Operation, login int) client.Credential {
+func (s *seeds) credential(op *openapi.Operation, login int) client.Credential {
 	switch {
 	case op.Public():
 		return nil
@@ -189,7 +189,7 @@ func (s *seeds) credential(op *described.Operation, login int) client.Credential
 
 // fill gives the value of a parameter. A new parameter of a path needs a line
 // here: until then its route has no healthy answer, and the row says so.
-func (s *seeds) fill(op *described.Operation, p described.Parameter, i int) (value string, known bool) {
+func (s *seeds) fill(op *openapi.Operation, p openapi.Parameter, i int) (value string, known bool) {
 	if op.Path == "/protocol/authorize" {
 		return s.asking(p.Name)
 	}

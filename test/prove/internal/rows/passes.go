@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/test/prove/client"
-	"github.com/signalcast/signalcast/test/prove/internal/described"
+	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
 // pass is one way to come to a door, with all that it brings.
@@ -27,7 +27,7 @@ type pass struct {
 const agentPath = protocolPath + "/mcp"
 
 // astray reports a token that was made for another address.
-func (p pass) astray(op *described.Operation) bool {
+func (p pass) astray(op *openapi.Operation) bool {
 	return slices.Contains(p.takes, "appToken") && p.agent != (op.Path == agentPath)
 }
 
@@ -56,7 +56,7 @@ var (
 
 // at is what the description says of a pass at a door, by nothing but the ways to
 // be let in that it lists there.
-func (p pass) at(op *described.Operation) due {
+func (p pass) at(op *openapi.Operation) due {
 	fits := slices.ContainsFunc(p.takes, op.Takes) && !p.astray(op)
 	unknown := notKnown
 	if op.Takes("appCredentials") {
@@ -89,7 +89,7 @@ func (w word) due() due {
 }
 
 // power is what comes of a good pass where scopes count.
-func (p pass) power(op *described.Operation) due {
+func (p pass) power(op *openapi.Operation) due {
 	need, counts := needs[op.Name()]
 	if !counts || p.powers == nil {
 		return letIn

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
-	"github.com/signalcast/signalcast/test/prove/internal/wire"
 	"github.com/signalcast/signalcast/test/prove/stack"
+	"github.com/signalcast/signalcast/test/system/wsclient"
 )
 
 // perAddress is how many sockets one address may have open.
@@ -28,7 +28,7 @@ const perAddress = 20
 // row's doing.
 type feedHost struct {
 	*stack.Side
-	dial    wire.Dialer
+	dial    wsclient.Dialer
 	metrics string
 	homes   homes
 }
@@ -44,7 +44,7 @@ func startFeedHost(ctx context.Context, env *frame.Env, changed map[string]strin
 	if err != nil {
 		return nil, err
 	}
-	h := &feedHost{Side: side, metrics: metrics, homes: newHomes(), dial: wire.Dialer{Addr: strings.TrimPrefix(side.URL, "http://")}}
+	h := &feedHost{Side: side, metrics: metrics, homes: newHomes(), dial: wsclient.Dialer{Addr: strings.TrimPrefix(side.URL, "http://")}}
 	there, err := frame.Until(ctx, recoverWithin, func() (bool, error) { // it follows the feed a moment after it is ready
 		c, err := h.open(ctx, 0)
 		if err != nil {
@@ -67,7 +67,7 @@ func startFeedHost(ctx context.Context, env *frame.Env, changed map[string]strin
 var tidy = map[string]string{"GOGC": "10"}
 
 // open opens the i-th socket, each twentieth from another address.
-func (h *feedHost) open(ctx context.Context, i int, lines ...string) (*wire.Conn, error) {
+func (h *feedHost) open(ctx context.Context, i int, lines ...string) (*wsclient.Conn, error) {
 	return h.dial.Open(ctx, h.homes.of(i), lines...)
 }
 
@@ -209,8 +209,8 @@ func room(pid int) (int, error) {
 }
 
 // opened opens n sockets from width hands at once. None is left open when it fails.
-func (h *feedHost) opened(ctx context.Context, n, width int) ([]*wire.Conn, error) {
-	conns, errs := make([]*wire.Conn, n), make([]error, n)
+func (h *feedHost) opened(ctx context.Context, n, width int) ([]*wsclient.Conn, error) {
+	conns, errs := make([]*wsclient.Conn, n), make([]error, n)
 	frame.Each(n, width, func(i int) { conns[i], errs[i] = h.open(ctx, i) })
 	if err := errors.Join(errs...); err != nil {
 		leave(conns)
@@ -221,7 +221,7 @@ func (h *feedHost) opened(ctx context.Context, n, width int) ([]*wire.Conn, erro
 }
 
 // leave ends what is open.
-func leave(conns []*wire.Conn) {
+func leave(conns []*wsclient.Conn) {
 	for _, c := range conns {
 		if c != nil {
 			c.Close()

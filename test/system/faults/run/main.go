@@ -42,14 +42,16 @@ func main() {
 type runner struct {
 	root, dir string
 	bin       string // programs without a fault
-	tests     string // test binary of test/system
+
+	mu    sync.Mutex
+	tests map[string]func() (string, error) // test binaries of the packages that run systems, without a fault
 }
 
 // run returns how many faults were not detected.
 func run(ctx context.Context) (missed int, err error) {
 	abreast := flag.Int("p", 2, "faults tested at the same time")
 	flag.Parse()
-	r := runner{}
+	r := runner{tests: map[string]func() (string, error){}}
 	if r.root, err = stack.Root(); err != nil {
 		return 0, err
 	}
@@ -103,17 +105,34 @@ func (r *runner) prepare(ctx context.Context) error {
 	if err := os.Chmod(r.dir, 0o711); err != nil {
 		return err
 	}
-	r.bin, r.tests = filepath.Join(r.dir, "bin"), filepath.Join(r.dir, "system.test")
+	r.bin = filepath.Join(r.dir, "bin")
 	if err := os.Mkdir(r.bin, 0o711); err != nil {
 		return err
 	}
-	if err := stack.Build(r.bin); err != nil {
-		return err
+	return stack.Build(r.bin)
+}
+
+// systemTests returns the test binary of a package and builds it once.
+func (r *runner) systemTests(ctx context.Context, pkg string) (string, error) {
+	r.mu.Lock()
+	build, ok := r.tests[pkg]
+	if !ok {
+		build = sync.OnceValues(func() (string, error) {
+			path := filepath.Join(r.dir, filepath.Base(pkg)+".test")
+			return path, r.goRun(ctx, "test", "-c", "-o", path, pkg)
+		})
+		r.tests[pkg] = build
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", r.tests, "./test/system")
+	r.mu.Unlock()
+	return build()
+}
+
+// goRun runs the go command at the root of the repository; the error has its output.
+func (r *runner) goRun(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = r.root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the tests: %w\n%s", err, out)
+		return fmt.Errorf("go %s: %w\n%s", args[0], err, out)
 	}
 	return nil
 }
@@ -128,24 +147,16 @@ func (r *runner) detect(ctx context.Context, f faults.Fault) error {
 	if err := os.Chmod(dir, 0o711); err != nil {
 		return err
 	}
-	overlay, err := f.Apply(r.root, filepath.Join(dir, "src"))
+	tests, bin, err := r.build(ctx, f, dir)
 	if err != nil {
 		return err
 	}
-	tests, bin, args := r.tests, r.bin, []string{"-test.count=1", "-test.v", "-test.run", f.Pattern()}
-	if f.Package == "./test/system" {
-		bin, err = r.buildFaulty(ctx, f, overlay, dir)
-	} else {
-		tests, err = r.buildTests(ctx, f, overlay, dir)
-	}
-	if err != nil {
-		return err
-	}
+	args := []string{"-test.count=1", "-test.v", "-test.run", f.Pattern()}
 	ctx, cancel := context.WithTimeout(ctx, testWithin)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, tests, args...)
 	cmd.Dir = filepath.Join(r.root, f.Package)
-	cmd.Env = append(os.Environ(), "SYSTEM_BIN="+bin, "TMPDIR="+dir)
+	cmd.Env = append(append(os.Environ(), "SYSTEM_BIN="+bin, "TMPDIR="+dir), f.Environ()...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second
 	out, err := cmd.CombinedOutput()
@@ -166,6 +177,25 @@ func (r *runner) detect(ctx context.Context, f faults.Fault) error {
 	return nil
 }
 
+// build returns the test binary and the directory of programs with which the fault is tested.
+func (r *runner) build(ctx context.Context, f faults.Fault, dir string) (tests, bin string, err error) {
+	var overlay string
+	if len(f.Files) > 0 {
+		if overlay, err = f.Apply(r.root, filepath.Join(dir, "src")); err != nil {
+			return "", "", err
+		}
+	}
+	if !f.System() {
+		tests = filepath.Join(dir, "fault.test")
+		return tests, r.bin, r.goRun(ctx, "test", "-c", "-overlay", overlay, "-o", tests, f.Package)
+	}
+	if tests, err = r.systemTests(ctx, f.Package); err != nil || len(f.Files) == 0 {
+		return tests, r.bin, err
+	}
+	bin, err = r.buildFaulty(ctx, f, overlay, dir)
+	return tests, bin, err
+}
+
 // buildFaulty returns a directory of programs, of which those that contain a patched file are built with the fault.
 func (r *runner) buildFaulty(ctx context.Context, f faults.Fault, overlay, dir string) (string, error) {
 	bin := filepath.Join(dir, "bin")
@@ -183,23 +213,7 @@ func (r *runner) buildFaulty(ctx context.Context, f faults.Fault, overlay, dir s
 			return "", err
 		}
 	}
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = r.root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build with the fault: %w\n%s", err, out)
-	}
-	return bin, nil
-}
-
-// buildTests returns the test binary of another package, built with the fault.
-func (r *runner) buildTests(ctx context.Context, f faults.Fault, overlay, dir string) (string, error) {
-	path := filepath.Join(dir, "fault.test")
-	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", path, f.Package)
-	cmd.Dir = r.root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the tests with the fault: %w\n%s", err, out)
-	}
-	return path, nil
+	return bin, r.goRun(ctx, args...)
 }
 
 // contains reports whether a program may contain one of the files: its own, or one that programs share.

@@ -1,0 +1,205 @@
+package openapi
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// Edge is a body with one member at a bound of its schema, or one step beyond it.
+type Edge struct {
+	What  string
+	Field string // the member that it is about
+	Body  map[string]any
+	Fits  bool // it is as described; else it has to be refused
+}
+
+// Edges are the bodies around a good one: each member that must be there left out, each
+// member of another type, at each of its bounds, and one step beyond.
+func Edges(s *openapi3.Schema, good map[string]any) []Edge {
+	var out []Edge
+	add := func(field, what string, fits bool, change func(map[string]any)) {
+		body := map[string]any{}
+		maps.Copy(body, good)
+		change(body)
+		out = append(out, Edge{What: field + " " + what, Field: field, Body: body, Fits: fits})
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if slices.Contains(s.Required, name) {
+			add(name, "is left out", false, func(b map[string]any) { delete(b, name) })
+			add(name, "is null", nullable(s.Properties[name].Value), func(b map[string]any) { b[name] = nil })
+		}
+		for _, step := range steps(plain(s.Properties[name].Value), good[name]) {
+			add(name, step.what, step.fits, func(b map[string]any) { b[name] = step.value })
+		}
+	}
+	room := s.MaxProps == nil || uint64(len(good)) < *s.MaxProps
+	add("unknown", "is there", room, func(b map[string]any) { b["unknown"] = 1 }) // who reads a body overlooks it
+	if s.MinProps > 0 {
+		out = append(out, Edge{What: "nothing is there", Body: map[string]any{}})
+	}
+	return out
+}
+
+// step is one value around the bounds of a schema.
+type step struct {
+	what  string
+	value any
+	fits  bool
+}
+
+func nullable(s *openapi3.Schema) bool {
+	return s.Type.Includes("null") || slices.ContainsFunc(slices.Concat(s.OneOf, s.AnyOf), func(ref *openapi3.SchemaRef) bool { return ref.Value.Type.Includes("null") })
+}
+
+// plain is the schema of what is no null.
+func plain(s *openapi3.Schema) *openapi3.Schema {
+	for _, ref := range slices.Concat(s.OneOf, s.AnyOf) {
+		if nullable(s) && !ref.Value.Type.Is("null") {
+			return ref.Value
+		}
+	}
+	return s
+}
+
+// steps are those around one member; good is a right value of it, or nil.
+func steps(s *openapi3.Schema, good any) []step {
+	var out []step
+	for what, v := range map[string]any{"integer": 7, "boolean": true, "array": []any{}, "object": map[string]any{}, "string": "7"} {
+		if !s.Type.Includes(what) && (what != "integer" || !s.Type.Includes("number")) && len(s.OneOf)+len(s.AnyOf) == 0 {
+			out = append(out, step{"is of type " + what, v, false})
+		}
+	}
+	slices.SortFunc(out, func(a, b step) int { return strings.Compare(a.what, b.what) })
+	switch {
+	case len(s.Enum) > 0:
+		for _, v := range s.Enum {
+			if v != nil {
+				out = append(out, step{fmt.Sprintf("is %v", v), v, true})
+			}
+		}
+		if s.Type.Includes("string") {
+			out = append(out, step{"is a word that is none", fmt.Sprint(s.Enum[0]) + "x", false}, step{"is empty", "", slices.Contains(s.Enum, any(""))})
+		}
+	case s.Type.Includes("string"):
+		out = append(out, texts(s, good)...)
+	case s.Type.Includes("integer"), s.Type.Includes("number"):
+		out = append(out, numbers(s)...)
+	case s.Type.Includes("array"):
+		out = append(out, arrays(s, good)...)
+	case s.Type.Includes("object"):
+		inner, there := good.(map[string]any)
+		for _, edge := range Edges(s, inner) {
+			if there || len(s.Required) == 0 {
+				out = append(out, step{"has one whose " + edge.What, edge.Body, edge.Fits})
+			}
+		}
+	}
+	return out
+}
+
+func numbers(s *openapi3.Schema) (out []step) {
+	if s.Min != nil {
+		out = append(out, step{"is the smallest", *s.Min, true}, step{"is one below the smallest", *s.Min - 1, false})
+	}
+	if s.Max != nil {
+		out = append(out, step{"is the largest", *s.Max, true}, step{"is one above the largest", *s.Max + 1, false})
+	}
+	if s.Type.Includes("integer") {
+		low := 0.0
+		if s.Min != nil {
+			low = *s.Min
+		}
+		out = append(out, step{"is no whole number", low + 0.5, false})
+	}
+	return out
+}
+
+// texts are of the lengths around the bounds, in letters of one byte, and of four where any
+// letters may stand: a bound counts characters.
+func texts(s *openapi3.Schema, good any) (out []step) {
+	v, _ := good.(string)
+	form := regexp.MustCompile(s.Pattern)
+	free := s.Pattern == "" && s.Format == "" && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz") == ""
+	sized := func(what string, n int, fits bool) {
+		if text := grown(v, n); form.MatchString(text) || !fits {
+			out = append(out, step{what, text, fits})
+		}
+		if free && n > 0 {
+			out = append(out, step{what + " in letters of four bytes", strings.Repeat("\U0001F30A", n), fits})
+		}
+	}
+	if s.MaxLength != nil {
+		n := int(*s.MaxLength)
+		sized("is as long as it may be", n, true)
+		sized("is one longer than it may be", n+1, false)
+	}
+	if s.MinLength > 0 {
+		sized("is as short as it may be", int(s.MinLength), true)
+		out = append(out, step{"is one shorter than it may be", strings.Repeat("a", int(s.MinLength)-1), false})
+	}
+	if s.Pattern != "" && !form.MatchString("\u00b7 \u00b7") {
+		out = append(out, step{"is not of its form", "\u00b7 \u00b7", false})
+	}
+	if s.Format != "" {
+		out = append(out, step{"is no " + s.Format, "\u00b7 \u00b7", false})
+	}
+	return out
+}
+
+// grown is a text of n characters: a right one made longer before its last part, or letters.
+func grown(v string, n int) string {
+	if len(v) == 0 || n < len(v) {
+		return strings.Repeat("a", n)
+	}
+	at := strings.LastIndexByte(v, '/') + 1
+	if at == 0 {
+		at = len(v)
+	}
+	return v[:at] + strings.Repeat("a", n-len(v)) + v[at:]
+}
+
+func arrays(s *openapi3.Schema, good any) (out []step) {
+	item := any("a")
+	if list, ok := good.([]any); ok && len(list) > 0 {
+		item = list[0]
+	} else if s.Items != nil && len(s.Items.Value.Enum) > 0 {
+		item = s.Items.Value.Enum[0]
+	}
+	right, _ := good.([]any)
+	many := func(n int) []any { // different ones, where it can be
+		out := append([]any{}, right[:min(n, len(right))]...)
+		for i := len(out); i < n; i++ {
+			next := item
+			if text, ok := item.(string); ok && s.Items != nil && len(s.Items.Value.Enum) == 0 {
+				next = grown(text, len(text)+i+1)
+			}
+			out = append(out, next)
+		}
+		return out
+	}
+	if s.MinItems > 0 {
+		out = append(out, step{"has one less than it may have", many(int(s.MinItems) - 1), false})
+	}
+	if s.MaxItems != nil && *s.MaxItems < math.MaxInt16 {
+		out = append(out, step{"has one more than it may have", many(int(*s.MaxItems) + 1), false})
+		if s.Items == nil || len(s.Items.Value.Enum) == 0 {
+			out = append(out, step{"has as many as it may have", many(int(*s.MaxItems)), true})
+		}
+	}
+	if s.UniqueItems {
+		out = append(out, step{"has one twice", []any{item, item}, false})
+	}
+	if s.Items == nil {
+		return out
+	}
+	for _, in := range steps(plain(s.Items.Value), item) {
+		out = append(out, step{"has one that " + in.what, []any{in.value}, in.fits})
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package openapi_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+func load(t *testing.T) *openapi.Document {
+	t.Helper()
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := openapi.Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func find(t *testing.T, d *openapi.Document, name string) *openapi.Operation {
+	t.Helper()
+	i := slices.IndexFunc(d.Operations, func(o *openapi.Operation) bool { return o.Name() == name })
+	if i < 0 {
+		t.Fatalf("%s is not described", name)
+	}
+	return d.Operations[i]
+}
+
+func TestAnswersAreHeldAgainstTheDescription(t *testing.T) {
+	t.Parallel()
+	o := find(t, load(t), "GET hub/api/signals/feed")
+	header := http.Header{"Content-Type": {"application/json; charset=utf-8"}}
+	for body, fits := range map[string]bool{
+		`{"type":"open","signals":[],"count":0}`:           true,
+		`{"type":"open","signals":null,"count":0}`:         false,
+		`{"type":"open","signals":[]}`:                     false,
+		`{"type":"open","signals":[],"count":0,"extra":1}`: false,
+		`<html>`: false,
+	} {
+		if err := o.Check(t.Context(), "http://127.0.0.1/api/signals/feed", 200, header, []byte(body)); (err == nil) != fits {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	if o.Check(t.Context(), "http://127.0.0.1/api/signals/feed", 418, header, []byte(`{"type":"open","signals":[],"count":0}`)) == nil || !o.Public() || o.Knows(503) {
+		t.Error("an answer that is not described fits")
+	}
+}
+
+func TestWhoIsLetIn(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	keys, call := find(t, d, "GET hub/api/dev/keys"), find(t, d, "POST hub/api/predictions")
+	if keys.Public() || !keys.Takes("identityToken") || keys.Takes("operatorKey") || !call.Takes("operatorKey") || call.Gone() {
+		t.Error("credentials are read wrongly")
+	}
+	if !find(t, d, "GET api/api/v1/channels").Gone() || !find(t, d, "GET hub/dev").Public() {
+		t.Error("a retired route or an open one is not seen")
+	}
+}
+
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	text := openapi3.NewStringSchema()
+	s := openapi3.NewObjectSchema().WithProperty("b", text).WithProperty("n", openapi3.NewIntegerSchema()).
+		WithProperty("a", openapi3.NewArraySchema().WithItems(openapi3.NewObjectSchema().WithProperty("c", text)))
+	var got []string
+	for _, p := range openapi.Texts(s) {
+		got = append(got, strings.Join(p, "."))
+	}
+	if strings.Join(got, " ") != "a.0.c b" {
+		t.Errorf("%q", got)
+	}
+}

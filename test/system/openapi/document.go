@@ -1,0 +1,204 @@
+package openapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+)
+
+// Hosts are the services that the document names.
+var Hosts = []string{"hub", "api", "clock"}
+
+// Document is the description. Its objects are closed: a member that it does not
+// name is a mistake of ours, though readers would ignore it.
+type Document struct {
+	Operations []*Operation // of all hosts, by path, host and method
+
+	spec *openapi3.T
+}
+
+// Operation is one method of one path on one host.
+type Operation struct {
+	Host, Method, Path string
+
+	spec *openapi3.T
+	item *openapi3.PathItem
+	op   *openapi3.Operation
+}
+
+// plainText is how bodies are read that are text to us.
+var plainText = sync.OnceFunc(func() {
+	for _, kind := range []string{"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "application/jsonl", "application/yaml"} {
+		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
+	}
+})
+
+// Load reads the document that `make gen` wrote.
+func Load(root string) (*Document, error) {
+	plainText()
+	loader := openapi3.NewLoader()
+	spec, err := loader.LoadFromFile(filepath.Join(root, "proto/openapi/openapi.json"))
+	if err != nil {
+		return nil, fmt.Errorf("read the description: %w", err)
+	}
+	d := &Document{spec: spec}
+	closed := map[*openapi3.Schema]bool{}
+	for _, ref := range spec.Components.Schemas {
+		closeObjects(ref, closed)
+	}
+	for path, item := range spec.Paths.Map() {
+		for method, op := range item.Operations() {
+			hosts, err := hostsOf(op)
+			if err != nil {
+				return nil, fmt.Errorf("%s %s: %w", method, path, err)
+			}
+			for _, res := range op.Responses.Map() {
+				for _, media := range res.Value.Content {
+					closeObjects(media.Schema, closed)
+				}
+			}
+			for _, host := range hosts {
+				d.Operations = append(d.Operations, &Operation{Host: host, Method: method, Path: path, spec: spec, item: item, op: op})
+			}
+		}
+	}
+	slices.SortFunc(d.Operations, func(a, b *Operation) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Method, b.Method))
+	})
+	return d, nil
+}
+
+func hostsOf(op *openapi3.Operation) (hosts []string, err error) {
+	if op.Servers == nil {
+		return nil, errors.New("it names no server")
+	}
+	for _, server := range *op.Servers {
+		name := strings.TrimSuffix(strings.TrimPrefix(server.URL, "https://"), ".example")
+		if !slices.Contains(Hosts, name) {
+			return nil, fmt.Errorf("it names an unknown server %s", server.URL)
+		}
+		hosts = append(hosts, name)
+	}
+	return hosts, nil
+}
+
+// closeObjects forbids members that a schema does not name. Objects of free
+// form, and those that say what their other members are, stay as they are.
+func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
+	if ref == nil || ref.Value == nil || done[ref.Value] {
+		return
+	}
+	s := ref.Value
+	done[s] = true
+	if len(s.Properties) > 0 && s.AdditionalProperties.Has == nil && s.AdditionalProperties.Schema == nil {
+		no := false
+		s.AdditionalProperties.Has = &no
+	}
+	closeObjects(s.Items, done)
+	for _, p := range s.Properties {
+		closeObjects(p, done)
+	}
+	for _, list := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf, s.AllOf} {
+		for _, p := range list {
+			closeObjects(p, done)
+		}
+	}
+}
+
+// Name is how people call an operation.
+func (o *Operation) Name() string { return o.Method + " " + o.Host + o.Path }
+
+// Knows tells whether an answer of a status is described.
+func (o *Operation) Knows(status int) bool { return o.op.Responses.Status(status) != nil }
+
+// Gone tells whether it is described as one of an older age.
+func (o *Operation) Gone() bool { return o.Knows(http.StatusGone) && !o.Knows(http.StatusOK) }
+
+// Open tells whether pages of any site may ask it, by its own word.
+func (o *Operation) Open() bool { return o.op.Extensions["x-signalcast-cors-open"] == true }
+
+// Has tells whether an address leads to an operation of a host, by its path as it is read.
+func (d *Document) Has(host, method, address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	got := strings.Split(u.EscapedPath(), "/")
+	return slices.ContainsFunc(d.Operations, func(o *Operation) bool {
+		if o.Host != host || o.Method != method {
+			return false
+		}
+		return slices.EqualFunc(strings.Split(o.Path, "/"), got, func(want, is string) bool {
+			return want == is || strings.HasPrefix(want, "{") && is != "" && !strings.ContainsAny(is, "%.")
+		})
+	})
+}
+
+// Tag is the kind of operations that it belongs to.
+func (o *Operation) Tag() string {
+	if len(o.op.Tags) == 0 {
+		return ""
+	}
+	return o.op.Tags[0]
+}
+
+// Takes tells whether one of the ways to be let in is this one alone.
+func (o *Operation) Takes(scheme string) bool {
+	if o.op.Security == nil {
+		return false
+	}
+	return slices.ContainsFunc(*o.op.Security, func(r openapi3.SecurityRequirement) bool {
+		_, named := r[scheme]
+		return named
+	})
+}
+
+// Public tells whether it needs no credential.
+func (o *Operation) Public() bool {
+	return o.op.Security == nil || len(*o.op.Security) == 0 ||
+		slices.ContainsFunc(*o.op.Security, func(r openapi3.SecurityRequirement) bool { return len(r) == 0 })
+}
+
+// Check holds an answer against the description; nil: it fits.
+func (o *Operation) Check(ctx context.Context, url string, status int, header http.Header, body []byte) error {
+	if !o.Knows(status) {
+		return fmt.Errorf("status %d is not described", status)
+	}
+	r, err := http.NewRequestWithContext(ctx, o.Method, url, nil)
+	if err != nil {
+		return err
+	}
+	input := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{
+			Request: r, Route: &routers.Route{Spec: o.spec, Path: o.Path, PathItem: o.item, Method: o.Method, Operation: o.op},
+		},
+		Status: status, Header: header, Options: &openapi3filter.Options{IncludeResponseStatus: true},
+	}
+	input.SetBodyBytes(body)
+	return openapi3filter.ValidateResponse(ctx, input)
+}
+
+// Schemes names every way to be let in; one that needs several credentials, as a
+// session does, is named by each.
+func (o *Operation) Schemes() []string {
+	var out []string
+	if o.op.Security != nil {
+		for _, r := range *o.op.Security {
+			out = append(out, slices.Collect(maps.Keys(r))...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

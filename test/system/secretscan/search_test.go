@@ -1,0 +1,86 @@
+package secretscan_test
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/secretscan"
+)
+
+// noise is 36 bytes that nobody can tell from random ones, in a form without words.
+func noise() string {
+	raw := make([]byte, 36)
+	x := uint32(2463534242)
+	for i := range raw {
+		x ^= x << 13
+		x ^= x >> 17
+		x ^= x << 5
+		raw[i] = byte(x)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	secret := noise()
+	for name, c := range map[string]struct {
+		text, says string
+	}{
+		"a secret of the system":   {"x = the-canary-of-this-test", "holds the canary"},
+		"a key":                    {"curl -H 'Bearer dk_" + secret + "'", "the form of a secret"},
+		"an agent's key":           {"db_live_" + secret, "the form of a secret"},
+		"an app's token":           {"dat_" + secret, "the form of a secret"},
+		"a refresh token":          {"drt_" + secret, "the form of a secret"},
+		"a cloud's key":            {"id: AKIA" + "Q3XLM7RZ0TV5NWPB", "the form of a secret"},
+		"a private key":            {"-----BEGIN EC PRIVATE" + " KEY-----\n" + secret + "\n", "the form of a secret"},
+		"a signed token":           {"eyJhbGciOiJFUzI1NiJ9" + ".eyJzdWIiOiJhYmNkIn0." + secret, "the form of a secret"},
+		"something random":         {"value " + secret, "something random"},
+		"digits behind a name":     {`"admin_secret": "` + "4f1c9ad27be03658" + `e1d4a7b09c3f6285"`, "behind the name of a secret"},
+		"a setting":                {"HUB_PASSWORD=" + secret[:22], "behind the name of a secret"},
+		"nothing":                  {"a sentence about the secret: it is kept elsewhere", ""},
+		"an alphabet":              {`const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"`, ""},
+		"a name of the program":    {"GetStreamerAnalyticsParamsWindowN24H", ""},
+		"the number of a token":    {`"token_id": "30761434287848437595941445481689166113189856445749751235124586287345084092951"`, ""},
+		"a header without its key": {"-----BEGIN PRIVATE KEY-----", ""},
+	} {
+		s := secretscan.New(map[string]string{"the canary": "the-canary-of-this-test"})
+		s.Text("a/file.txt", []byte(c.text))
+		got := strings.Join(s.Hits(), "\n")
+		if (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q, want %q", name, got, c.says)
+		}
+		if strings.Contains(got, secret) {
+			t.Errorf("%s shows the value", name)
+		}
+	}
+}
+
+// TestExceptions: a value is one of its file alone.
+func TestExceptions(t *testing.T) {
+	t.Parallel()
+	// The example of RFC 7636, in two pieces so that this file needs no exception.
+	line := []byte("dBjftJeZ4CVP-mB92K27" + "uhbUJU1p1r_wW1gFWFOEjXk\n")
+	s := secretscan.New(nil)
+	s.Text("test/prove/internal/rows/consent.go", line)
+	if hits := s.Hits(); len(hits) != 0 {
+		t.Error(hits)
+	}
+	if n, idle := s.Exceptions(); len(idle) != n-1 {
+		t.Errorf("%d of %d exceptions idle", len(idle), n)
+	}
+	s.Text("elsewhere.go", line)
+	if hits := s.Hits(); len(hits) != 1 {
+		t.Errorf("%q", hits)
+	}
+}
+
+// TestHistory reads this repository.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	s := secretscan.New(nil)
+	n, err := s.History(t.Context(), "../../../..")
+	if err != nil || n < 10 || s.Bytes < 1000 {
+		t.Fatalf("%d objects, %d bytes: %v", n, s.Bytes, err)
+	}
+}

@@ -1,0 +1,171 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/localdb"
+)
+
+// Side is a further process of a service with changed settings. The launcher does not start it again.
+type Side struct {
+	URL  string // of the public listener
+	GRPC string // host:port of the gRPC listener; empty if the service has none
+
+	path, log string
+	env       map[string]string
+	child     *localdb.Child
+}
+
+var sides atomic.Int64
+
+// Side starts a further process of hub, api or clock, waits until it is ready, and ends it with the test. An empty value
+// unsets a setting.
+func (s *Stack) Side(t testing.TB, service string, changed map[string]string) *Side {
+	t.Helper()
+	d := s.PrepareSide(t, service, changed)
+	d.Start(t)
+	return d
+}
+
+// PrepareSide returns the process of Side before its start.
+func (s *Stack) PrepareSide(t testing.TB, service string, changed map[string]string) *Side {
+	t.Helper()
+	env, err := environmentOf(s.PID(t, service))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Side{path: filepath.Join(s.bin, service), env: env, log: s.Log(fmt.Sprintf("side-%s-%d", service, sides.Add(1)))}
+	addr := FreeAddr(t)
+	d.URL = "http://" + addr
+	env["HTTP_ADDR"], env["METRICS_ADDR"], env["ORIGIN_LISTEN"] = addr, "", ""
+	if env["GRPC_ADDR"] != "" {
+		d.GRPC = FreeAddr(t)
+		env["GRPC_ADDR"] = d.GRPC
+	}
+	maps.Copy(env, changed)
+	return d
+}
+
+// Start runs the process, again after Kill, and waits until it is ready.
+func (d *Side) Start(t testing.TB) {
+	t.Helper()
+	d.Launch(t)
+	require(t, d.URL+" is ready", func() bool {
+		select {
+		case <-d.child.Done():
+			t.Fatalf("%s ended: %v\n%s", d.path, d.child.Err(), d.Tail())
+		default:
+		}
+		return isReady(d.URL)
+	})
+}
+
+// Launch runs the process without waiting. The process ends with the test.
+func (d *Side) Launch(t testing.TB) {
+	t.Helper()
+	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(d.path)
+	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, []string{}
+	for name, value := range d.env {
+		if value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	if d.child, err = localdb.StartChild(cmd, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Stop)
+}
+
+// Stop ends the process with SIGTERM, after 5 s with SIGKILL.
+func (d *Side) Stop() { d.child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) }
+
+// Terminate sends SIGTERM and returns a channel that is closed when the process has ended.
+func (d *Side) Terminate() <-chan struct{} {
+	_ = d.child.Signal(syscall.SIGTERM) // it may have ended
+	return d.child.Done()
+}
+
+// Kill ends the process with SIGKILL.
+func (d *Side) Kill() {
+	_ = d.child.Signal(syscall.SIGKILL) // it may have ended
+	<-d.child.Done()
+}
+
+// Done returns a channel that is closed when the process has ended.
+func (d *Side) Done() <-chan struct{} { return d.child.Done() }
+
+// Err returns how the process ended; nil after a clean exit.
+func (d *Side) Err() error { return d.child.Err() }
+
+// PID returns the process id.
+func (d *Side) PID() int { return d.child.PID() }
+
+// Log returns the path of the log file.
+func (d *Side) Log() string { return d.log }
+
+// Tail returns the last 40 lines of the log.
+func (d *Side) Tail() string { return tail(d.log, 40) }
+
+// RefusedStart starts a further process of hub, api or clock with the settings of the system's own and some changed; an
+// empty value unsets one. It requires that the process ends with an error, and returns its output.
+func (s *Stack) RefusedStart(t testing.TB, service string, changed map[string]string) string {
+	t.Helper()
+	d := s.PrepareSide(t, service, changed)
+	d.Launch(t)
+	select {
+	case <-d.Done():
+	case <-time.After(readyWithin):
+		t.Fatalf("a further %s runs; want it to refuse its settings\n%s", service, d.Tail())
+	}
+	if d.Err() == nil {
+		t.Fatalf("a further %s ended without an error; want it to refuse its settings", service)
+	}
+	return d.Tail()
+}
+
+// FreeAddr returns a loopback address with a port that is free now.
+func FreeAddr(t testing.TB) string {
+	t.Helper()
+	port, err := localdb.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "127.0.0.1:" + strconv.Itoa(port)
+}
+
+// Rerouted returns the settings of a service that contain one of the addresses, with the other address in its place.
+func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]string) map[string]string {
+	t.Helper()
+	settings, err := environmentOf(s.PID(t, service))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := map[string]string{}
+	for name, value := range settings {
+		other := value
+		for from, to := range addresses {
+			// An address ends where the digits of its port end.
+			other = regexp.MustCompile(regexp.QuoteMeta(from)+`\b`).ReplaceAllLiteralString(other, to)
+		}
+		if other != value {
+			changed[name] = other
+		}
+	}
+	return changed
+}
