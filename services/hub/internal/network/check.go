@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/hub/internal/station"
 )
 
@@ -35,8 +34,8 @@ type Rules struct {
 	Plain  bool     // addresses of the partner may be http, in development
 }
 
-// TakeTape gives a partner's row as it is shown: under the partner's own name and
-// address. What does not fit, or speaks for somebody else, is an error.
+// TakeTape returns a partner's tape as it is shown: under the registered name and address of the partner. A tape with a
+// malformed member, or of another origin, is an error.
 func (r Rules) TakeTape(p Partner, t Tape) (Tape, error) {
 	handle, err := syntax.ParseHandle(t.Handle)
 	switch {
@@ -55,13 +54,11 @@ func (r Rules) TakeTape(p Partner, t Tape) (Tape, error) {
 		return Tape{}, errRow
 	}
 	t.Handle = handle.String()
-	if !teeth.Bites("I5") {
-		t.Origin, t.OriginURL = p.Origin, p.OriginURL
-	}
+	t.Origin, t.OriginURL = p.Origin, p.OriginURL
 	return t, nil
 }
 
-// TakeOperator is TakeTape for a row of the field. Machines have no row.
+// TakeOperator is TakeTape for an operator. Bots and agents of partners are refused.
 func (r Rules) TakeOperator(p Partner, o Operator) (Operator, error) {
 	handle, err := syntax.ParseHandle(o.Handle)
 	counts := [...]int64{o.Total, o.Won, o.Lost, o.Pending, o.Followers, o.Resolved}
@@ -85,17 +82,12 @@ func (r Rules) TakeOperator(p Partner, o Operator) (Operator, error) {
 		return Operator{}, errRow
 	}
 	o.Handle, o.ID, o.AlsoOn = handle.String(), "", nil
-	if !teeth.Bites("I5") {
-		o.Origin, o.OriginURL = p.Origin, p.OriginURL
-	}
+	o.Origin, o.OriginURL = p.Origin, p.OriginURL
 	return o, nil
 }
 
-// own tells whether a row says of itself that it is the partner's, and leads there.
+// own reports whether both addresses of an entry have the registered origin of the partner.
 func (r Rules) own(p Partner, originURL, href string) bool {
-	if teeth.Bites("I5") {
-		return r.address(href)
-	}
 	return OriginOf(originURL) == p.OriginURL && r.address(href) && OriginOf(href) == p.OriginURL
 }
 

@@ -98,6 +98,8 @@ func TestTapes(t *testing.T) {
 	t.Parallel()
 	s, r := newStation(t), reader(t, true)
 	deep := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
+	tape := s.goodTape()
+	tape["id"] = "bad" // an entry with the id of another one would be left out for that
 	bad := map[string]string{
 		"a text": `"x"`, "a number": `7`, "null": `null`, "a list": `[1,2]`, "deep": deep, "huge": `{"x":"` + strings.Repeat("x", 9000) + `"}`, "broken": `{"id":}`,
 	}
@@ -114,7 +116,22 @@ func TestTapes(t *testing.T) {
 		"future": {"createdAt": "2026-09-18T12:02:00.000Z"}, "far past": {"createdAt": "0001-01-01T00:00:00.000Z"}, "no time": {"createdAt": "soon"},
 		"members in another case": {"handle": gone, "HANDLE": "otto"},
 	} {
-		bad[name] = row(s.goodTape(), change)
+		bad[name] = row(tape, change)
+	}
+	for name, own := range map[string]string{"the hub's own address": "https://hub.example", "another partner": newStation(t).URL, "an unregistered address": "https://evil.example"} {
+		bad["originUrl of "+name] = row(tape, map[string]any{"originUrl": own})
+		bad["href to "+name] = row(tape, map[string]any{"href": own + "/u/otto"})
+		bad["originUrl and href of "+name] = row(tape, map[string]any{"originUrl": own, "href": own + "/u/otto"})
+	}
+	for member := range s.goodTape() {
+		bad["missing "+member] = row(tape, map[string]any{member: gone})
+		bad[member+" of an object"] = row(tape, map[string]any{member: map[string]any{"a": []int{1}}})
+		if member != "durationS" && member != "stance" {
+			bad[member+" of null"] = row(tape, map[string]any{member: nil})
+		}
+		if member != "origin" { // the hub ignores its value
+			bad["long "+member] = row(tape, map[string]any{member: strings.Repeat("x", 9000)})
+		}
 	}
 	first, last := row(s.goodTape(), nil), row(s.goodTape(), map[string]any{"id": "t2", "handle": "RITA", "durationS": nil, "stance": nil, "boosted": true})
 	for name, one := range bad {
@@ -140,7 +157,14 @@ func TestTapes(t *testing.T) {
 func TestOperators(t *testing.T) {
 	t.Parallel()
 	s, r := newStation(t), reader(t, true)
+	other, operator := newStation(t).URL, s.goodOperator()
+	operator["handle"] = "bad" // an entry with the handle of another one would be left out for that
 	for name, change := range map[string]map[string]any{
+		"originUrl of another partner": {"originUrl": other}, "href to another partner": {"href": other + "/u/otto"},
+		"originUrl and href of another partner": {"originUrl": other, "href": other + "/u/otto"}, "long name": {"displayName": strings.Repeat("x", 65)},
+		"inline avatar": {"avatarUrl": "data:image/svg+xml,<svg onload=alert(1)>"}, "no score": {"score": nil}, "pending beyond": {"pending": 99},
+		"followers as text": {"followers": "many"}, "a bot": {"operatorType": "system_bot"}, "AI as text": {"isAi": "yes"}, "tier of another kind": {"tier": "gold"},
+		"script href": {"href": "javascript:alert(1)"}, "negative accuracy": {"accuracy": -1}, "huge": {"won": 1e12},
 		"foreign origin": {"originUrl": "https://hub.example"}, "script handle": {"handle": "\"><img src=x>"}, "a name on two lines": {"displayName": "a\nb"},
 		"no name": {"displayName": ""}, "a name of another type": {"displayName": 7}, "avatar script": {"avatarUrl": "javascript:alert(1)"}, "no avatar": {"avatarUrl": gone},
 		"avatar of another type": {"avatarUrl": 7}, "score as text": {"score": "48"}, "a score that nobody can have": {"score": 1001}, "below it": {"score": -1001},
@@ -148,7 +172,7 @@ func TestOperators(t *testing.T) {
 		"negative": {"followers": -1}, "href elsewhere": {"href": "https://hub.example/u/otto"}, "a machine": {"operatorType": "ai_agent"}, "an AI": {"isAi": true},
 		"automated": {"tier": "automated"}, "clv": {"avgClvBps": 10_001}, "streak": {"streak": 11},
 	} {
-		s.text(`{"operators":[` + row(s.goodOperator(), change) + "," + row(s.goodOperator(), nil) + "," + row(s.goodOperator(), map[string]any{"score": 50}) + `]}`)
+		s.text(`{"operators":[` + row(operator, change) + "," + row(s.goodOperator(), nil) + "," + row(s.goodOperator(), map[string]any{"score": 50}) + `]}`)
 		list, err := r.Operators(t.Context(), s.partner())
 		if err != nil || len(list) != 1 || list[0].Score != 48 || list[0].Origin != "river" || list[0].ID != "" {
 			t.Errorf("%s: %+v %v", name, list, err)
