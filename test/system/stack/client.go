@@ -180,6 +180,13 @@ func (a Answer) Text(path string) string {
 	return s
 }
 
+// Member returns the text at a path, or "" if there is none.
+func (a Answer) Member(path string) string {
+	v, _ := a.find(path)
+	s, _ := v.(string)
+	return s
+}
+
 // Int returns the whole number at a path.
 func (a Answer) Int(path string) int {
 	a.t.Helper()

@@ -1,0 +1,55 @@
+package stack
+
+import (
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Crowd sends requests from many addresses, so that no limit per address applies to a test that sends thousands.
+type Crowd struct {
+	clients []*Client
+	next    atomic.Uint64
+}
+
+// NewCrowd returns a crowd of n addresses.
+func NewCrowd(n int) *Crowd {
+	c := &Crowd{}
+	for range n {
+		c.clients = append(c.clients, NewClient())
+	}
+	return c
+}
+
+// Do sends a request once, from the next address.
+func (c *Crowd) Do(t testing.TB, method, url string, sets ...Set) Answer {
+	t.Helper()
+	return c.clients[c.next.Add(1)%uint64(len(c.clients))].Do(t, method, url, sets...)
+}
+
+// Retry sends a request again, up to three times, while the answer is 503: a loaded machine sheds requests.
+func (c *Crowd) Retry(t testing.TB, method, url string, sets ...Set) Answer {
+	t.Helper()
+	a := c.Do(t, method, url, sets...)
+	for n := 1; n < 4 && a.Status == http.StatusServiceUnavailable; n++ {
+		Wait(t, time.Duration(n)*200*time.Millisecond)
+		a = c.Do(t, method, url, sets...)
+	}
+	return a
+}
+
+// Each runs n jobs, at most width at the same time, and returns when all have ended. A job that fails the test ends alone.
+func Each(n, width int, job func(i int)) {
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, width)
+	for i := range n {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			job(i)
+		})
+	}
+	wait.Wait()
+}
