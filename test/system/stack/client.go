@@ -89,23 +89,29 @@ type Answer struct {
 // Do sends a request once. The test fails if no answer comes.
 func (c *Client) Do(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
+	a, err := c.Try(t, method, url, sets...)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, url, err)
+	}
+	return a
+}
+
+// Try sends a request once and returns an error if no complete answer comes. Any goroutine may call it.
+func (c *Client) Try(t testing.TB, method, url string, sets ...Set) (Answer, error) {
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
 	if err != nil {
-		t.Fatal(err)
+		return Answer{}, err
 	}
 	for _, set := range sets {
 		set(r)
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		t.Fatalf("%s %s: %v", method, url, err)
+		return Answer{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, url, err)
-	}
-	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, t: t, what: method + " " + url}
+	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, t: t, what: method + " " + url}, err
 }
 
 // Get sends GET without a credential of its own.

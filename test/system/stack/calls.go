@@ -1,0 +1,61 @@
+package stack
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// StoredCall is a call that InsertCalls stores.
+type StoredCall struct {
+	ID, Operator string // Operator is a user id
+	Yes          bool
+	Price, Basis int // of the side called; Basis is the scoring price
+}
+
+const insertCalls = `
+WITH f AS (
+    INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, rated, crowd_yes_bps,
+        created_at, market_title, source)
+    SELECT id, $1, user_id, yes, price, basis, true, true, 5000, $7, 'seeded', 'web'
+    FROM unnest($2::uuid[], $3::uuid[], $4::boolean[], $5::integer[], $6::integer[]) AS t (id, user_id, yes, price, basis)
+    RETURNING id, user_id, yes
+), o AS (
+    INSERT INTO api.open_signals (signal_id, market_id, created_at) SELECT id, $1, $7 FROM f
+), c AS (
+    UPDATE api.operator_totals t SET total = total + 1 FROM f WHERE t.user_id = f.user_id
+)
+INSERT INTO api.market_totals AS t (market_id, yes, no, crowd_yes, crowd_no)
+SELECT $1, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes), count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes) FROM f
+ON CONFLICT (market_id) DO UPDATE SET yes = t.yes + excluded.yes, no = t.no + excluded.no,
+    crowd_yes = t.crowd_yes + excluded.crowd_yes, crowd_no = t.crowd_no + excluded.crowd_no`
+
+// InsertCalls stores calls on a market with their counters, without filing them, for markets with too many calls to file.
+// It sets missing ids. Boards count the calls after RefreshBoards.
+func (s *Stack) InsertCalls(t testing.TB, market string, calls []StoredCall) {
+	t.Helper()
+	var ids, users []string
+	var yes []bool
+	var prices, bases []int
+	for i := range calls {
+		c := &calls[i]
+		if c.ID == "" {
+			c.ID = uuid.Must(uuid.NewV7()).String()
+		}
+		ids, users, yes = append(ids, c.ID), append(users, c.Operator), append(yes, c.Yes)
+		prices, bases = append(prices, c.Price), append(bases, c.Basis)
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	if _, err := s.DB(t).Exec(t.Context(), insertCalls, market, ids, users, yes, prices, bases, now); err != nil {
+		t.Fatalf("insert calls: %v", err)
+	}
+}
+
+// RefreshBoards computes the boards from all stored calls.
+func (s *Stack) RefreshBoards(t testing.TB) {
+	t.Helper()
+	if _, err := s.DB(t).Exec(t.Context(), "SELECT api.fill_boards()"); err != nil {
+		t.Fatalf("refresh the boards: %v", err)
+	}
+}

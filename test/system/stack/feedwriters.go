@@ -1,0 +1,132 @@
+package stack
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// FeedWriters write facts that the feed publishes: calls, and a note on each call.
+type FeedWriters struct {
+	s         *Stack
+	hubs      []string
+	operators []*Operator
+	markets   []string
+	next      atomic.Int64
+
+	mu           sync.Mutex
+	acknowledged []string // ids of calls and notes
+	inDoubt      int
+}
+
+const (
+	feedMarkets = 20
+	// An operator writes two facts on each market: a key has 60 requests a minute.
+	factsPerOperator = 2 * feedMarkets
+)
+
+// feedLanes are the lanes of the markets, repeated. Lane OTHER has no channel.
+var feedLanes = []string{"SCIENCE", "OTHER", "MUSIC", "SCIENCE"}
+
+// NewFeedWriters creates the markets and operators for at most n facts.
+func (s *Stack) NewFeedWriters(t testing.TB, n int) *FeedWriters {
+	t.Helper()
+	w := &FeedWriters{s: s, hubs: append([]string{s.Hub}, s.Hubs...), operators: s.SeedOperators(t, n/factsPerOperator+2)}
+	for i := range feedMarkets {
+		w.markets = append(w.markets, s.NewNativeMarket(t, 5000, JSON{"lane": feedLanes[i%len(feedLanes)]}))
+	}
+	return w
+}
+
+// Write writes n facts in each of so many goroutines, with a pause after each, and returns when all are answered or stop is
+// closed; stop may be nil.
+func (w *FeedWriters) Write(t testing.TB, goroutines, n int, pause time.Duration, stop <-chan struct{}) {
+	var done sync.WaitGroup
+	for range goroutines {
+		done.Go(func() {
+			for written := 0; written < n; {
+				written += w.fact(t, written+1 < n)
+				select {
+				case <-stop:
+					return
+				case <-time.After(pause):
+				}
+			}
+		})
+	}
+	done.Wait()
+}
+
+// fact files a call and, if another fact may follow, adds a note to it. It returns the number of facts.
+func (w *FeedWriters) fact(t testing.TB, more bool) int {
+	i := int(w.next.Add(1)) - 1
+	o := w.operators[(i/feedMarkets)%len(w.operators)]
+	call := SentCall{Operator: o, Market: w.markets[i%feedMarkets], Yes: i%3 > 0, Price: 5000}
+	a, err := call.Send(t, w.hubs[i%len(w.hubs)])
+	if !w.record(a, err, http.StatusOK, "id") || !more {
+		return 1
+	}
+	a, err = o.Try(t, http.MethodPost, w.hubs[(i+1)%len(w.hubs)]+"/api/signals/"+a.Text("id")+"/events", Bearer(o.Key),
+		Body(JSON{"type": "note", "payload": JSON{"text": fmt.Sprint("fact ", i)}}))
+	w.record(a, err, http.StatusCreated, "event.id")
+	return 2
+}
+
+// record stores the outcome of a request and reports whether it was acknowledged.
+func (w *FeedWriters) record(a Answer, err error, status int, id string) bool {
+	ok := err == nil && a.Status == status
+	w.mu.Lock()
+	if ok {
+		w.acknowledged = append(w.acknowledged, a.Text(id))
+	} else {
+		w.inDoubt++
+	}
+	w.mu.Unlock()
+	if !ok {
+		time.Sleep(50 * time.Millisecond) // the services are unavailable
+	}
+	return ok
+}
+
+// Acknowledged returns the number of acknowledged facts.
+func (w *FeedWriters) Acknowledged() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.acknowledged)
+}
+
+// Markets returns the markets of the facts.
+func (w *FeedWriters) Markets() []string { return w.markets }
+
+const unpublishedFacts = `
+WITH facts AS (
+    SELECT id, 'signal.created' AS type FROM api.signals WHERE market_id = ANY ($1)
+    UNION ALL
+    SELECT e.id, 'signal.event' FROM api.signal_events e JOIN api.signals s ON s.id = e.signal_id WHERE s.market_id = ANY ($1)
+), fed AS (
+    SELECT CASE WHEN type = 'signal.created' THEN data->>'id' ELSE data->'event'->>'id' END AS id, type, count(*) AS times
+    FROM api.protocol_events WHERE market_id = ANY ($1) AND type IN ('signal.created', 'signal.event') GROUP BY 1, 2
+)
+SELECT count(*) FROM facts f FULL JOIN fed d ON d.id = f.id::text AND d.type = f.type WHERE f.id IS NULL OR d.times IS DISTINCT FROM 1`
+
+const lostFacts = `
+SELECT count(*) FROM unnest($1::uuid[]) AS a (id)
+WHERE NOT EXISTS (SELECT FROM api.signals s WHERE s.id = a.id) AND NOT EXISTS (SELECT FROM api.signal_events e WHERE e.id = a.id)`
+
+// RequirePublished fails the test unless each stored fact is in the feed exactly once within d, and each acknowledged fact
+// is stored.
+func (w *FeedWriters) RequirePublished(t testing.TB, d time.Duration) {
+	t.Helper()
+	Eventually(t, d, "each stored fact once in the feed", func() bool {
+		return Query[int](t, w.s, unpublishedFacts, w.markets) == 0
+	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if lost := Query[int](t, w.s, lostFacts, w.acknowledged); lost > 0 {
+		t.Errorf("%d of %d acknowledged facts are not stored; want 0", lost, len(w.acknowledged))
+	}
+	t.Logf("%d facts acknowledged, %d in doubt", len(w.acknowledged), w.inDoubt)
+}

@@ -1,0 +1,94 @@
+package stack
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// AtOnce runs do for 0 to n-1 in goroutines that start together, and returns when all have ended.
+func AtOnce(n int, do func(i int)) {
+	var ready, done sync.WaitGroup
+	start := make(chan struct{})
+	ready.Add(n)
+	for i := range n {
+		done.Go(func() {
+			ready.Done()
+			<-start
+			do(i)
+		})
+	}
+	ready.Wait()
+	close(start)
+	done.Wait()
+}
+
+// Each runs do for 0 to n-1, at most width at the same time, and returns when all have ended.
+func Each(n, width int, do func(i int)) {
+	var done sync.WaitGroup
+	next := make(chan int)
+	for range min(n, width) {
+		done.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	done.Wait()
+}
+
+// Steady starts do perSecond times a second for d, whether or not earlier ones have ended, and returns their number when
+// all have ended. It catches up after a pause of the machine, so that what was late is measured as late. It ends early with
+// the test.
+func Steady(t testing.TB, perSecond int, d time.Duration, do func(i int)) int {
+	t.Helper()
+	var done sync.WaitGroup
+	defer done.Wait()
+	start := time.Now()
+	total := int(d.Seconds() * float64(perSecond))
+	for i := range total {
+		select {
+		case <-t.Context().Done():
+			return i
+		case <-time.After(time.Until(start.Add(time.Duration(i) * time.Second / time.Duration(perSecond)))):
+		}
+		done.Go(func() { do(i) })
+	}
+	return total
+}
+
+// Times collects durations from several goroutines.
+type Times struct {
+	mu   sync.Mutex
+	list []time.Duration
+}
+
+// Add adds a duration.
+func (t *Times) Add(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.list = append(t.list, d)
+}
+
+// Quantile returns the duration at quantile q, from 0 to 1; 1 is the longest. It returns 0 if there are none.
+func (t *Times) Quantile(q float64) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.list) == 0 {
+		return 0
+	}
+	slices.Sort(t.list)
+	return t.list[min(len(t.list)-1, int(q*float64(len(t.list))))]
+}
+
+// Count returns the number of durations.
+func (t *Times) Count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.list)
+}
