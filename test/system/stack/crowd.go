@@ -2,7 +2,6 @@ package stack
 
 import (
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,16 +39,13 @@ func (c *Crowd) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	return a
 }
 
-// Each runs n jobs, at most width at the same time, and returns when all have ended. A job that fails the test ends alone.
-func Each(n, width int, job func(i int)) {
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, width)
-	for i := range n {
-		slots <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-slots }()
-			job(i)
-		})
+// Base returns the address of a service: hub, api or clock. i selects one of the hubs and may exceed their number.
+func (s *Stack) Base(service string, i int) string {
+	switch service {
+	case "api":
+		return s.API
+	case "clock":
+		return s.Clock
 	}
-	wait.Wait()
+	return s.HubAt(i)
 }

@@ -24,21 +24,18 @@ func AtOnce(n int, do func(i int)) {
 	done.Wait()
 }
 
-// Each runs do for 0 to n-1, at most width at the same time, and returns when all have ended.
+// Each runs do for 0 to n-1, at most width at the same time, and returns when all have ended. A call that ends its goroutine,
+// as t.Fatal does, ends alone.
 func Each(n, width int, do func(i int)) {
 	var done sync.WaitGroup
-	next := make(chan int)
-	for range min(n, width) {
+	slots := make(chan struct{}, width)
+	for i := range n {
+		slots <- struct{}{}
 		done.Go(func() {
-			for i := range next {
-				do(i)
-			}
+			defer func() { <-slots }()
+			do(i)
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	done.Wait()
 }
 
