@@ -1,0 +1,29 @@
+package pg
+
+// Null returns a pointer to v, or nil if v is the zero value: a column that is null in place of an empty text or a
+// zero time.
+func Null[T comparable](v T) *T {
+	var zero T
+	if z, ok := any(v).(interface{ IsZero() bool }); v == zero || ok && z.IsZero() {
+		return nil
+	}
+	return &v
+}
+
+// Value returns what p points to, or the zero value if p is nil: the column is null.
+func Value[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// Collect converts rows. It returns an empty list, not nil, for no rows.
+func Collect[R, T any](rows []R, convert func(R) T) []T {
+	out := make([]T, len(rows))
+	for i, row := range rows {
+		out[i] = convert(row)
+	}
+	return out
+}
