@@ -7,102 +7,102 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/clock/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
 // OpenAirings implements program.Archive.
 func (s *Store) OpenAirings(ctx context.Context, limit int) ([]program.Pending, error) {
-	rows, err := s.reads.Query(ctx, query("airing_open"), limit)
+	rows, err := s.reads.ListUnmeasuredAirings(ctx, int32(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list airings: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (program.Pending, error) {
-		p := program.Pending{Before: program.NoPrice}
-		var yes *syntax.Bps
-		err := row.Scan(&p.SegmentID, &p.Market, &p.StartedAt, &p.EndedAt, &yes, &p.Viewers)
-		if yes != nil {
-			p.Before = *yes
-		}
-		return p, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list airings: %w", err)
+	return pg.Collect(rows, pending), nil
+}
+
+func pending(row db.ListUnmeasuredAiringsRow) program.Pending {
+	p := program.Pending{
+		SegmentID: row.SegmentID, Market: syntax.MarketID(row.MarketID), StartedAt: row.StartedAt, EndedAt: row.EndedAt,
+		Before: program.NoPrice, Viewers: row.ViewersPeak,
 	}
-	return list, nil
+	if row.YesBpsStart != nil {
+		p.Before = syntax.Bps(*row.YesBpsStart)
+	}
+	return p
 }
 
 // Raise implements program.Archive.
 func (s *Store) Raise(ctx context.Context, viewers map[string]int32) error {
-	segments := slices.Sorted(maps.Keys(viewers))
-	counts := make([]int32, len(segments))
-	for i, id := range segments {
-		counts[i] = viewers[id]
+	p := db.RaiseViewersParams{SegmentIDs: slices.Sorted(maps.Keys(viewers))}
+	for _, id := range p.SegmentIDs {
+		p.Viewers = append(p.Viewers, viewers[id])
 	}
-	if _, err := s.writes.Exec(ctx, query("airing_peak"), segments, counts); err != nil {
+	if err := s.writes.RaiseViewers(ctx, p); err != nil {
 		return fmt.Errorf("raise viewers: %w", err)
 	}
 	return nil
 }
 
+// unknown is the price or the count that a statement stores as null.
+const unknown = -1
+
 // Measure implements program.Archive.
 func (s *Store) Measure(ctx context.Context, list []program.Measured, at time.Time) error {
-	n := len(list)
-	segments, prices, signals := make([]string, n), make([]*int32, n), make([]*int64, n)
-	for i := range list {
-		m := &list[i]
-		segments[i] = m.SegmentID
-		if m.After.Valid() {
-			yes := int32(m.After)
-			prices[i] = &yes
-		}
-		if m.Signals >= 0 {
-			signals[i] = &m.Signals
-		}
+	p := db.MeasureAiringsParams{Now: at}
+	for _, m := range list {
+		p.SegmentIDs = append(p.SegmentIDs, m.SegmentID)
+		p.YesBps = append(p.YesBps, priceColumn(m.After))
+		p.Signals = append(p.Signals, max(m.Signals, unknown))
 	}
-	if _, err := s.writes.Exec(ctx, query("airing_measure"), segments, prices, signals, at); err != nil {
+	if err := s.writes.MeasureAirings(ctx, p); err != nil {
 		return fmt.Errorf("measure airings: %w", err)
 	}
 	return nil
 }
 
+func priceColumn(price syntax.Bps) int32 {
+	if !price.Valid() {
+		return unknown
+	}
+	return int32(price)
+}
+
 // OpenSamples implements program.Archive.
 func (s *Store) OpenSamples(ctx context.Context, with program.Slot) ([]program.Sample, error) {
-	rows, err := s.reads.Query(ctx, query("baseline_open"), int64(with))
+	rows, err := s.reads.ListUnmeasuredBaselines(ctx, int64(with))
 	if err != nil {
 		return nil, fmt.Errorf("list samples: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (program.Sample, error) {
-		var slot int64
-		var one program.Sample
-		err := row.Scan(&slot, &one.Markets, &one.Prices, &one.Measured)
-		one.Slot = program.Slot(slot)
-		return one, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list samples: %w", err)
-	}
-	return list, nil
+	return pg.Collect(rows, sample), nil
 }
+
+func sample(row db.ListUnmeasuredBaselinesRow) program.Sample {
+	return program.Sample{
+		Slot: program.Slot(row.Slot), Measured: row.Measured, Markets: pg.Collect(row.Markets, marketID),
+		Prices: pg.Collect(row.Prices, func(bps int32) syntax.Bps { return syntax.Bps(bps) }),
+	}
+}
+
+func marketID(text string) syntax.MarketID { return syntax.MarketID(text) }
 
 // AddSample implements program.Archive.
 func (s *Store) AddSample(ctx context.Context, one program.Sample) error {
-	markets, prices := make([]string, len(one.Markets)), make([]int32, len(one.Prices))
-	for i := range markets {
-		markets[i], prices[i] = string(one.Markets[i]), int32(one.Prices[i])
-	}
-	if _, err := s.writes.Exec(ctx, query("baseline_add"), int64(one.Slot), one.Slot.Content(), markets, prices); err != nil {
-		return fmt.Errorf("keep sample: %w", err)
+	err := s.writes.InsertBaseline(ctx, db.InsertBaselineParams{
+		Slot: int64(one.Slot), StartedAt: one.Slot.Content(), Markets: pg.Collect(one.Markets, syntax.MarketID.String),
+		Prices: pg.Collect(one.Prices, func(price syntax.Bps) int32 { return int32(price) }),
+	})
+	if err != nil {
+		return fmt.Errorf("insert sample: %w", err)
 	}
 	return nil
 }
 
 // MeasureSample implements program.Archive.
 func (s *Store) MeasureSample(ctx context.Context, slot program.Slot, markets int, moved int64, at time.Time) error {
-	if _, err := s.writes.Exec(ctx, query("baseline_measure"), int64(slot), markets, moved, at); err != nil {
+	err := s.writes.MeasureBaseline(ctx, db.MeasureBaselineParams{Slot: int64(slot), Markets: int32(markets), MovedBps: moved, Now: at})
+	if err != nil {
 		return fmt.Errorf("measure sample: %w", err)
 	}
 	return nil
@@ -110,27 +110,23 @@ func (s *Store) MeasureSample(ctx context.Context, slot program.Slot, markets in
 
 // Standing implements program.Archive.
 func (s *Store) Standing(ctx context.Context, from, to program.Slot) ([]syntax.MarketID, error) {
-	rows, err := s.reads.Query(ctx, query("slot_aired"), int64(from), int64(to))
+	rows, err := s.reads.ListScheduledMarkets(ctx, db.ListScheduledMarketsParams{FirstSlot: int64(from), LastSlot: int64(to)})
 	if err != nil {
-		return nil, fmt.Errorf("list what stands: %w", err)
+		return nil, fmt.Errorf("list scheduled markets: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[syntax.MarketID])
-	if err != nil {
-		return nil, fmt.Errorf("list what stands: %w", err)
-	}
-	return list, nil
+	return pg.Collect(rows, marketID), nil
 }
 
-// Sweep implements program.Archive. What is young by the database's own clock stays.
+// Sweep implements program.Archive. Nothing is deleted that is young by the clock of the database.
 func (s *Store) Sweep(ctx context.Context, before program.Slot, aired time.Time) error {
-	return s.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, query("slot_sweep"), int64(before)); err != nil {
+	return s.write(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := q.DeleteOldSlots(ctx, int64(before)); err != nil {
 			return fmt.Errorf("sweep slots: %w", err)
 		}
-		if _, err := tx.Exec(ctx, query("airing_sweep"), aired); err != nil {
+		if err := q.DeleteOldAirings(ctx, aired); err != nil {
 			return fmt.Errorf("sweep airings: %w", err)
 		}
-		if _, err := tx.Exec(ctx, query("baseline_sweep"), aired); err != nil {
+		if err := q.DeleteOldBaselines(ctx, aired); err != nil {
 			return fmt.Errorf("sweep samples: %w", err)
 		}
 		return nil
@@ -140,29 +136,22 @@ func (s *Store) Sweep(ctx context.Context, before program.Slot, aired time.Time)
 // Influence implements program.Influences.
 func (s *Store) Influence(ctx context.Context, since time.Time, limit int) (program.Influence, error) {
 	var out program.Influence
-	err := s.write(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = program.Influence{}
-		rows, err := tx.Query(ctx, query("airing_moved"), since, limit)
+		rows, err := q.ListMoves(ctx, db.ListMovesParams{Since: since, MaxRows: int32(limit)})
 		if err != nil {
 			return fmt.Errorf("list airings: %w", err)
 		}
-		out.Items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (program.Moved, error) {
-			var m program.Moved
-			var mean float64
-			err := row.Scan(&m.SegmentID, &m.Market, &m.Title, &m.Lane, &m.AiredAt, &m.EndedAt, &m.Before, &m.After,
-				&m.Signals, &m.ViewersPeak, &m.MeasuredAt, &out.Airings, &mean)
-			out.MeanMove = &mean
-			return m, err
-		})
-		if err != nil {
-			return fmt.Errorf("list airings: %w", err)
+		out.Items = pg.Collect(rows, moved)
+		if len(rows) > 0 {
+			out.Airings, out.MeanMove = rows[0].Airings, &rows[0].MeanMove
 		}
-		var markets, moved int64
-		if err := tx.QueryRow(ctx, query("baseline_mean"), since).Scan(&markets, &moved); err != nil {
+		base, err := q.GetBaselineMove(ctx, since)
+		if err != nil {
 			return fmt.Errorf("read baseline: %w", err)
 		}
-		if markets > 0 {
-			mean := float64(moved) / float64(markets)
+		if base.Markets > 0 {
+			mean := float64(base.MovedBps) / float64(base.Markets)
 			out.BaselineMove = &mean
 		}
 		return nil
@@ -171,4 +160,12 @@ func (s *Store) Influence(ctx context.Context, since time.Time, limit int) (prog
 		return program.Influence{}, pg.Fault(err)
 	}
 	return out, nil
+}
+
+func moved(row db.ListMovesRow) program.Moved {
+	return program.Moved{
+		SegmentID: row.SegmentID, Market: syntax.MarketID(row.MarketID), Title: row.Title, Lane: program.Lane(row.Lane),
+		AiredAt: row.StartedAt, EndedAt: row.EndedAt, Before: syntax.Bps(pg.Value(row.YesBpsStart)), After: syntax.Bps(pg.Value(row.YesBpsAfter)),
+		Signals: row.SignalsDuring, ViewersPeak: row.ViewersPeak, MeasuredAt: pg.Value(row.MeasuredAt),
+	}
 }

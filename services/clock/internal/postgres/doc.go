@@ -1,7 +1,5 @@
-// Package postgres holds all SQL of the clock.
+// Package postgres stores the programme of the clock.
 //
-// Statements live in queries/*.sql, one file each, and are named by their file;
-// a test prepares every one of them. One store method is one statement and one
-// business step. Rows never leave this package: methods take and give the types
-// of package program.
+// queries/ has the statements by subject; sqlc generates package db from them. A method of Store is one business step:
+// one statement, or one transaction. Methods take and return the types of package program.
 package postgres

@@ -3,32 +3,140 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strconv"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/outbox"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/clock/internal/postgres/db"
+	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
+
+// eventSpace is the name space of event ids. The id of an event does not depend on the process that writes it, so the
+// ledger stores an event once even if it is published twice.
+var eventSpace = uuid.MustParse("6f0d7c0e-3c1b-5c0a-9a52-5d0a4f1f7a21")
+
+func eventID(kind, channel string, slot program.Slot, more string) string {
+	return uuid.NewSHA1(eventSpace, []byte(kind+" "+channel+" "+strconv.FormatInt(int64(slot), 10)+" "+more)).String()
+}
+
+// keptStarts is the number of slots for which starts are stored.
+const keptStarts = 24 * 6
+
+// ListStarts returns the starts of a slot that were published. Fault: db_unavailable.
+func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.Start, error) {
+	rows, err := s.reads.ListStarts(ctx, int64(slot))
+	if err != nil {
+		return nil, fmt.Errorf("list starts: %w", err)
+	}
+	return pg.Collect(rows, func(row db.ProgramStart) program.Start {
+		return program.Start{
+			Channel: row.Channel, Slot: program.Slot(row.Slot), Lane: program.Lane(row.Lane), Market: syntax.MarketID(row.MarketID),
+			Data: []byte(row.Data),
+		}
+	}), nil
+}
+
+// Tell stores airings and starts and publishes the starts and the copies in one transaction. Copies precede the events
+// that they include. Fault: db_unavailable.
+func (s *Store) Tell(ctx context.Context, t program.Telling) (program.Told, error) {
+	var told program.Told
+	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {
+		told = program.Told{}
+		if len(t.Airings) > 0 {
+			added, err := q.InsertAirings(ctx, airingColumns(t.Airings))
+			if err != nil {
+				return fmt.Errorf("add airings: %w", err)
+			}
+			told.Aired = int(added)
+		}
+		if len(t.Copies) > 0 {
+			p := db.PublishCopiesParams{Now: t.Now}
+			for _, c := range t.Copies {
+				p.Channels, p.Data = append(p.Channels, c.Channel), append(p.Data, string(c.Data))
+			}
+			if err := q.PublishCopies(ctx, p); err != nil {
+				return fmt.Errorf("publish copies: %w", err)
+			}
+		}
+		if len(t.Starts) == 0 {
+			return nil
+		}
+		started, err := q.InsertStarts(ctx, startColumns(t.Starts))
+		if err != nil {
+			return fmt.Errorf("add starts: %w", err)
+		}
+		told.Started = int(started)
+		if err := q.DeleteOldStarts(ctx, int64(program.SlotAt(t.Now))-keptStarts); err != nil {
+			return fmt.Errorf("sweep starts: %w", err)
+		}
+		return nil
+	})
+	return told, err
+}
+
+func startColumns(starts []program.Start) (p db.InsertStartsParams) {
+	for _, t := range starts {
+		p.EventIDs = append(p.EventIDs, eventID(program.SegmentStarted, t.Channel, t.Slot, ""))
+		p.Channels = append(p.Channels, t.Channel)
+		p.Slots = append(p.Slots, int64(t.Slot))
+		p.Lanes = append(p.Lanes, string(t.Lane))
+		p.MarketIDs = append(p.MarketIDs, string(t.Market))
+		p.Times = append(p.Times, t.Slot.Content())
+		p.Data = append(p.Data, string(t.Data))
+	}
+	return p
+}
+
+func airingColumns(airings []program.Airing) (p db.InsertAiringsParams) {
+	for _, a := range airings {
+		p.SegmentIDs = append(p.SegmentIDs, a.SegmentID)
+		p.Channels = append(p.Channels, a.Channel)
+		p.Lanes = append(p.Lanes, string(a.Lane))
+		p.Slots = append(p.Slots, int64(a.Slot))
+		p.MarketIDs = append(p.MarketIDs, string(a.Market))
+		p.Titles = append(p.Titles, a.Title)
+		p.StartedAt = append(p.StartedAt, a.StartedAt)
+		p.EndedAt = append(p.EndedAt, a.EndedAt)
+		p.YesBps = append(p.YesBps, priceColumn(a.Yes))
+	}
+	return p
+}
+
+func eventColumns(facts []program.Fact, more string) (p db.PublishEventsParams) {
+	for _, f := range facts {
+		p.EventIDs = append(p.EventIDs, eventID(f.Type, f.Channel, f.Slot, more))
+		p.Types = append(p.Types, f.Type)
+		p.Times = append(p.Times, f.At)
+		p.MarketIDs = append(p.MarketIDs, string(f.Market))
+		p.Channels = append(p.Channels, f.Channel)
+		p.Data = append(p.Data, string(f.Data))
+	}
+	return p
+}
+
+// write runs one step of the writer in a transaction within its time budget.
+func (s *Store) write(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
+	ctx, cancel := context.WithTimeout(ctx, writeBudget)
+	defer cancel()
+	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error { return do(ctx, db.New(tx)) })
+}
 
 // Waiting implements outbox.Store. Fault: db_unavailable.
 func (s *Store) Waiting(ctx context.Context, limit int) ([]outbox.Fact, error) {
-	rows, err := s.reads.Query(ctx, query("outbox_waiting"), limit)
+	rows, err := s.reads.ListOutbox(ctx, int32(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read outbox: %w", err)
 	}
-	facts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (outbox.Fact, error) {
-		var f outbox.Fact
-		err := row.Scan(&f.Place, &f.ID, &f.Type, &f.At, &f.MarketID, &f.Handle, &f.Topic, &f.Data)
-		return f, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read outbox: %w", err)
-	}
-	return facts, nil
+	return pg.Collect(rows, func(row db.ListOutboxRow) outbox.Fact { return outbox.Fact(row) }), nil
 }
 
 // Sent implements outbox.Store. Fault: db_unavailable.
 func (s *Store) Sent(ctx context.Context, places []int64) error {
-	if _, err := s.writes.Exec(ctx, query("outbox_sent"), places); err != nil {
+	if err := s.writes.DeleteOutbox(ctx, places); err != nil {
 		return fmt.Errorf("empty outbox: %w", err)
 	}
 	return nil

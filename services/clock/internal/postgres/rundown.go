@@ -2,78 +2,143 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/clock/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-var (
-	slotListSQL  = query("slot_list")
-	slotApplySQL = query("slot_apply")
-	airingAddSQL = query("airing_add")
-)
-
-// ListSlots gives the entries of a channel from one slot to another, both
-// included, by lane and slot. Fault: db_unavailable.
+// ListSlots returns the entries of a channel from one slot to another, both included, by lane and slot.
+// Fault: db_unavailable.
 func (s *Store) ListSlots(ctx context.Context, channel string, from, to program.Slot) ([]program.Entry, error) {
-	rows, err := s.reads.Query(ctx, slotListSQL, channel, int64(from), int64(to))
+	rows, err := s.reads.ListSlots(ctx, db.ListSlotsParams{Channel: channel, FirstSlot: int64(from), LastSlot: int64(to)})
 	if err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
 	}
-	defer rows.Close()
 	var out []program.Entry
-	for rows.Next() {
-		var (
-			e        program.Entry
-			slot     int64
-			eventKey *string
-			end      *time.Time
-			filled   time.Time
-		)
-		if err := rows.Scan(&e.Lane, &slot, &e.Market, &e.Title, &eventKey, &end, &filled); err != nil {
-			return nil, fmt.Errorf("list slots: %w", err)
+	for _, row := range rows {
+		e := program.Entry{
+			Lane: program.Lane(row.Lane), Slot: program.Slot(row.Slot), Market: syntax.MarketID(row.MarketID), Title: row.Title,
+			EventKey: pg.Value(row.EventKey), Filled: row.FilledAt.UnixMilli(),
 		}
-		e.Slot, e.Filled = program.Slot(slot), filled.UnixMilli()
-		if eventKey != nil {
-			e.EventKey = *eventKey
-		}
-		if end != nil {
-			e.End = end.UnixMilli()
+		if row.MarketEnd != nil {
+			e.End = row.MarketEnd.UnixMilli()
 		}
 		out = append(out, e)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list slots: %w", err)
 	}
 	return out, nil
 }
 
-// ApplySlots makes the changes in one statement and tells how many took
-// effect; one whose Old is not what is stored does not. A change of a slot that
-// has started by the database's clock is refused and nothing is changed.
-// Fault: db_unavailable.
+// ApplySlots makes the changes in one statement and returns how many took effect; one whose Old is not what is stored
+// does not. If the slot of a change has started by the clock of the database, nothing is changed. Fault: db_unavailable.
 func (s *Store) ApplySlots(ctx context.Context, channel string, changes []program.Change, now time.Time) (int, error) {
-	n := len(changes)
-	lanes, slots, markets := make([]string, n), make([]int64, n), make([]string, n)
-	titles, keys, ends, olds := make([]string, n), make([]*string, n), make([]*time.Time, n), make([]string, n)
-	for i := range changes {
-		c := &changes[i]
-		lanes[i], slots[i], markets[i] = string(c.Lane), int64(c.Slot), string(c.Market)
-		titles[i], olds[i] = c.Title, string(c.Old)
-		if c.EventKey != "" {
-			keys[i] = &c.EventKey
-		}
-		if c.End != 0 {
-			end := time.UnixMilli(c.End).UTC()
-			ends[i] = &end
-		}
+	p := db.ApplySlotsParams{Channel: channel, Now: now}
+	for _, c := range changes {
+		p.Lanes = append(p.Lanes, string(c.Lane))
+		p.Slots = append(p.Slots, int64(c.Slot))
+		p.MarketIDs = append(p.MarketIDs, string(c.Market))
+		p.Titles = append(p.Titles, c.Title)
+		p.EventKeys = append(p.EventKeys, c.EventKey)
+		p.MarketEnds = append(p.MarketEnds, endOf(c.Entry))
+		p.Old = append(p.Old, string(c.Old))
 	}
-	var changed int
-	err := s.writes.QueryRow(ctx, slotApplySQL, channel, lanes, slots, markets, titles, keys, ends, olds, now).Scan(&changed)
+	changed, err := s.writes.ApplySlots(ctx, p)
 	if err != nil {
 		return 0, fmt.Errorf("apply slots: %w", pg.Fault(err))
 	}
-	return changed, nil
+	return int(changed), nil
+}
+
+// endOf returns the end of the market, or the zero time if it is not known.
+func endOf(e program.Entry) time.Time {
+	if e.End == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(e.End).UTC()
+}
+
+// AddPreempt implements program.Preempts.
+func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preempt, entry program.Entry, tell func([]program.Entry) []program.Fact) error {
+	first, last := int64(p.Slot), int64(p.Slot)+int64(p.Slots)-1
+	return s.write(ctx, func(ctx context.Context, q *db.Queries) error {
+		before, err := lockSlots(ctx, q, db.LockSlotsParams{Channel: channel, Lane: string(p.Lane), FirstSlot: first, LastSlot: last})
+		if err != nil {
+			return err
+		}
+		err = q.InsertPreempt(ctx, db.InsertPreemptParams{
+			ID: p.ID, Channel: channel, Lane: string(p.Lane), Slot: first, Slots: int32(p.Slots), MarketID: string(p.Market),
+			Reason: p.Reason, CreatedAt: p.CreatedAt,
+		})
+		if err != nil {
+			return fmt.Errorf("add preempt: %w", err)
+		}
+		filled, err := q.FillPreempt(ctx, db.FillPreemptParams{
+			Channel: channel, Lane: string(p.Lane), FirstSlot: first, LastSlot: last, MarketID: string(entry.Market), Title: entry.Title,
+			EventKey: entry.EventKey, MarketEnd: pg.Null(endOf(entry)), Now: p.CreatedAt, PreemptID: p.ID,
+		})
+		if err != nil {
+			return fmt.Errorf("fill preempt: %w", err)
+		}
+		if filled != int64(p.Slots) {
+			return program.ErrSlotTaken
+		}
+		if err := q.PublishEvents(ctx, eventColumns(tell(before), p.ID)); err != nil {
+			return fmt.Errorf("publish preempt: %w", err)
+		}
+		return nil
+	})
+}
+
+// lockSlots locks the slots that an entry takes and returns what they contain. Fault: ErrSlotTaken.
+func lockSlots(ctx context.Context, q *db.Queries, p db.LockSlotsParams) ([]program.Entry, error) {
+	rows, err := q.LockSlots(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("lock slots: %w", err)
+	}
+	list := make([]program.Entry, len(rows))
+	for i, row := range rows {
+		if row.Taken {
+			return nil, program.ErrSlotTaken
+		}
+		list[i] = program.Entry{
+			Lane: program.Lane(p.Lane), Slot: program.Slot(row.Slot), Market: syntax.MarketID(row.MarketID), Title: row.Title,
+		}
+	}
+	return list, nil
+}
+
+// CancelPreempt implements program.Preempts.
+func (s *Store) CancelPreempt(ctx context.Context, id string, running program.Slot, at time.Time) (program.Preempt, error) {
+	row, err := s.writes.CancelPreempt(ctx, db.CancelPreemptParams{
+		ID: id, RunningSlot: int64(running), Now: &at, StartedSlot: int64(program.SlotAt(at)),
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return program.Preempt{}, program.ErrNoPreempt
+	}
+	if err != nil {
+		return program.Preempt{}, pg.Fault(fmt.Errorf("cancel preempt: %w", err))
+	}
+	return preempt(db.ListPreemptsRow(row)), nil
+}
+
+// ListPreempts implements program.Preempts.
+func (s *Store) ListPreempts(ctx context.Context, limit int) ([]program.Preempt, error) {
+	rows, err := s.reads.ListPreempts(ctx, int32(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list preempts: %w", err)
+	}
+	return pg.Collect(rows, preempt), nil
+}
+
+func preempt(row db.ListPreemptsRow) program.Preempt {
+	return program.Preempt{
+		ID: row.ID, Lane: program.Lane(row.Lane), Market: syntax.MarketID(row.MarketID), Slot: program.Slot(row.Slot),
+		Slots: int(row.Slots), Reason: row.Reason, CreatedAt: row.CreatedAt, CancelledAt: pg.Value(row.CancelledAt),
+	}
 }

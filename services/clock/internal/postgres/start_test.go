@@ -57,7 +57,7 @@ func TestTell(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("waiting (-want +got):\n%s", diff)
 	}
-	if f := facts[2]; !f.At.Equal(b.slot.Content()) || f.MarketID != "1" || f.ID != factID("segment.started", "program:hot", b.slot, "") {
+	if f := facts[2]; !f.At.Equal(b.slot.Content()) || f.MarketID != "1" || f.ID != eventID("segment.started", "program:hot", b.slot, "") {
 		t.Errorf("%+v", f)
 	}
 	list, err := b.ListStarts(t.Context(), b.slot)
@@ -74,8 +74,8 @@ func TestTell(t *testing.T) {
 	if got, _ := b.waiting(t); len(got) != 0 {
 		t.Errorf("still waiting: %v", got)
 	}
-	b.now = (b.slot + startsKept + 1).Start()
-	tell(1, program.Telling{Starts: []program.Start{start("program:hot", b.slot+startsKept+1, "1")}})
+	b.now = (b.slot + keptStarts + 1).Start()
+	tell(1, program.Telling{Starts: []program.Start{start("program:hot", b.slot+keptStarts+1, "1")}})
 	if list, err := b.ListStarts(t.Context(), b.slot); err != nil || len(list) != 0 {
 		t.Errorf("starts of a day ago: %v, %v", list, err)
 	}

@@ -3,20 +3,17 @@ package postgres
 import (
 	"context"
 	"embed"
-	"fmt"
 	"io/fs"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/clock/internal/postgres/db"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
-
-//go:embed queries/*.sql
-var queryFiles embed.FS
 
 // SchemaName is the schema of the clock.
 const SchemaName = "clock"
@@ -34,28 +31,19 @@ func Schema(password string) pg.Schema {
 	return pg.Schema{Name: SchemaName, Files: files, Password: password}
 }
 
-// query gives the statement of queries/<name>.sql.
-func query(name string) string {
-	text, err := queryFiles.ReadFile("queries/" + name + ".sql")
-	if err != nil {
-		panic(fmt.Sprintf("no statement %s: %v", name, err)) // embedded at build time
-	}
-	return string(text)
-}
-
 // Store is the clock's database as the role clock_rw sees it.
 type Store struct {
-	reads  *pg.DB
-	writes *pg.DB
+	pool   *pgxpool.Pool
+	reads  *db.Queries // within pg.ReadBudget each
+	writes *db.Queries // within writeBudget each
 }
 
-// New makes a store over an open pool.
+// New returns a store over an open pool.
 func New(pool *pgxpool.Pool) *Store {
-	return &Store{reads: pg.Bound(pool, pg.ReadBudget), writes: pg.Bound(pool, writeBudget)}
+	return &Store{pool: pool, reads: db.New(pg.Bound(pool, pg.ReadBudget)), writes: db.New(pg.Bound(pool, writeBudget))}
 }
 
-// Ready tells whether the database answers and has the schema that this
-// program needs.
+// Ready returns an error unless the database answers and has the schema that this program needs.
 func (s *Store) Ready(ctx context.Context) error {
-	return pg.CheckSchema(ctx, s.reads, Schema(""))
+	return pg.CheckSchema(ctx, pg.Bound(s.pool, pg.ReadBudget), Schema(""))
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -71,21 +70,7 @@ func cleared(lane program.Lane, slot program.Slot, old string) program.Change {
 
 func TestEveryStatementPrepares(t *testing.T) {
 	b := setup(t)
-	files, err := queryFiles.ReadDir("queries")
-	if err != nil || len(files) != 27 {
-		t.Fatalf("%d statements, %v", len(files), err)
-	}
-	conn, err := b.pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Release()
-	for _, f := range files {
-		name := strings.TrimSuffix(f.Name(), ".sql")
-		if _, err := conn.Conn().Prepare(t.Context(), name, query(name)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	testkit.PrepareStatements(t, b.pool, "db")
 	if err := b.Ready(t.Context()); err != nil {
 		t.Errorf("ready: %v", err)
 	}

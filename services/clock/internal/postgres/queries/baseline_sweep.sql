@@ -1,1 +1,0 @@
-DELETE FROM baselines WHERE started_at < $1 AND started_at + interval '8 days' <= clock_timestamp()

@@ -1,1 +1,0 @@
-SELECT channel, slot, lane, market_id, data FROM program_starts WHERE slot = $1
