@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 )
 
@@ -35,44 +36,50 @@ const day = 24 * time.Hour
 // for an operator that is not there, rate_limited, and those of act.
 func (s *Store) once(ctx context.Context, e effect, act func(tx pgx.Tx, tier syntax.Tier) (subject string, err error)) (subject string, err error) {
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		var tier syntax.Tier
-		err := tx.QueryRow(ctx, query("effect_user"), e.user).Scan(&tier)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return errNobody
-		}
+		q := db.New(tx)
+		tier, err := lockSender(ctx, q, e.user)
 		if err != nil {
-			return fmt.Errorf("lock operator: %w", err)
+			return err
 		}
-		err = tx.QueryRow(ctx, query("effect_done"), e.message).Scan(&subject)
+		subject, err = q.GetMessageSubject(ctx, e.message)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		if err := e.allow(ctx, tx); err != nil {
+		if err := e.allow(ctx, q); err != nil {
 			return err
 		}
 		if subject, err = act(tx, tier); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, query("effect_add"), e.message, e.kind, e.user, subject, e.now)
-		return err
+		return q.InsertMessage(ctx, db.InsertMessageParams{MessageID: e.message, Type: e.kind, UserID: e.user, Subject: subject, At: e.now})
 	})
 	return subject, err
 }
 
-// allow faults with rate_limited where the day is full.
-func (e effect) allow(ctx context.Context, tx pgx.Tx) error {
+// lockSender locks an operator and returns its tier. Fault: forbidden if there is no such operator.
+func lockSender(ctx context.Context, q *db.Queries, operatorID string) (syntax.Tier, error) {
+	tier, err := q.LockSender(ctx, operatorID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", errNobody
+	}
+	return tier, wrap("lock operator", err)
+}
+
+// allow returns the fault rate_limited if the operator has sent as many messages of the kind as a day may have.
+func (e effect) allow(ctx context.Context, q *db.Queries) error {
 	if e.daily == 0 {
 		return nil
 	}
-	var n int
-	var oldest *time.Time
-	if err := tx.QueryRow(ctx, query("effect_recent"), e.user, e.kind, e.now.Add(-day), e.daily).Scan(&n, &oldest); err != nil {
+	recent, err := q.CountRecentMessages(ctx, db.CountRecentMessagesParams{
+		UserID: e.user, Type: e.kind, Since: e.now.Add(-day), Most: int32(e.daily),
+	})
+	if err != nil {
 		return fmt.Errorf("count messages of a day: %w", err)
 	}
-	if n < e.daily {
+	if recent.N < int64(e.daily) {
 		return nil
 	}
-	wait := (oldest.Add(day).Sub(e.now) + time.Millisecond - 1) / time.Millisecond
+	wait := (recent.Oldest.Add(day).Sub(e.now) + time.Millisecond - 1) / time.Millisecond
 	return errLimited.With("limit", e.daily).With("retryAfterMs", int64(wait))
 }
 
@@ -80,20 +87,22 @@ func (e effect) allow(ctx context.Context, tx pgx.Tx) error {
 func (s *Store) UpdateProfile(ctx context.Context, operatorID, messageID string, p operator.Profile, now time.Time) error {
 	e := effect{message: messageID, kind: "profile.update", user: operatorID, now: now}
 	_, err := s.once(ctx, e, func(tx pgx.Tx, _ syntax.Tier) (string, error) {
-		_, err := tx.Exec(ctx, query("operator_profile"), operatorID, p.DisplayName, p.Bio, p.Avatar.Given, p.Avatar.Text,
-			p.Links != nil, p.Links, p.PayoutAddress.Given, p.PayoutAddress.Text, p.Automated, now)
-		return operatorID, err
+		return operatorID, db.New(tx).UpdateProfile(ctx, db.UpdateProfileParams{
+			UserID: operatorID, DisplayName: p.DisplayName, Bio: p.Bio, SetAvatar: p.Avatar.Given, AvatarURL: p.Avatar.Text,
+			SetLinks: p.Links != nil, Links: p.Links, SetPayout: p.PayoutAddress.Given, PayoutAddress: p.PayoutAddress.Text,
+			Automated: p.Automated, Now: now,
+		})
 	})
 	return err
 }
 
 // FindSigned implements market.Store.
 func (s *Store) FindSigned(ctx context.Context, messageID string) (id syntax.MarketID, found bool, err error) {
-	err = s.pool.QueryRow(ctx, query("effect_done"), messageID).Scan(&id)
+	subject, err := s.q.GetMessageSubject(ctx, messageID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", false, nil
 	}
-	return id, err == nil, pg.Fault(err)
+	return syntax.MarketID(subject), err == nil, pg.Fault(err)
 }
 
 // InsertSigned implements market.Store.

@@ -4,37 +4,38 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/moderation"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
 // Moderate implements moderation.Store.
 func (s *Store) Moderate(ctx context.Context, d moderation.Decision) error {
-	return s.ofThing(ctx, "moderation_decide", d.Kind, d.ID, d.Hidden, d.Reason, d.By, d.At)
+	found, err := s.q.DecideModeration(ctx, db.DecideModerationParams{
+		Kind: d.Kind, ID: d.ID, Hidden: d.Hidden, Reason: d.Reason, DecidedBy: d.By, Now: d.At,
+	})
+	if err != nil {
+		return pg.Fault(fmt.Errorf("decide about text: %w", err))
+	}
+	return ifFound(found)
 }
 
 // ModerationDigest implements relay.Source.
 func (s *Store) ModerationDigest(ctx context.Context) (string, error) {
-	var digest string
-	if err := s.pool.QueryRow(ctx, query("moderation_digest")).Scan(&digest); err != nil {
-		return "", pg.Fault(fmt.Errorf("read decisions about text: %w", err))
-	}
-	return digest, nil
+	digest, err := s.q.GetModerationDigest(ctx)
+	return digest, pg.Fault(wrap("read decisions about text", err))
 }
 
 // FindModerated implements moderation.Store.
 func (s *Store) FindModerated(ctx context.Context, kind, id string) error {
-	return s.ofThing(ctx, "moderation_find", kind, id)
+	found, err := s.q.FindModerated(ctx, db.FindModeratedParams{Kind: kind, ID: id})
+	if err != nil {
+		return pg.Fault(fmt.Errorf("find text: %w", err))
+	}
+	return ifFound(found)
 }
 
-// ofThing runs a statement that returns whether a thing exists.
-func (s *Store) ofThing(ctx context.Context, name string, args ...any) error {
-	var found bool
-	if err := s.pool.QueryRow(ctx, query(name), args...).Scan(&found); err != nil {
-		return pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
+func ifFound(found bool) error {
 	if !found {
 		return moderation.ErrNotFound
 	}
@@ -43,30 +44,21 @@ func (s *Store) ofThing(ctx context.Context, name string, args ...any) error {
 
 // ListModerated implements moderation.Store.
 func (s *Store) ListModerated(ctx context.Context, limit int) ([]moderation.Decision, error) {
-	rows, err := s.pool.Query(ctx, query("moderation_list"), limit)
+	rows, err := s.q.ListModerated(ctx, int32(limit))
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("list moderation: %w", err))
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[moderation.Decision])
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list moderation: %w", err))
-	}
-	return list, nil
+	return collect(rows, func(r db.ListModeratedRow) moderation.Decision {
+		return moderation.Decision{Kind: r.Kind, ID: r.ID, Hidden: r.Hidden, Reason: r.Reason, By: r.DecidedBy, At: r.DecidedAt}
+	}), nil
 }
 
 // HiddenThings implements moderation.Store.
 func (s *Store) HiddenThings(ctx context.Context, things []moderation.Thing) ([]bool, error) {
-	kinds, ids := make([]string, len(things)), make([]string, len(things))
-	for i, t := range things {
-		kinds[i], ids[i] = t.Kind, t.ID
+	var p db.ListHiddenParams
+	for _, t := range things {
+		p.Kinds, p.IDs = append(p.Kinds, t.Kind), append(p.IDs, t.ID)
 	}
-	rows, err := s.pool.Query(ctx, query("moderation_hidden"), kinds, ids)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("read hidden things: %w", err))
-	}
-	hidden, err := pgx.CollectRows(rows, pgx.RowTo[bool])
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("read hidden things: %w", err))
-	}
-	return hidden, nil
+	hidden, err := s.q.ListHidden(ctx, p)
+	return hidden, pg.Fault(wrap("read hidden things", err))
 }

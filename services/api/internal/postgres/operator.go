@@ -14,50 +14,69 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// FindByIdentity reads the operator of (issuer, subject), nil when there is none.
+// FindByIdentity returns the operator of (issuer, subject), nil if there is none.
 func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*operator.Operator, error) {
-	return findOperator(ctx, s.pool, "operator_by_identity", issuer, subject)
+	row, err := s.q.GetOperatorByIdentity(ctx, db.GetOperatorByIdentityParams{Issuer: issuer, ProviderID: subject})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("read operator: %w", err))
+	}
+	o := operatorOf(row.User)
+	return &o, nil
 }
 
-// CreateOperator inserts an operator; nil tells that the handle is taken.
+// CreateOperator inserts an operator and returns it, or the one that has the identity already; nil if the handle is taken.
 func (s *Store) CreateOperator(ctx context.Context, o operator.Operator) (*operator.Operator, error) {
-	made, err := findOperator(ctx, s.pool, "operator_create", o.ID, o.Issuer, o.ProviderID, o.PublicID, o.Handle, o.DisplayName, o.CreatedAt)
-	if err != nil || made != nil {
-		return made, err
+	err := s.q.InsertOperator(ctx, db.InsertOperatorParams{
+		ID: o.ID, Issuer: o.Issuer, ProviderID: o.ProviderID, PublicID: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName,
+		CreatedAt: o.CreatedAt,
+	})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("insert operator: %w", err))
 	}
 	return s.FindByIdentity(ctx, o.Issuer, o.ProviderID)
 }
 
 // GetOperator reads by handle, or by id when the handle is empty. Fault: not_found.
 func (s *Store) GetOperator(ctx context.Context, handle, id string) (operator.Operator, error) {
-	var uuid *string
+	return getOperator(ctx, s.rq, handle, id)
+}
+
+func getOperator(ctx context.Context, q *db.Queries, handle, id string) (operator.Operator, error) {
+	p := db.GetOperatorParams{Handle: handle}
 	if handle == "" {
-		uuid = &id
+		p.ID = &id
 	}
-	o, err := findOperator(ctx, s.reads, "operator_get", handle, uuid)
-	if err != nil {
-		return operator.Operator{}, err
-	}
-	if o == nil {
+	row, err := q.GetOperator(ctx, p)
+	if errors.Is(err, pgx.ErrNoRows) {
 		return operator.Operator{}, operator.ErrNotFound
 	}
-	return *o, nil
+	if err != nil {
+		return operator.Operator{}, pg.Fault(fmt.Errorf("read operator: %w", err))
+	}
+	return operatorOf(row.User), nil
 }
 
 // Classify changes what an operator is. Fault: not_found.
 func (s *Store) Classify(ctx context.Context, handle string, kind *syntax.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
 	var o operator.Operator
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		var step int
-		err := tx.QueryRow(ctx, query("operator_classify"), handle, kind, house, actor, now).Scan(append(operatorFields(&o), &step)...)
+		q := db.New(tx)
+		changed, err := q.ClassifyOperator(ctx, db.ClassifyOperatorParams{
+			Handle: handle, OperatorType: (*string)(kind), IsHouse: house, Actor: actor, Now: now,
+		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return operator.ErrNotFound
 		}
-		if err != nil || step == 0 {
+		if err != nil {
+			return fmt.Errorf("classify operator: %w", err)
+		}
+		if o, err = getOperator(ctx, q, "", changed.ID); err != nil || changed.Step == 0 {
 			return err
 		}
-		_, err = tx.Exec(ctx, query("operator_crowd"), o.ID, step, now)
-		return err
+		return q.MoveCrowd(ctx, db.MoveCrowdParams{UserID: o.ID, Step: changed.Step, Now: now})
 	})
 	return o, err
 }
@@ -65,46 +84,55 @@ func (s *Store) Classify(ctx context.Context, handle string, kind *syntax.Operat
 // MintKey stores a new key. Faults: key_limit_reached, not_found.
 func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, hash []byte) error {
 	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		var locked string
-		err := tx.QueryRow(ctx, query("operator_key_lock"), operatorID).Scan(&locked)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return operator.ErrNotFound
+		q := db.New(tx)
+		if err := lockOperator(ctx, q, operatorID); err != nil {
+			return err
 		}
+		active, err := q.CountActiveKeys(ctx, operatorID)
 		if err != nil {
-			return fmt.Errorf("lock operator: %w", err)
-		}
-		var active int
-		if err := tx.QueryRow(ctx, query("operator_key_count"), operatorID).Scan(&active); err != nil {
 			return fmt.Errorf("count keys: %w", err)
 		}
 		if active >= operator.MaxKeys {
 			return operator.ErrKeyLimit
 		}
-		if _, err := tx.Exec(ctx, query("operator_key_mint"), k.ID, operatorID, hash, k.Prefix, k.Last4, k.Label,
-			k.Tier, k.Permissions, k.CreatedAt, k.Strict); err != nil {
+		err = q.InsertKey(ctx, db.InsertKeyParams{
+			ID: k.ID, UserID: operatorID, Hash: hash, Prefix: k.Prefix, Last4: k.Last4, Label: k.Label, Tier: k.Tier,
+			Permissions: k.Permissions, CreatedAt: k.CreatedAt, Strict: k.Strict,
+		})
+		if err != nil {
 			return fmt.Errorf("insert key: %w", err)
 		}
 		return nil
 	})
 }
 
+// lockOperator locks an operator until the end of the transaction. Fault: not_found.
+func lockOperator(ctx context.Context, q *db.Queries, operatorID string) error {
+	_, err := q.LockOperator(ctx, operatorID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return operator.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("lock operator: %w", err)
+	}
+	return nil
+}
+
 // RevokeKey revokes a key of the operator and deactivates the webhooks that were made with
 // it; it returns their ids. Fault: not_found.
 func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k operator.Key, webhooks []string, err error) {
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, query("operator_key_revoke"), operatorID, keyID, now)
-		if err != nil {
-			return fmt.Errorf("revoke key: %w", err)
-		}
-		k, err = pgx.CollectExactlyOneRow(rows, scanKey)
+		q := db.New(tx)
+		row, err := q.RevokeKey(ctx, db.RevokeKeyParams{ID: keyID, UserID: operatorID, Now: &now})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return operator.ErrKeyNotFound
 		}
 		if err != nil {
 			return fmt.Errorf("revoke key: %w", err)
 		}
+		k = keyOf(row.OperatorKey)
 		// A statement after the key's lock: it sees every webhook that the key made.
-		if webhooks, err = db.New(tx).DeactivateWebhooksOfKey(ctx, &keyID); err != nil {
+		if webhooks, err = q.DeactivateWebhooksOfKey(ctx, &keyID); err != nil {
 			return fmt.Errorf("deactivate webhooks of key: %w", err)
 		}
 		return nil
@@ -114,18 +142,14 @@ func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now tim
 
 // RevokedKeys returns which of these keys are revoked or unknown.
 func (s *Store) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error) {
-	rows, err := s.pool.Query(ctx, query("operator_key_revoked"), keyIDs)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list revoked keys: %w", err))
-	}
-	revoked, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return revoked, pg.Fault(err)
+	revoked, err := s.q.ListRevokedKeys(ctx, keyIDs)
+	return revoked, pg.Fault(wrap("list revoked keys", err))
 }
 
 // EndSessions raises the session version of an operator and returns the new one.
 // Fault: not_found.
 func (s *Store) EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error) {
-	err = s.pool.QueryRow(ctx, query("operator_end_sessions"), operatorID, now).Scan(&version)
+	version, err = s.q.EndSessions(ctx, db.EndSessionsParams{UserID: operatorID, Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, operator.ErrNotFound
 	}
@@ -134,53 +158,38 @@ func (s *Store) EndSessions(ctx context.Context, operatorID string, now time.Tim
 
 // ListKeys lists an operator's keys, newest first.
 func (s *Store) ListKeys(ctx context.Context, operatorID string) ([]operator.Key, error) {
-	rows, err := s.pool.Query(ctx, query("operator_key_list"), operatorID)
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("list keys: %w", err))
-	}
-	keys, err := pgx.CollectRows(rows, scanKey)
-	return keys, pg.Fault(err)
+	rows, err := s.q.ListKeys(ctx, operatorID)
+	return collect(rows, func(r db.ListKeysRow) operator.Key { return keyOf(r.OperatorKey) }), pg.Fault(wrap("list keys", err))
 }
 
-// VerifyKey tells whose active key has this hash. Fault: unauthenticated.
+// VerifyKey returns the operator and the key of a key hash. Fault: unauthenticated.
 func (s *Store) VerifyKey(ctx context.Context, hash []byte, now time.Time) (operator.Operator, operator.Key, error) {
-	var o operator.Operator
-	var k operator.Key
-	err := s.reads.QueryRow(ctx, query("operator_key_verify"), hash, now).Scan(append(operatorFields(&o), keyFields(&k)...)...)
+	row, err := s.rq.VerifyKey(ctx, db.VerifyKeyParams{Hash: hash, Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return o, k, operator.ErrUnauthenticated
+		return operator.Operator{}, operator.Key{}, operator.ErrUnauthenticated
 	}
-	if err != nil {
-		return o, k, pg.Fault(fmt.Errorf("verify key: %w", err))
-	}
-	return o, k, nil
+	return operatorOf(row.User), keyOf(row.OperatorKey), pg.Fault(wrap("verify key", err))
 }
 
-func findOperator(ctx context.Context, from queryer, name string, args ...any) (*operator.Operator, error) {
-	var o operator.Operator
-	err := from.QueryRow(ctx, query(name), args...).Scan(operatorFields(&o)...)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
+func operatorOf(u db.User) operator.Operator {
+	return operator.Operator{
+		ID: u.ID, Issuer: u.Issuer, ProviderID: u.ProviderID, PublicID: u.PublicID, Handle: u.Handle, DisplayName: u.DisplayName,
+		AvatarURL: u.AvatarURL, Type: u.OperatorType, Tier: u.Tier, SessionVersion: u.SessionVersion, CreatedAt: u.CreatedAt,
+		Bio: u.Bio, Links: u.Links, PayoutAddress: u.PayoutAddress,
 	}
-	if err != nil {
-		return nil, pg.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	return &o, nil
 }
 
+func keyOf(k db.OperatorKey) operator.Key {
+	return operator.Key{
+		ID: k.ID, Label: k.Label, Tier: k.Tier, Permissions: k.Permissions, Active: k.RevokedAt == nil, LastUsedAt: k.LastUsedAt,
+		CreatedAt: k.CreatedAt, Prefix: k.Prefix, Last4: k.Last4, Strict: k.Strict,
+	}
+}
+
+// operatorFields lists the columns of an operator for the statements that are not generated.
 func operatorFields(o *operator.Operator) []any {
 	return []any{
 		&o.ID, &o.Issuer, &o.ProviderID, &o.PublicID, &o.Handle, &o.DisplayName, &o.AvatarURL, &o.Type,
 		&o.Tier, &o.SessionVersion, &o.CreatedAt, &o.Bio, &o.Links, &o.PayoutAddress,
 	}
-}
-
-func keyFields(k *operator.Key) []any {
-	return []any{&k.ID, &k.Label, &k.Tier, &k.Permissions, &k.Active, &k.LastUsedAt, &k.CreatedAt, &k.Prefix, &k.Last4, &k.Strict}
-}
-
-func scanKey(row pgx.CollectableRow) (operator.Key, error) {
-	var k operator.Key
-	err := row.Scan(keyFields(&k)...)
-	return k, err
 }

@@ -38,10 +38,18 @@ func orZero[T any](v *T) T {
 	return *v
 }
 
-// textsOrNil returns a list as texts. nil, which is null in SQL, stays nil.
-func textsOrNil[T ~string](list []T) []string {
+// texts returns a list as texts. nil, which is null in SQL, stays nil.
+func texts[T ~string](list []T) []string {
 	if list == nil {
 		return nil
 	}
-	return words(list)
+	return collect(list, func(v T) string { return string(v) })
+}
+
+// neverNil returns an empty list for nil, which would be null in SQL.
+func neverNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }

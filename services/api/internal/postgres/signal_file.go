@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/teeth"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -85,7 +86,7 @@ func (s *Store) file(ctx context.Context, batch []*filing, need parts) error {
 		s.bell.touch()
 	}
 	if len(r.used) > 0 {
-		_, _ = s.acts.Exec(ctx, query("operator_key_used"), r.used, now) // else the key's next call notes it
+		_ = s.aq.MarkKeysUsed(ctx, db.MarkKeysUsedParams{Hashes: r.used, Now: now}) // else the key's next call notes it
 	}
 	if err := settleRaced(ctx, s.acts, &r.lost); err != nil {
 		return err
@@ -102,13 +103,13 @@ type filingRun struct {
 
 // runFiling runs the filing statement and sets the answer of every member but of those
 // that lost to another one.
-func (s *Store) runFiling(ctx context.Context, db asker, batch []*filing, need parts, now time.Time) (r filingRun, err error) {
+func (s *Store) runFiling(ctx context.Context, on asker, batch []*filing, need parts, now time.Time) (r filingRun, err error) {
 	c := newFilingColumns(len(batch))
 	for _, f := range batch {
 		c.add(f)
 		need |= f.needs()
 	}
-	rows, err := db.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.yes, c.price,
+	rows, err := on.Query(ctx, filingStatements[need], c.id, c.keyHash, c.user, c.market, c.yes, c.price,
 		c.crowd, c.confidence, c.take, c.source, c.ttr, c.channel, c.media, c.reach, c.idemKey, c.bodyHash, c.lean,
 		c.venue, now, s.rules.PriceToleranceBps, s.rules.PastEndIsProvisional, c.slippage,
 		now.Add(-s.rules.QuoteMaxAge), s.rules.RatedMinVolumeUSD, s.rules.RatedCreators)
@@ -173,7 +174,7 @@ func priceFields(p *signal.Prices) []any {
 }
 
 // readReplayed sets the stored prices of calls that are answered with their first result.
-func (s *Store) readReplayed(ctx context.Context, db asker, batch []*filing) error {
+func (s *Store) readReplayed(ctx context.Context, on asker, batch []*filing) error {
 	var ids []string
 	for _, f := range batch {
 		if f.answer.Verdict == signal.VerdictReplay && f.answer.FirstID != "" {
@@ -183,7 +184,7 @@ func (s *Store) readReplayed(ctx context.Context, db asker, batch []*filing) err
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := db.Query(ctx, query("signal_file_replayed"), ids)
+	rows, err := on.Query(ctx, query("signal_file_replayed"), ids)
 	if err != nil {
 		return pg.Fault(fmt.Errorf("read the prices of first calls: %w", err))
 	}
@@ -224,11 +225,11 @@ func (r *raced) add(f *filing, actor string) {
 
 // settleRaced answers those that lost; a market's refusal stands where there is no
 // earlier call.
-func settleRaced(ctx context.Context, db asker, r *raced) error {
+func settleRaced(ctx context.Context, on asker, r *raced) error {
 	if len(r.list) == 0 {
 		return nil
 	}
-	rows, err := db.Query(ctx, query("signal_file_raced"), r.market, r.actor, r.id, r.key, r.hash)
+	rows, err := on.Query(ctx, query("signal_file_raced"), r.market, r.actor, r.id, r.key, r.hash)
 	if err != nil {
 		return pg.Fault(fmt.Errorf("read first calls: %w", err))
 	}

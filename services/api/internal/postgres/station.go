@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
 
@@ -27,38 +28,29 @@ func (s *Store) signed(ctx context.Context, e effect, act func(tx pgx.Tx) error)
 func (s *Store) CreateStation(ctx context.Context, st station.Station, messageID string) error {
 	e := effect{message: messageID, kind: "station.create", user: st.OwnerID, now: st.CreatedAt}
 	return s.signed(ctx, e, func(tx pgx.Tx) error {
-		var tier syntax.Tier // one registration of an operator at a time
-		if err := tx.QueryRow(ctx, query("effect_user"), st.OwnerID).Scan(&tier); errors.Is(err, pgx.ErrNoRows) {
-			return errNobody
-		} else if err != nil {
-			return fmt.Errorf("lock operator: %w", err)
+		q := db.New(tx)
+		if _, err := lockSender(ctx, q, st.OwnerID); err != nil { // one registration of an operator at a time
+			return err
 		}
-		var owned, ids int // stations that are there; other ids ever taken
-		if err := tx.QueryRow(ctx, query("station_taken"), st.OwnerID, st.ID).Scan(&owned, &ids); err != nil {
-			return fmt.Errorf("count stations: %w", err)
-		}
+		used, err := q.CountStationIDs(ctx, db.CountStationIDsParams{UserID: st.OwnerID, StationID: st.ID})
 		switch {
-		case owned >= station.MaxOwned:
+		case err != nil:
+			return fmt.Errorf("count stations: %w", err)
+		case used.Owned >= station.MaxOwned:
 			return station.ErrLimit
-		case ids >= station.MaxIDs:
+		case used.IDs >= station.MaxIDs:
 			return station.ErrIDs
 		}
-		tag, err := tx.Exec(ctx, query("station_insert"), st.ID, st.OwnerID, st.Name, st.URL, st.OriginURL, st.Description,
-			words(st.Lanes), words(st.Providers), st.TapesURL, st.OperatorsURL, st.CreatedAt)
-		if err == nil && tag.RowsAffected() == 0 {
+		n, err := q.InsertStation(ctx, db.InsertStationParams{
+			StationID: st.ID, UserID: st.OwnerID, Name: st.Name, URL: st.URL, OriginURL: st.OriginURL, Description: st.Description,
+			Lanes: neverNil(st.Lanes), Providers: neverNil(st.Providers), TapesURL: st.TapesURL, OperatorsURL: st.OperatorsURL,
+			Now: st.CreatedAt,
+		})
+		if err == nil && n == 0 {
 			return station.ErrExists
 		}
 		return stationFault(err)
 	})
-}
-
-// words are never null.
-func words[T ~string](list []T) []string {
-	out := make([]string, len(list))
-	for i, v := range list {
-		out[i] = string(v)
-	}
-	return out
 }
 
 func stationFault(err error) error {
@@ -88,18 +80,17 @@ func (s *Store) ChangeStation(ctx context.Context, id, ownerID, messageID string
 }
 
 func updateStation(ctx context.Context, tx pgx.Tx, st station.Station, now time.Time) error {
-	_, err := tx.Exec(ctx, query("station_update"), st.ID, st.Name, st.URL, st.OriginURL, st.Description,
-		words(st.Lanes), words(st.Providers), st.TapesURL, st.OperatorsURL, string(st.Status), now)
-	return stationFault(err)
+	return stationFault(db.New(tx).UpdateStation(ctx, db.UpdateStationParams{
+		StationID: st.ID, Name: st.Name, URL: st.URL, OriginURL: st.OriginURL, Description: st.Description,
+		Lanes: neverNil(st.Lanes), Providers: neverNil(st.Providers), TapesURL: st.TapesURL, OperatorsURL: st.OperatorsURL,
+		Status: st.Status, Now: now,
+	}))
 }
 
 // lockStation reads a station to change it; without an owner for an admin.
 func lockStation(ctx context.Context, tx pgx.Tx, id, ownerID string) (station.Station, error) {
-	rows, err := tx.Query(ctx, query("station_lock"), id)
-	if err != nil {
-		return station.Station{}, fmt.Errorf("lock station: %w", err)
-	}
-	st, err := pgx.CollectExactlyOneRow(rows, scanStation)
+	row, err := db.New(tx).LockStation(ctx, id)
+	st := stationOf(row.Station, row.Handle)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return station.Station{}, station.ErrNotFound
@@ -136,19 +127,16 @@ func audit(ctx context.Context, tx pgx.Tx, now time.Time, action, id string, dat
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, query("audit"), now, "admin", action, id, raw); err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
-	return nil
+	return wrap("audit", db.New(tx).InsertAudit(ctx, db.InsertAuditParams{At: now, Actor: "admin", Action: action, Subject: id, Data: raw}))
 }
 
 // SeeStation implements station.Store.
 func (s *Store) SeeStation(ctx context.Context, id, ownerID string, now time.Time) error {
-	tag, err := s.pool.Exec(ctx, query("station_seen"), id, ownerID, now)
+	n, err := s.q.MarkStationSeen(ctx, db.MarkStationSeenParams{StationID: id, UserID: ownerID, Now: &now})
 	if err != nil {
-		return pg.Fault(fmt.Errorf("see station: %w", err))
+		return pg.Fault(fmt.Errorf("mark station seen: %w", err))
 	}
-	if tag.RowsAffected() > 0 {
+	if n > 0 {
 		return nil
 	}
 	if _, err := s.GetStation(ctx, id); err != nil {
@@ -164,7 +152,7 @@ func (s *Store) DropStation(ctx context.Context, id, ownerID string, now time.Ti
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, query("station_delete"), id, now); err != nil {
+		if err := db.New(tx).DeleteStation(ctx, db.DeleteStationParams{StationID: id, Now: &now}); err != nil {
 			return fmt.Errorf("delete station: %w", err)
 		}
 		if ownerID != "" {
@@ -176,47 +164,32 @@ func (s *Store) DropStation(ctx context.Context, id, ownerID string, now time.Ti
 
 // GetStation implements station.Store.
 func (s *Store) GetStation(ctx context.Context, id string) (station.Station, error) {
-	list, err := s.stations(ctx, "station_get", id)
-	if err != nil {
-		return station.Station{}, err
-	}
-	if len(list) == 0 {
+	row, err := s.rq.GetStation(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
 		return station.Station{}, station.ErrNotFound
 	}
-	return list[0], nil
+	return stationOf(row.Station, row.Handle), wrap("read station", err)
 }
 
 // ListStations implements station.Store.
 func (s *Store) ListStations(ctx context.Context, q station.Query) ([]station.Station, error) {
-	return s.stations(ctx, "station_list", q.After, string(q.Lane), string(q.Provider), q.Limit)
+	rows, err := s.rq.ListStations(ctx, db.ListStationsParams{
+		After: q.After, Lane: string(q.Lane), Provider: string(q.Provider), Limit: int32(q.Limit),
+	})
+	return collect(rows, func(r db.ListStationsRow) station.Station { return stationOf(r.Station, r.Handle) }), wrap("list stations", err)
 }
 
 // CountStations implements station.Store.
-func (s *Store) CountStations(ctx context.Context, ownerID string) (n int64, err error) {
-	if err := s.reads.QueryRow(ctx, query("station_count"), ownerID).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count stations: %w", err)
-	}
-	return n, nil
+func (s *Store) CountStations(ctx context.Context, ownerID string) (int64, error) {
+	n, err := s.rq.CountStations(ctx, ownerID)
+	return n, wrap("count stations", err)
 }
 
-func (s *Store) stations(ctx context.Context, name string, args ...any) ([]station.Station, error) {
-	rows, err := s.reads.Query(ctx, query(name), args...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+func stationOf(s db.Station, owner string) station.Station {
+	return station.Station{
+		ID: s.StationID, OwnerID: s.UserID, OwnerHandle: owner, Name: s.Name, URL: s.URL, OriginURL: s.OriginURL,
+		Description: orZero(s.Description), Lanes: s.Lanes, Providers: s.Providers, TapesURL: orZero(s.TapesURL),
+		OperatorsURL: orZero(s.OperatorsURL), Status: s.Status, LastSeenAt: orZero(s.LastSeenAt), CreatedAt: s.CreatedAt,
+		UpdatedAt: s.UpdatedAt,
 	}
-	list, err := pgx.CollectRows(rows, scanStation)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return list, nil
-}
-
-func scanStation(row pgx.CollectableRow) (st station.Station, err error) {
-	var seen *time.Time
-	err = row.Scan(&st.ID, &st.OwnerID, &st.OwnerHandle, &st.Name, &st.URL, &st.OriginURL, &st.Description, &st.Lanes, &st.Providers,
-		&st.TapesURL, &st.OperatorsURL, &st.Status, &seen, &st.CreatedAt, &st.UpdatedAt)
-	if seen != nil {
-		st.LastSeenAt = *seen
-	}
-	return st, err
 }

@@ -76,6 +76,7 @@ type Store struct {
 	reads   *pg.DB        // the same pool; frees its caller when the database hangs
 	q       *db.Queries   // on pool
 	rq      *db.Queries   // on reads
+	aq      *db.Queries   // on acts
 	rules   Rules
 	now     func() time.Time
 	filings *coalescer
@@ -94,6 +95,7 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	s := &Store{pool: pool, reads: pg.Bound(pool, rules.ReadBudget), q: db.New(pool), rules: rules, now: now}
 	s.rq = db.New(s.reads)
 	s.acts = actingPool(pool)
+	s.aq = db.New(s.acts)
 	s.cuts = &cuts{read: s.readCut, now: now}
 	s.queues = newQueues(s.filePatient)
 	s.filings = newCoalescer(s.fileQuick)

@@ -18,13 +18,8 @@ import (
 func (s *Store) CreateWebhook(ctx context.Context, h webhook.Hook) error {
 	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		q := db.New(tx)
-		var locked string
-		err := tx.QueryRow(ctx, query("operator_key_lock"), h.OwnerID).Scan(&locked)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return operator.ErrNotFound
-		}
-		if err != nil {
-			return fmt.Errorf("lock operator: %w", err)
+		if err := lockOperator(ctx, q, h.OwnerID); err != nil {
+			return err
 		}
 		n, err := q.CountWebhooks(ctx, h.OwnerID)
 		if err != nil {
@@ -93,7 +88,7 @@ func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook
 			return err
 		}
 		row, err := q.ChangeWebhook(ctx, db.ChangeWebhookParams{
-			UserID: ownerID, ID: id, Active: c.Active, Channels: textsOrNil(c.Channels), Types: textsOrNil(orZero(c.Types)),
+			UserID: ownerID, ID: id, Active: c.Active, Channels: texts(c.Channels), Types: texts(orZero(c.Types)),
 			Described: c.Described, Description: c.Description, Restart: restart, KeyID: &c.KeyID,
 		})
 		h = hookOf(row.Webhook)

@@ -7,8 +7,63 @@ package db
 import (
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/station"
 )
+
+type OperatorKey struct {
+	ID          string
+	UserID      string
+	Hash        []byte
+	Prefix      string
+	Last4       string
+	Label       string
+	Tier        string
+	Permissions []string
+	CreatedAt   time.Time
+	LastUsedAt  *time.Time
+	RevokedAt   *time.Time
+	Strict      bool
+}
+
+type Station struct {
+	StationID    string
+	UserID       string
+	Name         string
+	URL          string
+	OriginURL    string
+	Description  *string
+	Lanes        []syntax.Lane
+	Providers    []syntax.Provider
+	TapesURL     *string
+	OperatorsURL *string
+	Status       station.Status
+	LastSeenAt   *time.Time
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+	DeletedAt    *time.Time
+}
+
+type User struct {
+	ID             string
+	Issuer         string
+	ProviderID     string
+	PublicID       string
+	Handle         string
+	DisplayName    string
+	AvatarURL      *string
+	OperatorType   syntax.OperatorType
+	IsHouse        bool
+	Seeded         bool
+	Tier           syntax.Tier
+	Crowd          bool
+	SessionVersion int64
+	CreatedAt      time.Time
+	Bio            *string
+	Links          []string
+	PayoutAddress  *string
+}
 
 type Webhook struct {
 	ID           string

@@ -210,7 +210,7 @@ func (q *Queries) DeactivateWebhooksOfKey(ctx context.Context, keyID *string) ([
 		return nil, err
 	}
 	defer rows.Close()
-	var items []string
+	items := []string{}
 	for rows.Next() {
 		var id string
 		if err := rows.Scan(&id); err != nil {
@@ -395,7 +395,7 @@ func (q *Queries) ListActiveWebhooks(ctx context.Context) ([]ListActiveWebhooksR
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ListActiveWebhooksRow
+	items := []ListActiveWebhooksRow{}
 	for rows.Next() {
 		var i ListActiveWebhooksRow
 		if err := rows.Scan(
@@ -466,7 +466,7 @@ func (q *Queries) ListDeliveries(ctx context.Context, arg ListDeliveriesParams) 
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ListDeliveriesRow
+	items := []ListDeliveriesRow{}
 	for rows.Next() {
 		var i ListDeliveriesRow
 		if err := rows.Scan(
@@ -507,7 +507,7 @@ func (q *Queries) ListWebhooks(ctx context.Context, userID string) ([]ListWebhoo
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ListWebhooksRow
+	items := []ListWebhooksRow{}
 	for rows.Next() {
 		var i ListWebhooksRow
 		if err := rows.Scan(

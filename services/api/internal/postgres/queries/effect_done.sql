@@ -1,1 +1,0 @@
-SELECT subject FROM message_effects WHERE message_id = $1

@@ -1,0 +1,175 @@
+-- name: GetOperatorByIdentity :one
+-- Returns the operator of an identity at a provider.
+SELECT sqlc.embed(u) FROM users AS u WHERE u.issuer = @issuer AND u.provider_id = @provider_id;
+
+-- name: GetOperator :one
+-- Returns an operator by handle, or by id if the handle is empty.
+SELECT sqlc.embed(u) FROM users AS u
+WHERE (@handle::text <> '' AND u.handle = lower(@handle)) OR (@handle = '' AND u.id = sqlc.narg(id)::uuid);
+
+-- name: InsertOperator :exec
+-- Stores a new operator with the counters that a claim updates. Changes nothing if the handle or the identity is taken.
+WITH u AS (
+    INSERT INTO users (id, issuer, provider_id, public_id, handle, display_name, created_at)
+    VALUES (@id, @issuer, @provider_id, @public_id, @handle, @display_name, @created_at)
+    ON CONFLICT DO NOTHING
+    RETURNING id, crowd
+), scores AS (
+    INSERT INTO operator_scores (user_id) SELECT id FROM u
+)
+INSERT INTO operator_totals (user_id, crowd) SELECT u.id, u.crowd FROM u;
+
+-- name: ClassifyOperator :one
+-- Changes the type of an operator and whether it is a house operator; null leaves a member unchanged. step is what each of its
+-- calls adds to the crowd of its market by that: 1, 0 or -1.
+WITH before AS (
+    SELECT u.id, u.crowd FROM users AS u WHERE u.handle = lower(@handle) FOR UPDATE
+), changed AS (
+    UPDATE users SET operator_type = coalesce(sqlc.narg(operator_type)::text, operator_type), is_house = coalesce(sqlc.narg(is_house), is_house)
+    WHERE users.id = (SELECT before.id FROM before)
+    RETURNING users.id, crowd, operator_type, is_house
+), counted AS (
+    INSERT INTO operator_totals (user_id, crowd) SELECT id, crowd FROM changed
+    ON CONFLICT (user_id) DO UPDATE SET crowd = excluded.crowd
+), audited AS (
+    INSERT INTO audit_log (at, actor, action, subject, data)
+    SELECT @now, @actor, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house) FROM changed
+)
+SELECT c.id, (c.crowd::integer - b.crowd::integer)::integer AS step
+FROM changed AS c JOIN before AS b ON b.id = c.id;
+
+-- name: MoveCrowd :exec
+-- Adds @step for each call of an operator to the crowd of its market, and updates the price of the open native markets among
+-- them. It runs after the operator's counter row is locked and therefore sees every call that was counted before.
+WITH called AS (
+    -- In the order in which calls lock these rows.
+    SELECT t.market_id, s.yes
+    FROM signals AS s JOIN market_totals AS t ON t.market_id = s.market_id
+    WHERE s.user_id = @user_id
+    ORDER BY t.market_id
+    FOR UPDATE OF t
+), counted AS (
+    UPDATE market_totals AS t SET
+        crowd_yes = t.crowd_yes + CASE WHEN c.yes THEN @step::integer ELSE 0 END,
+        crowd_no = t.crowd_no + CASE WHEN c.yes THEN 0 ELSE @step::integer END
+    FROM called AS c WHERE t.market_id = c.market_id
+    RETURNING t.market_id, t.crowd_yes, t.crowd_no
+), native AS (
+    INSERT INTO market_quotes (market_id, at, yes_bps)
+    SELECT c.market_id, @now::timestamptz, least(9900, greatest(100,
+        round((8.0 * m.initial_yes_bps + 10000.0 * c.crowd_yes) / (8 + c.crowd_yes + c.crowd_no))))::integer
+    FROM counted AS c JOIN markets AS m ON m.market_id = c.market_id
+    WHERE m.initial_yes_bps IS NOT NULL AND m.status = 'open'
+    ORDER BY c.market_id
+    FOR SHARE OF m
+    ON CONFLICT (market_id) DO UPDATE SET at = excluded.at, yes_bps = excluded.yes_bps
+    RETURNING market_id, yes_bps
+)
+INSERT INTO market_prices (market_id, at, yes_bps)
+SELECT market_id, @now::timestamptz, yes_bps FROM native
+ON CONFLICT (market_id, at) DO UPDATE SET yes_bps = excluded.yes_bps;
+
+-- name: UpdateProfile :exec
+-- Changes the members that are given: @set_avatar, @set_links and @set_payout say which of the nullable ones are. @automated: a
+-- human declares itself an ai_agent, which does not change the crowd, because both types count.
+WITH before AS (
+    SELECT o.id, o.payout_address, o.operator_type FROM users AS o WHERE o.id = @user_id FOR UPDATE
+), after AS (
+    UPDATE users AS u SET display_name = coalesce(sqlc.narg(display_name)::text, u.display_name), bio = coalesce(sqlc.narg(bio)::text, u.bio),
+        avatar_url = CASE WHEN @set_avatar::boolean THEN sqlc.narg(avatar_url)::text ELSE u.avatar_url END,
+        links = CASE WHEN @set_links::boolean THEN sqlc.narg(links)::text[] ELSE u.links END,
+        payout_address = CASE WHEN @set_payout::boolean THEN sqlc.narg(payout_address)::text ELSE u.payout_address END,
+        operator_type = CASE WHEN @automated::boolean AND u.operator_type = 'human' THEN 'ai_agent' ELSE u.operator_type END
+    FROM before AS b
+    WHERE u.id = b.id
+    RETURNING u.id, u.payout_address, u.operator_type, b.payout_address AS old_payout, b.operator_type AS old_type
+)
+INSERT INTO audit_log (at, actor, action, subject, data)
+SELECT @now::timestamptz, id::text, 'operator.payout_changed', id::text, jsonb_build_object('from', old_payout, 'to', payout_address)
+FROM after WHERE payout_address IS DISTINCT FROM old_payout
+UNION ALL
+SELECT @now::timestamptz, id::text, 'operator.declared_automated', id::text, jsonb_build_object('operatorType', operator_type)
+FROM after WHERE operator_type <> old_type;
+
+-- name: EndSessions :one
+-- Raises the session version of an operator. Sessions carry the version; those of an older one are void.
+WITH changed AS (
+    UPDATE users AS u SET session_version = u.session_version + 1 WHERE u.id = @user_id RETURNING u.id, u.session_version
+), audited AS (
+    INSERT INTO audit_log (at, actor, action, subject, data)
+    SELECT @now, id::text, 'operator.sessions_ended', id::text, jsonb_build_object('sessionVersion', session_version) FROM changed
+)
+SELECT session_version FROM changed;
+
+-- name: LockOperator :one
+-- Locks an operator. New keys, webhooks and the like of one operator wait for each other, so that their count is exact.
+SELECT id FROM users WHERE id = @user_id FOR UPDATE;
+
+-- name: CountActiveKeys :one
+-- Counts the active keys of an operator. It runs after LockOperator: a statement that waits for the lock would not see a key that
+-- was committed in the meantime.
+SELECT count(*) FROM operator_keys WHERE user_id = @user_id AND revoked_at IS NULL;
+
+-- name: InsertKey :exec
+-- Stores a new key.
+INSERT INTO operator_keys (id, user_id, hash, prefix, last4, label, tier, permissions, created_at, strict)
+VALUES (@id, @user_id, @hash, @prefix, @last4, @label, @tier, @permissions, @created_at, @strict);
+
+-- name: ListKeys :many
+-- Returns the keys of an operator, newest first.
+SELECT sqlc.embed(k) FROM operator_keys AS k WHERE k.user_id = @user_id ORDER BY k.created_at DESC, k.id DESC;
+
+-- name: RevokeKey :one
+-- Revokes a key of an operator; a repeat keeps the first time.
+UPDATE operator_keys AS k SET revoked_at = coalesce(revoked_at, @now)
+WHERE id = @id AND user_id = @user_id
+RETURNING sqlc.embed(k);
+
+-- name: ListRevokedKeys :many
+-- Returns which of the given keys are revoked or unknown.
+SELECT i.id::uuid AS id FROM unnest(@ids::uuid[]) AS i (id)
+WHERE NOT EXISTS (SELECT 1 FROM operator_keys AS k WHERE k.id = i.id AND k.revoked_at IS NULL);
+
+-- name: MarkKeysUsed :exec
+-- Notes that keys are in use, at most once a minute each. A key that another transaction is noting at this moment is left to it.
+UPDATE operator_keys SET last_used_at = @now::timestamptz
+WHERE hash IN (
+    SELECT k.hash FROM operator_keys AS k
+    WHERE k.hash = ANY (@hashes::bytea[]) AND k.revoked_at IS NULL
+        AND (k.last_used_at IS NULL OR k.last_used_at < sqlc.arg(now)::timestamptz - interval '1 minute')
+    FOR UPDATE SKIP LOCKED);
+
+-- name: VerifyKey :one
+-- Returns the active key with this hash and its operator. last_used_at is written at most once a minute.
+WITH used AS (
+    UPDATE operator_keys AS o SET last_used_at = @now::timestamptz
+    WHERE o.hash = @hash AND o.revoked_at IS NULL
+        AND (o.last_used_at IS NULL OR o.last_used_at < sqlc.arg(now)::timestamptz - interval '1 minute')
+)
+SELECT sqlc.embed(u), sqlc.embed(k)
+FROM operator_keys AS k JOIN users AS u ON u.id = k.user_id
+WHERE k.hash = @hash AND k.revoked_at IS NULL;
+
+-- name: LockSender :one
+-- Returns the tier of the operator who signed a message and locks the operator: messages of one operator run one after the other.
+SELECT tier FROM users WHERE id = @user_id FOR NO KEY UPDATE;
+
+-- name: GetMessageSubject :one
+-- Returns what a signed message changed, if it was carried out.
+SELECT subject FROM message_effects WHERE message_id = @message_id;
+
+-- name: CountRecentMessages :one
+-- Counts the newest messages of a type since @since, at most @most, with the time of the oldest of them.
+SELECT count(*) AS n, coalesce(min(recent.at), @since::timestamptz)::timestamptz AS oldest
+FROM (
+    SELECT e.at FROM message_effects AS e
+    WHERE e.user_id = @user_id AND e.type = @type AND e.at > @since::timestamptz ORDER BY e.at DESC LIMIT @most
+) AS recent;
+
+-- name: InsertMessage :exec
+-- Records that a signed message was carried out.
+INSERT INTO message_effects (message_id, type, user_id, subject, at) VALUES (@message_id, @type, @user_id, @subject, @at);
+
+-- name: InsertAudit :exec
+-- Adds an entry to the audit log.
+INSERT INTO audit_log (at, actor, action, subject, data) VALUES (@at, @actor, @action, @subject, @data);
