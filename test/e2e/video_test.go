@@ -73,7 +73,7 @@ func program(t *testing.T, name string, args ...string) *localdb.Child {
 	cmd.Stderr = &said
 	child, err := localdb.StartChild(cmd, syscall.SIGTERM)
 	if err != nil {
-		t.Fatalf("%s is missing (make need-video installs it): %v", name, err)
+		t.Fatalf("%s is missing (tools/setup.sh video installs it): %v", name, err)
 	}
 	t.Cleanup(func() {
 		child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second)
