@@ -16,7 +16,6 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Faults of a verification.
@@ -178,7 +177,7 @@ func (c claims) times(now time.Time) (issued, expires time.Time, err error) {
 	switch {
 	case errors.Join(errs[:]...) != nil:
 		return issued, expires, errors.Join(errs[:]...)
-	case now.After(expires.Add(leeway)) && !teeth.Bites("G4"):
+	case now.After(expires.Add(leeway)):
 		return issued, expires, errors.New("the token has expired")
 	case issued.After(now.Add(leeway)):
 		return issued, expires, errors.New("the token is from the future")

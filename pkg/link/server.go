@@ -178,9 +178,6 @@ func (g guard) admit(ctx context.Context, method string) error {
 // knows compares with the shared secret in constant time.
 func (g *guard) knows(given string) bool {
 	sum := sha256.Sum256([]byte(given))
-	if teeth.Bites("G2") {
-		return teeth.Plain(sum[:], g.secret[:])
-	}
 	return subtle.ConstantTimeCompare(sum[:], g.secret[:]) == 1
 }
 

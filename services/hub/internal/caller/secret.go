@@ -3,8 +3,6 @@ package caller
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Secret is a shared secret that can only be compared. The zero Secret is
@@ -22,9 +20,6 @@ func NewSecret(text string) Secret {
 // Match compares in constant time, whatever the lengths are.
 func (s *Secret) Match(text string) bool {
 	sum := sha256.Sum256([]byte(text))
-	if teeth.Bites("G2") {
-		return teeth.Plain(s.sum[:], sum[:]) && s.set
-	}
 	same := subtle.ConstantTimeCompare(s.sum[:], sum[:]) == 1
 	return same && s.set
 }

@@ -183,7 +183,7 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, er
 		return s.key(ctx, r, b.hash)
 	case b.kind == Login && r.Take.Has(TakeLogin):
 		return s.login(ctx, b.raw)
-	case b.kind == Token && (r.Take.Has(TakeToken) || r.Take.Has(TakeKey) && teeth.Bites("J6")) && s.tokens != nil:
+	case b.kind == Token && r.Take.Has(TakeToken) && s.tokens != nil:
 		return s.token(ctx, b.raw, r.Resource)
 	case b.kind != Anonymous:
 		return Caller{}, nil, ErrUnauthenticated

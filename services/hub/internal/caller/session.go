@@ -1,7 +1,6 @@
 package caller
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -90,9 +88,7 @@ func (s *Sessions) Read(uid, sig string) (Signed, bool) {
 func (s *Sessions) signed(uid string, mac []byte) bool {
 	ok := false
 	for _, secret := range s.secrets {
-		want := sign(secret, uid)
-		if hmac.Equal(want, mac) || teeth.Bites("G2") && teeth.Plain(want, mac) ||
-			teeth.Bites("G5") && len(mac) == len(want) && bytes.Equal(want[:4], mac[:4]) {
+		if hmac.Equal(sign(secret, uid), mac) {
 			ok = true
 		}
 	}

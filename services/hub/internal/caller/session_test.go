@@ -1,7 +1,9 @@
 package caller
 
 import (
+	"encoding/base64"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 )
@@ -65,8 +67,20 @@ func TestForgedSessions(t *testing.T) {
 		}
 	}
 	_, other := start(t, sessions, "u2", 3)
-	if _, ok := sessions.Read(uid, other); ok {
-		forged++
+	for _, pair := range [][2]string{{uid, other}, {uid, sig + "="}, {uid + ".0", sig}, {sig, uid}, {uid, uid}} {
+		if _, ok := sessions.Read(pair[0], pair[1]); ok {
+			forged++
+		}
+	}
+	for n := range len(sig) {
+		if _, ok := sessions.Read(uid, sig[:n]); ok {
+			forged++
+		}
+	}
+	for _, secret := range []string{"", strings.Repeat("a", 32)} {
+		if _, ok := sessions.Read(uid, base64.RawURLEncoding.EncodeToString(sign([]byte(secret), uid))); ok {
+			forged++
+		}
 	}
 	if forged != 0 {
 		t.Errorf("%d forged sessions are read", forged)
@@ -85,5 +99,13 @@ func TestRotation(t *testing.T) {
 	uid, sig = start(t, after, "u1", 0)
 	if _, ok := before.Read(uid, sig); ok {
 		t.Error("the first secret does not sign")
+	}
+	alone := NewSessions([]string{secretA}, &storedSessions{}, false, now)
+	if _, ok := alone.Read(uid, sig); !ok {
+		t.Error("removing the old secret ended a session of the new one")
+	}
+	uid, sig = start(t, before, "u1", 0)
+	if _, ok := alone.Read(uid, sig); ok {
+		t.Error("a session of a removed secret is read")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
@@ -28,7 +27,7 @@ func scopesOf(who caller.Caller) grant.Scopes {
 
 // permit faults with insufficient_scope when the caller was not given the scope.
 func permit(who caller.Caller, scope grant.Scope) error {
-	if scopesOf(who).Has(scope) || teeth.Bites("G10") {
+	if scopesOf(who).Has(scope) {
 		return nil
 	}
 	return grant.ErrInsufficientScope.With("required", string(scope))

@@ -89,6 +89,9 @@ func TestTokenEndpointForms(t *testing.T) {
 		}
 		want(t, b.post(tokenPath, v), 400, "invalid_request")
 	}
+	byAddress := tokenPath + "?" + url.Values{"grant_type": {"authorization_code"}, "code": {b.approve(a.asking()).Query().Get("code")}, "client_id": {a.ID}, "code_verifier": {codeProof}}.Encode()
+	want(t, b.send("GET", byAddress, ""), 405, "method_not_allowed")
+	want(t, b.post(byAddress, url.Values{}), 401, "invalid_client")
 	w = b.post(tokenPath, url.Values{"grant_type": {"password"}, "client_id": {a.ID}})
 	want(t, w, 400, "unsupported_grant_type")
 	if w.Header().Get("Cache-Control") != "no-store" {

@@ -5,8 +5,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"time"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Code is an authorization code.
@@ -114,7 +112,7 @@ func (c CodeState) check(r Redemption) error {
 		return ErrInvalidGrant.Say("redirect_uri is not the one that the code was sent to")
 	case !isVerifier(r.Verifier):
 		return ErrInvalidRequest.Say("code_verifier is 43 to 128 unreserved characters")
-	case !answersChallenge(r.Verifier, c.Code.Challenge) && !teeth.Bites("J4"):
+	case !answersChallenge(r.Verifier, c.Code.Challenge):
 		return ErrInvalidGrant.Say("code_verifier is not the one of the code")
 	case r.Bad != nil:
 		return r.Bad

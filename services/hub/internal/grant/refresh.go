@@ -3,8 +3,6 @@ package grant
 import (
 	"slices"
 	"time"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // RefreshState is a refresh token under lock, with what it belongs to.
@@ -38,7 +36,7 @@ func (s RefreshState) Turn(r Refreshing) Turn {
 		return refused(ErrInvalidGrant)
 	}
 	again := !s.Token.EndedAt.IsZero()
-	if again && !s.mayRetry(r) && !teeth.Bites("J5") {
+	if again && !s.mayRetry(r) {
 		return Turn{Revoke: ByRefreshReuse, GrantID: s.Grant.ID, Err: ErrInvalidGrant}
 	}
 	scopes, err := s.check(r)

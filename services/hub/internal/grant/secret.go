@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // What secrets begin with. A prefix names the one place that a secret is for.
@@ -30,9 +28,6 @@ func hashOf(plaintext string) Hash { return sha256.Sum256([]byte(plaintext)) }
 
 // equal compares in constant time.
 func (h Hash) equal(other Hash) bool {
-	if teeth.Bites("G2") {
-		return teeth.Plain(h[:], other[:])
-	}
 	return subtle.ConstantTimeCompare(h[:], other[:]) == 1
 }
 

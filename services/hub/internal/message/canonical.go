@@ -2,12 +2,9 @@ package message
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"github.com/gowebpki/jcs"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Bounds of a message as it arrives.
@@ -37,12 +34,6 @@ func Canonical(raw []byte) ([]byte, error) {
 	}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, invalid(ReasonCanonical, "%sit is empty", messageNotReadable)
-	}
-	if teeth.Bites("J3") {
-		var lenient any
-		if json.Unmarshal(raw, &lenient) == nil {
-			raw, _ = json.Marshal(lenient)
-		}
 	}
 	out, err := jcs.Transform(raw)
 	if err != nil {

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 
 	"filippo.io/edwards25519"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Lengths of keys and signatures in hexadecimal letters.
@@ -44,9 +42,6 @@ func (k Key) bytes() []byte {
 // its identity. With any other key one signature can fit many messages.
 func (k Key) strong() bool {
 	p := point(k.bytes())
-	if teeth.Bites("J1") {
-		return len(k.bytes()) != 0
-	}
 	return p != nil && !small(p) && torsionFree(p)
 }
 
@@ -57,9 +52,6 @@ func (k Key) Verify(data, signature []byte) bool {
 	key := k.bytes()
 	if key == nil || len(signature) != ed25519.SignatureSize {
 		return false
-	}
-	if teeth.Bites("J1") {
-		return ed25519.Verify(key, data, signature)
 	}
 	a, r := point(key), point(signature[:ed25519.PublicKeySize])
 	if a == nil || r == nil || small(a) || small(r) {

@@ -114,6 +114,16 @@ func TestRead(t *testing.T) {
 	if err != nil || spaced.ID != m.ID || !bytes.Equal(spaced.Body, m.Body) {
 		t.Errorf("%v, %v", err, spaced.ID)
 	}
+	// Escapes, a number with a fraction of zero and another order of members spell the same message.
+	for old, spelling := range map[string]string{
+		`"NO"`: `"\u004e\u004F"`, `"version"`: `"versio\u006e"`, `"version":1`: `"version":1.0`,
+		`{"marketId":"701122","position":"NO","priceBps":6850}`: `{"priceBps":6850,"position":"NO","marketId":"701122"}`,
+	} {
+		text := strings.Replace(string(raw), old, spelling, 1)
+		if again, err := Read(issuer, []byte(text)); err != nil || text == string(raw) || again.ID != m.ID || !again.Authentic() {
+			t.Errorf("%s: %v, %v", text, err, again.ID)
+		}
+	}
 	// S41: a message for another hub, or under another prefix, is of nobody.
 	for _, other := range []string{issuer + "/", "https://hub.example", strings.ToUpper(issuer), ""} {
 		o, err := Read(other, raw)

@@ -73,11 +73,6 @@ func (a app) redeems(code string, change ...string) url.Values {
 	return pairs(form, change...)
 }
 
-// renews is what an app sends for the next tokens.
-func (a app) renews(token string) url.Values {
-	return pairs(map[string]string{"grant_type": "refresh_token", "refresh_token": token, "client_id": a.id})
-}
-
 // sendForm posts a form; with a session as one of our own pages does.
 func sendForm(ctx context.Context, env *frame.Env, at string, as client.Credential, form url.Values) client.Answer {
 	return env.Client.Do(ctx, client.Request{Method: http.MethodPost, URL: at, As: as, Body: []byte(form.Encode()), Header: formed})
@@ -173,9 +168,4 @@ func agentResource(ctx context.Context, env *frame.Env) (string, error) {
 	var doc struct{ Resource string }
 	err := env.Client.Do(ctx, client.Request{URL: env.Hub(0) + "/.well-known/oauth-protected-resource" + agentPath}).Into(http.StatusOK, &doc)
 	return doc.Resource, err
-}
-
-// whoIs asks with a token for whom it speaks.
-func whoIs(ctx context.Context, env *frame.Env, i int, token string) client.Answer {
-	return env.Client.Do(ctx, client.Request{URL: protocol(env, i) + "/me", As: client.Key(token)})
 }

@@ -48,6 +48,12 @@ var g6 = frame.Row{
 	},
 }
 
+// forgery is something that must not act for the owner.
+type forgery struct {
+	name string
+	as   client.Credential
+}
+
 const administrator = "an administrator"
 
 // nobodys are doors to what belongs to all.
