@@ -236,7 +236,7 @@ func (b *bundle) do(method, path, body string, headers ...string) answer {
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
 	resp, err := client.Do(r)
 	if err != nil {
 		b.t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
 )
@@ -70,9 +69,6 @@ func (k *socket) catch(ctx context.Context) {
 			k.catching() // of no more use to anybody
 			k.catching, k.behind = nil, nil
 			k.mu.Unlock()
-			if teeth.Bites("E7") {
-				select {}
-			}
 			return
 		}
 		p := k.behind[0]
@@ -212,7 +208,7 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 		if err != nil {
 			return err
 		}
-		if from < oldest-1 && !teeth.Bites("E5") {
+		if from < oldest-1 {
 			if err := r.offer(ctx, live.Text(live.GapFrame(r.channel, from, oldest))); err != nil {
 				return err
 			}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
@@ -137,7 +136,7 @@ func showFeed(q feedQuery, p feed.Page) feedJSON {
 	if q.Forward {
 		out.Head = &p.Head
 	}
-	if p.Oldest > 0 && !teeth.Bites("E5") {
+	if p.Oldest > 0 {
 		out.Gap = &feedGapJSON{From: q.From, Oldest: p.Oldest}
 	}
 	if p.More {

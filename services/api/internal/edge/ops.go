@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/live"
@@ -170,11 +169,8 @@ func (k *socket) listen(ctx context.Context, id string, wishes []catchUp) {
 			old.Close() // a reader that found a hole starts over from before it
 		}
 		p.sub = k.all.Hub.Subscribe(k.reader, c)
-		if teeth.Bites("E1") {
-			k.all.Hub.Subscribe(k.reader, c).Catch()
-		}
 		switch {
-		case !p.resumes, teeth.Bites("E3"):
+		case !p.resumes:
 		case p.since <= k.all.Hub.Head():
 			p.sub.Start(p.since)
 		default:

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"syscall"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // nonblocking writes to a connection what it takes at once, one caller at a time, and
@@ -34,7 +32,7 @@ func (w *nonblocking) init(conn net.Conn) {
 	w.write = func(fd uintptr) bool {
 		n, err := syscall.Write(int(fd), w.b[w.n:])
 		w.n, w.err = w.n+max(n, 0), err
-		return !teeth.Bites("E2") || w.n == len(w.b) // in any case: nobody waits here
+		return true // also after a part: the hub never waits for a connection
 	}
 }
 

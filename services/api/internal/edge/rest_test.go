@@ -172,6 +172,8 @@ func TestFeedTellsOfGaps(t *testing.T) {
 		"after=9223372036854775807":      "head 8",
 		"after=-1":                       "8 7 6",
 		"after=x":                        "8 7 6",
+		"after=1.5":                      "8 7 6",
+		"after=1-2":                      "8 7 6",
 		"after=9223372036854775808":      "8 7 6",
 		"":                               "8 7 6",
 		"after=4&limit=1":                "6 head 8 gap 4 6",

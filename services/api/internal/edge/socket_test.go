@@ -1,10 +1,13 @@
 package edge_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/edge"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
@@ -116,7 +120,7 @@ func TestBadFrames(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, f, code)
 		}
 	}
-	for _, since := range []string{`-1`, `1.5`, `"1"`, `true`, `99999999999999999999`, `{}`} {
+	for _, since := range []string{`-1`, `1.5`, `"1"`, `"x"`, `true`, `[1]`, `{}`, `9223372036854775808`, `"0199f0c0-0000-7000-8000-000000000001"`} {
 		c.send(`{"op":"subscribe","id":"x","channels":["signals"],"since":{"signals":` + since + `}}`)
 		if f := c.next(); f["error"] != "invalid_since" || f["channel"] != "signals" || f["id"] != "x" {
 			t.Errorf("since %s: %v", since, f)
@@ -238,11 +242,6 @@ func TestCredentials(t *testing.T) {
 	refused("identity token", 401, bearer("mara.b.c"))
 	refused("basic", 401, http.Header{"Authorization": {"Basic eDp5"}})
 	refused("two", 401, http.Header{"Authorization": {"Bearer " + key, "Bearer " + other}})
-	for _, query := range []string{"?token=x", "?key=", "?a=" + key, "?access_token=mara.b.c", "?" + key, "?%zz", "?API_KEY=1"} {
-		if a := b.do("GET", "/ws"+query, ""); a.status != 401 || a.body["error"] != "unauthenticated" {
-			t.Errorf("%s: %d %s", query, a.status, a.raw)
-		}
-	}
 	if a := b.do("GET", "/ws?since=3", ""); a.status != 426 || a.body["error"] != "upgrade_required" {
 		t.Errorf("no upgrade: %d %s", a.status, a.raw)
 	}
@@ -324,4 +323,144 @@ func TestSocketsPerAddress(t *testing.T) {
 	} else {
 		_ = c.conn.CloseNow()
 	}
+}
+
+// A credential in the URL is refused on both feeds, also next to a valid header, and is not logged.
+func TestFeedsRefuseCredentialsInTheURL(t *testing.T) {
+	t.Parallel()
+	var log syncBuffer
+	b := setup(t, options{memory: 100, change: func(d *edge.Deps) { d.Log = obs.NewLogger(&log, slog.LevelDebug, "api") }})
+	key := b.key("mara")
+	const login = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJtYXJhIn0.c2lnbmF0dXJl"
+	queries := []string{
+		"token=x", "key=", "token=", "API_KEY=1", "access_token=mara.b.c", "%zz", key, "%64%6b_" + key[3:] + "=1", "x=%64%6b_" + key[3:], "since=" + key,
+		"token=Bearer+" + key,
+	}
+	for _, name := range []string{"token", "key", "api_key", "apikey", "access_token", "authorization", "auth", "secret", "jwt", "bearer", "x"} {
+		for _, value := range []string{key, login} {
+			queries = append(queries, name+"="+value, strings.ToUpper(name)+"="+value, "a=1&"+name+"="+value, name+"=no&"+name+"="+value)
+		}
+	}
+	upgrade := []string{
+		"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==",
+	}
+	for _, query := range queries {
+		for name, a := range map[string]answer{
+			"websocket":               b.do("GET", "/ws?"+query, "", upgrade...),
+			"websocket with a header": b.do("GET", "/ws?"+query, "", append(upgrade, "Authorization", "Bearer "+key)...),
+			"stream":                  b.do("GET", "/api/v1/feed/stream?channels=signals&"+query, ""),
+		} {
+			if a.status != 401 || a.body["error"] != "unauthenticated" || a.header.Get("Set-Cookie") != "" {
+				t.Errorf("%s, %s: %d %s", query, name, a.status, a.raw)
+			}
+		}
+	}
+	conn, resp, err := websocket.Dial(t.Context(), "ws://"+b.addr+"/ws", &websocket.DialOptions{Subprotocols: []string{"signal.v1", key}})
+	if err != nil || resp.Header.Get("Sec-WebSocket-Protocol") != "signal.v1" {
+		t.Fatalf("a key as a subprotocol: %v %v", resp, err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	(&client{t: t, conn: conn}).requireAnonymous()
+	if !strings.Contains(log.String(), "/api/v1/feed/stream") {
+		t.Error("the log has no requests")
+	}
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, key) || strings.Contains(line, login) {
+			t.Errorf("a credential is logged: %s", line)
+		}
+	}
+}
+
+// Any page may open a feed, and its cookies give it nothing: without a key the reader is anonymous.
+func TestFeedsIgnoreCookies(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100, sockets: edge.SocketLimits{PerAddress: 100}})
+	b.market("1", "SCIENCE")
+	key, other := b.key("mara"), b.key("tide")
+	session := "db_uid=bWFyYQ.1790000000.0; db_sig=4Wb1lkYxYFCtkYxYFC"
+	clean := func(h http.Header) {
+		t.Helper()
+		if h.Get("Set-Cookie") != "" || h.Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("the answer uses cookies: %v", h)
+		}
+	}
+	for _, origin := range []string{
+		"", "null", "http://" + b.addr, "https://hub.example", "https://evil.example", "http://evil.example:8080", "https://localhost", "http://127.0.0.1",
+		"file://", "chrome-extension://abcdefgh", "https://hub.example.evil.example", "https://xn--bcher-kva.example", "not an origin",
+		"https://" + strings.Repeat("a", 2000) + ".example",
+	} {
+		for _, cookie := range []string{
+			session, session + "; key=" + key + "; token=" + key + "; Authorization=Bearer " + key, "db_uid=bWFyYQ; db_sig=broken", ";;;=; a=b; \"",
+		} {
+			header := http.Header{"Cookie": {cookie}}
+			if origin != "" {
+				header.Set("Origin", origin)
+			}
+			c, resp, err := b.dial("127.0.0.1", header)
+			if err != nil {
+				t.Fatalf("origin %.40s, cookie %s: %v", origin, cookie, err)
+			}
+			clean(resp.Header)
+			c.requireAnonymous()
+			c.send(`{"op":"auth","id":"a","token":"` + other + `"}`)
+			c.want(frame{"op": "ack", "id": "a", "channels": []any{}})
+			c.send(`{"op":"subscribe","channels":["me"]}`)
+			c.next()
+			if f := c.next(); f["op"] != "snapshot" || f["data"].(map[string]any)["handle"] != "tide" {
+				t.Errorf("with a key: %v", f)
+			}
+			_ = c.conn.CloseNow()
+			a := b.do("GET", "/api/v1/feed/stream?channels=me", "", "Cookie", cookie, "Origin", origin)
+			clean(a.header)
+			if a.status != 401 {
+				t.Errorf("origin %.40s: the stream of a cookie: %d %s", origin, a.status, a.raw)
+			}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+b.addr+"/api/v1/feed/stream?channels=signals", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header = header
+			res, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = res.Body.Close()
+			clean(res.Header)
+			if res.StatusCode != 200 || res.Header.Get("Access-Control-Allow-Origin") != "*" {
+				t.Errorf("origin %.40s: stream %d, open to %q", origin, res.StatusCode, res.Header.Get("Access-Control-Allow-Origin"))
+			}
+		}
+	}
+}
+
+// requireAnonymous reads the hello and requires that the socket has public channels and none of a key.
+func (c *client) requireAnonymous() {
+	c.t.Helper()
+	if f := c.next(); f["op"] != "hello" {
+		c.t.Fatalf("first frame: %v", f)
+	}
+	c.send(`{"op":"subscribe","id":"1","channels":["me"]}`)
+	if f := c.next(); f["op"] != "error" || f["error"] != "unauthenticated" {
+		c.t.Errorf("channel me: %v", f)
+	}
+	c.send(`{"op":"subscribe","id":"2","channels":["signals"]}`)
+	c.want(frame{"op": "ack", "id": "2", "channels": []any{"signals"}})
+}
+
+// syncBuffer is a buffer that goroutines share.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }

@@ -161,6 +161,13 @@ func TestStream(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, code)
 		}
 	}
+	for _, last := range []string{
+		"x", "-1", "1-2-3", "1-", "1.5-2", "1-x", "1,2", "\uff11", "9223372036854775808", "0199f0c0-0000-7000-8000-000000000001",
+	} {
+		if _, got := b.events("?channels=market:1,resolutions", last); got != "400 invalid_since" {
+			t.Errorf("Last-Event-ID %s: %s", last, got)
+		}
+	}
 }
 
 // A place that is none any more, or none yet, is told, and the id of that message is a
@@ -174,8 +181,11 @@ func TestStreamPlaces(t *testing.T) {
 	b.head(8)
 	head := int64(8)
 	for last, told := range map[string]frame{
-		"3-7":       {"op": "gap", "channel": "market:1", "from": 3.0, "oldest": 6.0},
-		"4000000-7": {"op": "error", "error": "future_cursor", "message": "since is ahead of the feed; live from here", "channel": "market:1"},
+		"0-7":                   {"op": "gap", "channel": "market:1", "from": 0.0, "oldest": 6.0},
+		"3-7":                   {"op": "gap", "channel": "market:1", "from": 3.0, "oldest": 6.0},
+		"4-7":                   {"op": "gap", "channel": "market:1", "from": 4.0, "oldest": 6.0},
+		"4000000-7":             {"op": "error", "error": "future_cursor", "message": "since is ahead of the feed; live from here", "channel": "market:1"},
+		"9223372036854775807-7": {"op": "error", "error": "future_cursor", "message": "since is ahead of the feed; live from here", "channel": "market:1"},
 	} {
 		place := head
 		if told["op"] == "gap" {

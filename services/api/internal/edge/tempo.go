@@ -1,10 +1,6 @@
 package edge
 
-import (
-	"time"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
-)
+import "time"
 
 // tempo counts the frames of a client: at most twice the rate in any two seconds. Each
 // counts, whatever it is: a ping, and a piece of a message that never ends, cost as much
@@ -24,7 +20,7 @@ func newTempo(rate int, now func() time.Time) *tempo {
 func (t *tempo) frame() bool {
 	now, oldest := t.now().UnixNano(), t.times[t.next]
 	since := time.Duration(now - oldest) // negative where the clock was set back
-	if oldest != 0 && since >= 0 && since < 2*time.Second && !teeth.Bites("E6") {
+	if oldest != 0 && since >= 0 && since < 2*time.Second {
 		return false
 	}
 	t.times[t.next] = now

@@ -10,7 +10,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
@@ -93,7 +92,7 @@ var secretNames = map[string]bool{
 }
 
 func keyInURL(u *url.URL) bool {
-	if u.RawQuery == "" || teeth.Bites("E8") {
+	if u.RawQuery == "" {
 		return false
 	}
 	values, err := url.ParseQuery(u.RawQuery)

@@ -19,7 +19,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
@@ -94,9 +93,6 @@ var wholeID = regexp.MustCompile(`^-?\d{1,15}$`)
 // readMessage keeps out what no part of a message can be: many messages in one, a
 // member twice, text that is none, an id that cannot come back. Zero: it may pass.
 func readMessage(body []byte) (code int64, why string) {
-	if teeth.Bites("K4") {
-		return 0, ""
-	}
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) > 0 && first[0] == '[' {
 		return jsonrpc.CodeInvalidRequest, "many messages in one are not taken"
 	}
@@ -131,9 +127,6 @@ var errElsewhere = caller.ErrForbidden.Say("this address is not for pages of oth
 // that had its name point at this machine is known by the name it asks for; app tokens
 // are no browser's, so the pages of apps may bring them from anywhere.
 func (s *server) reached(r *http.Request, rt route) error {
-	if teeth.Bites("K1") {
-		return nil
-	}
 	if s.checkHost {
 		local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		if ok && isLoopback(local.String()) && !isLoopback(r.Host) {
@@ -202,7 +195,7 @@ func (h *held) send(c echo.Context) error {
 // JSON answers, every version of the protocol that the library knows.
 func newAgentHandler(tools *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &mcp.StreamableHTTPOptions{
-		Stateless: !teeth.Bites("K3"), JSONResponse: true, MaxRequestBodyBytes: web.BodyLimit, PropagateRequestCancellation: true,
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: web.BodyLimit, PropagateRequestCancellation: true,
 		DisableLocalhostProtection: true, // reached does it, in the one shape of refusals
 	})
 }

@@ -101,7 +101,9 @@ func TestEveryToolAndEveryKey(t *testing.T) {
 		} else {
 			check("no key", 401, `Bearer scope="`+needs+`"`)
 		}
-		check("a session", map[bool]int{true: 200, false: 401}[needs == ""], map[bool]string{false: `Bearer scope="` + needs + `"`}[needs == ""], b.bySession())
+		for who, h := range map[string]header{"a session": b.bySession(), "the administrators' secret": byAdmin()} {
+			check(who, map[bool]int{true: 200, false: 401}[needs == ""], map[bool]string{false: `Bearer scope="` + needs + `"`}[needs == ""], h)
+		}
 		for p, h := range keys {
 			if needs == "" || p == needs {
 				check("a key for "+p, 200, "", h)
@@ -150,26 +152,44 @@ func TestAgentLimits(t *testing.T) {
 	}
 }
 
-// TestAgentOrigins: a page of another origin gets nothing, not even with a key.
+// TestAgentOrigins: a page of another origin receives nothing and files nothing, also with a key.
 func TestAgentOrigins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
-	for origin, status := range map[string]int{
-		hubURL: 200, "null": 403, "https://evil.example": 403, hubURL + ":8443": 403, "http://hub.example": 403, "https://hub.example.evil.example": 403,
-		"https://HUB.example": 403, "": 403, "http://localhost:3000": 403, "http://[::1]": 403,
+	list, hello := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`
+	call := toolCall("submit_signal", `{"marketId":"701122","direction":"YES","priceAtPrediction":3150}`)
+	for _, origins := range [][]string{
+		{"null"},
+		{""},
+		{"https://evil.example"},
+		{hubURL + ":8443"},
+		{hubURL + ":1"},
+		{hubURL + "/"},
+		{"http://hub.example"},
+		{"https://HUB.example"},
+		{"HTTPS://hub.example"},
+		{"https://user@hub.example"},
+		{"https://hub.example.evil.example"},
+		{"https://evil.example:443"},
+		{"file://"},
+		{"http://localhost:3000"},
+		{"http://[::1]"},
+		{hubURL, "https://evil.example"},
+		{hubURL, hubURL},
+		{hubURL + ", https://evil.example"},
 	} {
-		w := b.say(agentPath, list, with("Origin", origin), b.byKey())
-		if w.Code != status {
-			t.Errorf("from %q: %d, want %d", origin, w.Code, status)
+		from := func(r *http.Request) { r.Header["Origin"] = origins }
+		for _, message := range []string{list, hello, call} {
+			want(t, b.say(agentPath, message, from, b.byKey()), 403, "forbidden")
+			b.clock.Advance(time.Second)
 		}
-		if status == 403 {
-			want(t, w, 403, "forbidden")
-		}
-		want(t, b.say(agentPathP, list, with("Origin", origin)), 200, "") // by token, from the page of any app
+		want(t, b.say(agentPathP, list, from), 200, "") // a token does not come from a cookie, so any page may send it
+	}
+	if n := b.ledger.Count("File"); n != 0 {
+		t.Errorf("%d calls were filed", n)
 	}
 	want(t, b.say(agentPath, list), 200, "")
-	want(t, b.say(agentPath, list, with("Origin", hubURL), with("Origin", "https://evil.example")), 403, "forbidden")
+	want(t, b.say(agentPath, list, with("Origin", hubURL), b.byKey()), 200, "")
 }
 
 // TestAgentHosts: on a loopback address the name that is asked for is one of this
@@ -195,6 +215,12 @@ func TestAgentHosts(t *testing.T) {
 		{"127.0.0.1:8080", "localhost.evil.example:8080", 403},
 		{"[::1]:8080", "10.0.0.1", 403},
 		{"[::1]:8080", "[fe80::1]:8080", 403},
+		{"127.0.0.1:8080", "localhost.:8080", 403},
+		{"127.0.0.1:8080", "localhost@evil.example", 403},
+		{"127.0.0.1:8080", "0.0.0.0:8080", 403},
+		{"127.0.0.1:8080", "2130706433:8080", 403},
+		{"[::1]:8080", "[::]:8080", 403},
+		{"[::1]:8080", "[2001:db8::1]:8080", 403},
 		{"127.0.0.1:8080", "", 403},
 		{"192.0.2.7:8080", "hub.example", 200},
 	} {
@@ -209,6 +235,9 @@ func TestAgentHosts(t *testing.T) {
 		for _, path := range []string{agentPath, agentPathP} {
 			if w := b.say(path, list, on); w.Code != c.status {
 				t.Errorf("%s for %q on %s: %d, want %d", path, c.host, c.local, w.Code, c.status)
+			}
+			if c.status == 403 {
+				want(t, b.say(path, list, on, with("Origin", hubURL)), 403, "forbidden")
 			}
 			want(t, proxied.say(path, list, on), 200, "")
 		}
@@ -246,14 +275,22 @@ func TestAgentTransport(t *testing.T) {
 	for _, headers := range [][]header{
 		{with("Mcp-Method", "tools/list"), with("Mcp-Name", "get_market")},
 		{with("Mcp-Method", "tools/call"), with("Mcp-Name", "get_signal")},
+		{with("Mcp-Method", "tools/call"), with("Mcp-Name", "submit_signal")},
+		{with("Mcp-Method", "tools/call"), with("Mcp-Name", "GET_MARKET")},
+		{with("Mcp-Method", "tools/call")},
+		{with("Mcp-Name", "get_market")},
 		{},
 	} {
 		if code, body := modernCall(call, headers...); code != 400 || !strings.Contains(body, "-32020") {
 			t.Errorf("headers that differ: %d %s", code, body)
 		}
 	}
-	if code, body := modernCall(strings.ReplaceAll(call, modern, "2099-01-01"), with("Mcp-Method", "tools/call"), with("Mcp-Name", "get_market")); code != 400 {
-		t.Errorf("a version that differs: %d %s", code, body)
+	for header, body := range map[string]string{modern: "2099-01-01", "2099-01-01": "2099-01-01", "2025-11-25": modern} {
+		message := strings.ReplaceAll(call, modern, body)
+		w := b.send("POST", agentPath, message, with("MCP-Protocol-Version", header), with("Mcp-Method", "tools/call"), with("Mcp-Name", "get_market"))
+		if w.Code != 400 {
+			t.Errorf("version %s in the header, %s in the message: %d %s", header, body, w.Code, w.Body)
+		}
 	}
 	w := b.send("POST", agentPath, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, with("MCP-Protocol-Version", "1999-01-01"))
 	if w.Code != 400 || !strings.Contains(w.Body.String(), "-32600") || !strings.Contains(w.Header().Get("Content-Type"), "application/json") {

@@ -104,6 +104,26 @@ func (b *bench) keyFor(name string, permissions ...string) header {
 	return bearer(field(w, "key"))
 }
 
+// TestAgentsHaveNoSession: a hub opens no session and answers a message that names the session of another hub, so that any
+// hub can answer any message.
+func TestAgentsHaveNoSession(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.file("YES", 3150, b.byKey())
+	for _, message := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, toolCall("get_market", `{"marketId":"701122"}`),
+		toolCall("list_signals", `{"limit":2}`), toolCall("get_signal", `{"id":"`+id+`"}`), toolCall("my_record", `{}`),
+	} {
+		for _, headers := range [][]header{{b.byKey()}, {b.byKey(), with("Mcp-Session-Id", "a-session-of-another-hub")}} {
+			w := b.say(agentPath, message, headers...)
+			if u := read(t, w); u.status != 200 || u.failed || u.protocol != 0 || w.Header().Get("Mcp-Session-Id") != "" {
+				t.Errorf("%s: session %q, %s", message, w.Header().Get("Mcp-Session-Id"), u.raw)
+			}
+		}
+	}
+}
+
 func TestToolsAreListed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

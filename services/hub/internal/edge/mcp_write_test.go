@@ -175,6 +175,38 @@ func TestToolMistakes(t *testing.T) {
 	if n < 30 || len(b.ledger.Signals) != 0 {
 		t.Errorf("%d cases, %d calls", n, len(b.ledger.Signals))
 	}
+	// Values of another type are refused by the name of their argument.
+	const text, integer = `7 true [] {}`, `"7" true [] {} 1.5 -1e-2 9223372036854775808 -9223372036854775809`
+	for argument, values := range map[string]string{
+		"marketId": text, "direction": text, "textTake": text, "marketTitle": text, "priceAtPrediction": integer, "confidence": integer,
+	} {
+		for value := range strings.FieldsSeq(values) {
+			b.clock.Advance(2e9)
+			arguments := map[string]json.RawMessage{
+				"marketId": []byte(`"701122"`), "direction": []byte(`"YES"`), "priceAtPrediction": []byte(`3150`), argument: []byte(value),
+			}
+			raw, err := json.Marshal(arguments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u := b.use(agentPath, "submit_signal", string(raw), all); u.status != 200 || !u.failed || u.body["field"] != argument {
+				t.Errorf("%s %s: %s", argument, value, u.raw)
+			}
+		}
+	}
+	// A tool that writes acts for the owner of the key and takes no argument that names another person.
+	for tool := range gatedTools {
+		for _, name := range []string{"handle", "userId", "operatorId", "actor", "privyId", "key", "authorization", "_meta"} {
+			b.clock.Advance(2e9)
+			u := b.use(agentPath, tool, `{"`+name+`":"lena",`+strings.TrimPrefix(b.arguments(none)[tool], "{"), all)
+			if tool == "my_record" {
+				u = b.use(agentPath, tool, `{"`+name+`":"lena"}`, all)
+			}
+			if u.failsWith(t, "invalid_body"); u.body["field"] != name {
+				t.Errorf("%s with %s: %s", tool, name, u.raw)
+			}
+		}
+	}
 	for _, arguments := range []string{`[]`, `7`, `"x"`} {
 		b.use(agentPath, "get_market", arguments).failsWith(t, "invalid_body")
 	}
