@@ -136,14 +136,6 @@ func byRoute(env *frame.Env) filing {
 	}
 }
 
-// byTool files by the tool for calls.
-func byTool(env *frame.Env) filing {
-	return func(ctx context.Context, i int, as client.Credential, c client.Call) client.Answer {
-		arguments := map[string]any{"marketId": c.Market, "direction": c.Side(), "priceAtPrediction": c.Price}
-		return use(ctx, env, env.Hub(i)+agentDoor, as, "submit_signal", arguments).asRoute()
-	}
-}
-
 // agentTokens are the permissions of an app at the door of tools.
 func agentToken(ctx context.Context, env *frame.Env, a app, as client.Credential, scope string) (tokens, error) {
 	var t tokens

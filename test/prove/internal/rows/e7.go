@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -225,4 +226,17 @@ func (g *guests) abandoned(ctx context.Context, i int) error {
 	_, err = conn.Write([]byte("GET /ws HTTP/1.1\r\nHost: x\r\nConnec"))
 	_ = conn.SetLinger(0)
 	return errors.Join(err, conn.Close())
+}
+
+// asked says something and waits for the answer.
+func asked(c *wsclient.Conn, say, answer string) error {
+	if err := c.Say(say); err != nil {
+		return err
+	}
+	for end := time.Now().Add(20 * time.Second); ; {
+		_, text, err := c.Next(time.Until(end))
+		if err != nil || bytes.Contains(text, []byte(answer)) {
+			return err
+		}
+	}
 }
