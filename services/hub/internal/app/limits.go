@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/limit"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
@@ -45,9 +44,6 @@ func (l *limits) Count(ctx context.Context, kind caller.Kind, id string) caller.
 		return st
 	}
 	d := l.by[kind].Allow(ctx, id)
-	if teeth.Bites("D2") {
-		d.RetryAfter, d.Reset = min(d.RetryAfter, time.Second), min(d.Reset, time.Second)
-	}
 	if !d.Allowed && !d.Fallback {
 		l.remember(who, refusal{limit: d.Limit, until: l.now().Add(d.RetryAfter)})
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 )
 
@@ -23,9 +22,6 @@ func (s *Store) AddClip(ctx context.Context, d clip.Draft) (v clip.Verdict, err 
 	err = pg.InTx(ctx, s.db.Pool(), func(tx pgx.Tx) error {
 		locks := []string{"by:" + d.By.String(), "of:" + d.Handle.String()}
 		slices.Sort(locks)
-		if teeth.Bites("D5") {
-			locks = nil
-		}
 		for _, l := range locks {
 			if _, err := tx.Exec(ctx, query("clip_lock"), l); err != nil {
 				return fmt.Errorf("lock clips: %w", err)
