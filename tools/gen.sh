@@ -27,7 +27,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 # generated lists every generated file with its checksum.
 generated() {
-	find proto -name '*.pb.go' -o -path proto/openapi/openapi.json >"$tmp/files"
+	find proto -name '*.pb.go' -o -name '*.gen.go' -o -path proto/openapi/openapi.json >"$tmp/files"
 	find sdk -name '*.gen.go' -o -name '*.gen.ts' >>"$tmp/files"
 	find services/hub/internal/edge/pages/static -name '*feed.js' >>"$tmp/files"
 	for conf in services/*/internal/postgres/sqlc.yaml; do
@@ -39,7 +39,9 @@ generated() {
 openapi() {
 	go -C tools run ./openapi \
 		-in ../docs/protocol/openapi.yaml -errors ../docs/protocol/errors.md \
-		-out ../proto/openapi/openapi.json -client "$tmp/client.json"
+		-out ../proto/openapi/openapi.json -client "$tmp/client.json" -models "$tmp/models.json"
+	go -C tools tool oapi-codegen -config oapi-models.yaml -o "$tmp/models.gen.go" "$tmp/models.json"
+	cmp -s "$tmp/models.gen.go" proto/openapi/models.gen.go || cp "$tmp/models.gen.go" proto/openapi/models.gen.go
 	go -C tools tool oapi-codegen -config oapi-client.yaml -o "$tmp/client.gen.go" "$tmp/client.json"
 	cmp -s "$tmp/client.gen.go" sdk/go/client/client.gen.go ||
 		cp "$tmp/client.gen.go" sdk/go/client/client.gen.go

@@ -14,16 +14,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files with what the tests see")
 
-// Golden compares got with testdata/name; go test -update rewrites the file. JSON
-// (a name ending in .json) is compared and stored indented, members in order.
+// Golden compares got with testdata/name; go test -update rewrites the file. JSON (a name ending in .json) is compared as
+// values: the order of members does not matter.
 func Golden(t testing.TB, name string, got []byte) {
 	t.Helper()
-	if strings.HasSuffix(name, ".json") {
-		var out bytes.Buffer
-		if err := json.Indent(&out, got, "", "  "); err != nil {
-			t.Fatalf("%s: not JSON: %v\n%s", name, err, got)
-		}
-		got = append(bytes.TrimSpace(out.Bytes()), '\n')
+	isJSON := strings.HasSuffix(name, ".json")
+	if isJSON {
+		got = canonical(t, name, got)
 	}
 	path := filepath.Join("testdata", filepath.FromSlash(name))
 	if *update {
@@ -39,7 +36,29 @@ func Golden(t testing.TB, name string, got []byte) {
 	if err != nil {
 		t.Fatalf("%v; go test -update writes it", err)
 	}
+	if isJSON {
+		want = canonical(t, path, want)
+	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s differs (-want +got):\n%s", path, diff)
 	}
+}
+
+// canonical returns a JSON text indented, with members in alphabetical order and numbers as they are written.
+func canonical(t testing.TB, name string, text []byte) []byte {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil || d.More() {
+		t.Fatalf("%s: not one JSON value: %v\n%s", name, err, text)
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }

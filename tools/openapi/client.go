@@ -49,7 +49,7 @@ func clientView(doc []byte) ([]byte, error) {
 		responses, _ := op.body["responses"].(map[string]any)
 		for status, r := range responses {
 			if strings.HasPrefix(status, "2") {
-				delete(asMap(r), "headers")                                // read from http.Response
+				delete(asMap(r), "headers")                            // read from http.Response
 				delete(asMap(asMap(r)["content"]), "application/yaml") // of which nothing is decoded
 				continue
 			}

@@ -18,6 +18,7 @@ func main() {
 	flag.StringVar(&f.errors, "errors", "", "the page that lists the error codes")
 	flag.StringVar(&f.out, "out", "", "the JSON file to write")
 	flag.StringVar(&f.client, "client", "", "the JSON file to write for the client generator")
+	flag.StringVar(&f.models, "models", "", "the JSON file to write for the generator of Go types")
 	flag.Parse()
 	if err := run(f); err != nil {
 		fmt.Fprintln(os.Stderr, "openapi:", err)
@@ -26,7 +27,7 @@ func main() {
 }
 
 // files are what one run reads and writes.
-type files struct{ in, errors, out, client string }
+type files struct{ in, errors, out, client, models string }
 
 func run(f files) error {
 	src, err := os.ReadFile(f.in)
@@ -48,7 +49,11 @@ func run(f files) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}
-	return errors.Join(put(f.out, doc), put(f.client, client))
+	models, err := modelsView(client)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
+	}
+	return errors.Join(put(f.out, doc), put(f.client, client), put(f.models, models))
 }
 
 // put writes a file only when its content changes: an untouched file keeps

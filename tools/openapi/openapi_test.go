@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -34,29 +36,29 @@ const page = "| `rate_limited` | 429 |\n"
 func TestCheckAcceptsAndRefuses(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ old, new, want string }{
-		"sound":                  {},
-		"no tag":                 {"      tags: [a]\n", "", "wants exactly one tag"},
-		"no name":                {"      operationId: a\n", "", "has no operationId"},
-		"no description":       {"      description: d\n", "", "has no description"},
-		"no success":           {"        \"200\": { description: d, cont", "        \"404\": { description: d, cont", "documents no success"},
-		"silent on openness":   {"properties: { error: { type: string, examples", "properties: { x: { type: object }, error: { type: string, examples", "does not say that it is open"},
-		"an example amiss":     {"examples: [internal_error]", "examples: [7]", "the example 7 does not fit"},
-		"a default amiss":      {"examples: [internal_error]", "default: 7", "default"},
-		"no host":                {"      servers: [{ url: \"https://hub.example\" }]\n", "", "has no servers"},
-		"no credentials said":    {"      security: []\n", "", "has no security"},
-		"two operations alike":   {"operationId: a\n", "operationId: health\n", "same operation id"},
-		"no status for a key":    {"security: []\n      responses", "security: [{ k: [] }]\n      responses", "documents no 401"},
-		"a body and no 413":      {"      security: []\n      resp", "      security: []\n      requestBody: { content: { application/json: { schema: { type: object, additionalProperties: true } } } }\n      resp", "documents no 413"},
-		"limit undocumented":     {"\"429\"", "\"428\"", "documents no 429"},
-		"open where it must not": {"operationId: a\n", "operationId: a\n      x-signalcast-cors-open: true\n", "x-signalcast-cors-open"},
-		"closed where open":      {"/api/a:", "/api/network/a:", "x-signalcast-cors-open"},
-		"closed on another host": {"url: \"https://hub.example\" }]\n      sec", "url: \"https://api.example\" }]\n      sec", "x-signalcast-cors-open"},
-		"null and optional":      {"required: [x], ", "", "A.x can be null and is not required"},
-		"unknown code":           {"enum: [rate_limited]", "enum: [too_fast]", "error code too_fast"},
+		"sound":                   {},
+		"no tag":                  {"      tags: [a]\n", "", "wants exactly one tag"},
+		"no name":                 {"      operationId: a\n", "", "has no operationId"},
+		"no description":          {"      description: d\n", "", "has no description"},
+		"no success":              {"        \"200\": { description: d, cont", "        \"404\": { description: d, cont", "documents no success"},
+		"silent on openness":      {"properties: { error: { type: string, examples", "properties: { x: { type: object }, error: { type: string, examples", "does not say that it is open"},
+		"an example amiss":        {"examples: [internal_error]", "examples: [7]", "the example 7 does not fit"},
+		"a default amiss":         {"examples: [internal_error]", "default: 7", "default"},
+		"no host":                 {"      servers: [{ url: \"https://hub.example\" }]\n", "", "has no servers"},
+		"no credentials said":     {"      security: []\n", "", "has no security"},
+		"two operations alike":    {"operationId: a\n", "operationId: health\n", "same operation id"},
+		"no status for a key":     {"security: []\n      responses", "security: [{ k: [] }]\n      responses", "documents no 401"},
+		"a body and no 413":       {"      security: []\n      resp", "      security: []\n      requestBody: { content: { application/json: { schema: { type: object, additionalProperties: true } } } }\n      resp", "documents no 413"},
+		"limit undocumented":      {"\"429\"", "\"428\"", "documents no 429"},
+		"open where it must not":  {"operationId: a\n", "operationId: a\n      x-signalcast-cors-open: true\n", "x-signalcast-cors-open"},
+		"closed where open":       {"/api/a:", "/api/network/a:", "x-signalcast-cors-open"},
+		"closed on another host":  {"url: \"https://hub.example\" }]\n      sec", "url: \"https://api.example\" }]\n      sec", "x-signalcast-cors-open"},
+		"null and optional":       {"required: [x], ", "", "A.x can be null and is not required"},
+		"unknown code":            {"enum: [rate_limited]", "enum: [too_fast]", "error code too_fast"},
 		"a code that never comes": {"enum: [rate_limited]", "maxLength: 9", "no operation answers it"},
-		"unused component":       {"    B:", "    C: { type: string }\n    B:", "schemas/C is not used"},
-		"dangling reference":     {"#/components/schemas/A", "#/components/schemas/Z", "load"},
-		"not OpenAPI":            {"title: t", "titel: t", "validate"},
+		"unused component":        {"    B:", "    C: { type: string }\n    B:", "schemas/C is not used"},
+		"dangling reference":      {"#/components/schemas/A", "#/components/schemas/Z", "load"},
+		"not OpenAPI":             {"title: t", "titel: t", "validate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,10 +129,43 @@ func TestClientViewHasOneError(t *testing.T) {
 	}
 }
 
+// The types of answers have names, plain strings, and no alternative shapes except null.
+func TestModelsView(t *testing.T) {
+	t.Parallel()
+	view, err := modelsView([]byte(`{
+		"paths": {"/a": {"get": {"operationId": "readA", "responses": {"200": {"content": {"application/json": {"schema":
+			{"type": "object", "properties": {"x": {"$ref": "#/components/schemas/X"}}}}}}}}}},
+		"components": {"schemas": {
+			"X": {"type": "string", "enum": ["p", "q"]},
+			"Y": {"oneOf": [{"$ref": "#/components/schemas/X"}, {"type": "object"}]},
+			"Z": {"anyOf": [{"$ref": "#/components/schemas/X"}, {"type": "null"}]}
+		}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Paths      map[string]any
+		Components struct{ Schemas map[string]any }
+	}
+	if err := json.Unmarshal(view, &got); err != nil {
+		t.Fatal(err)
+	}
+	x := map[string]any{"$ref": "#/components/schemas/X"}
+	want := map[string]any{
+		"ReadAAnswer": map[string]any{"type": "object", "properties": map[string]any{"x": x}},
+		"X":           map[string]any{"type": "string"},
+		"Y":           map[string]any{},
+		"Z":           map[string]any{"anyOf": []any{x, map[string]any{"type": "null"}}},
+	}
+	if !reflect.DeepEqual(got.Components.Schemas, want) || len(got.Paths) > 0 {
+		t.Errorf("the view is %s, want the schemas %v", view, want)
+	}
+}
+
 func TestRunWritesOnlyWhatChanged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/"
-	f := files{in: dir + "in", errors: dir + "errors", out: dir + "out", client: dir + "client"}
+	f := files{in: dir + "in", errors: dir + "errors", out: dir + "out", client: dir + "client", models: dir + "models"}
 	write := func(name, text string) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
@@ -215,7 +216,7 @@ func TestCacheEndsAtTheBoundary(t *testing.T) {
 	}
 	for at, want := range map[time.Duration]string{-time.Millisecond: "default:crypto:2933988:c", 0: "default:crypto:2933989:b", 10 * time.Second: "default:crypto:2933989:c"} {
 		s.clock.Set(end.Add(at))
-		var got onAirJSON
+		var got openapi.SegmentAnswer
 		if err := json.Unmarshal(body(t, s.get(t, "/program/now")), &got); err != nil || got.Segment == nil || got.Segment.SegmentID != want {
 			t.Errorf("%s after the boundary: %+v, %v, want %s", at, got.Segment, err, want)
 		}
@@ -245,7 +246,7 @@ func TestDegraded(t *testing.T) {
 	check("nothing", "api", true, "/program/channel?preset=hot", "/program/now?preset=close", "/program/channel?spec={}")
 	s.set(nil, &program.Rundown{Entries: entries(), LoadedAt: noon, Version: 2})
 	check("no ledger", "api", false, "/program/timeline", "/program/now")
-	var got onAirJSON
+	var got openapi.SegmentAnswer
 	if err := json.Unmarshal(body(t, s.get(t, "/program/now?lane=crypto")), &got); err != nil || got.Segment == nil || got.Segment.YesPrice != nil ||
 		got.Segment.Volume != nil || got.Segment.Title == "" {
 		t.Errorf("now without the ledger: %+v, %v", got.Segment, err)

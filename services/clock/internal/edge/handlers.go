@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
@@ -111,7 +112,7 @@ func (h *handlers) onAir(c echo.Context, on program.OnAir) error {
 	} else if left := on.Until.Sub(h.now()); left < 5*time.Second {
 		c.Response().Header()["Cache-Control"] = []string{"public, s-maxage=" + strconv.Itoa(max(0, int(left/time.Second)))}
 	}
-	out := onAirJSON{GeneratedAt: syntax.Stamp(on.At)}
+	out := openapi.SegmentAnswer{GeneratedAt: syntax.Stamp(on.At)}
 	if on.Segment != nil {
 		out.Segment = segmentOf(on.Segment)
 	}
@@ -124,9 +125,9 @@ func (h *handlers) onAir(c echo.Context, on program.OnAir) error {
 }
 
 func (h *handlers) emptyProgram() any {
-	return programJSON{GeneratedAt: syntax.Stamp(h.now()), Lanes: []laneJSON{}, Segments: []segmentJSON{}}
+	return openapi.ClockProgram{GeneratedAt: syntax.Stamp(h.now()), Lanes: []openapi.ProgramLane{}, Segments: []openapi.Segment{}}
 }
 
 func (h *handlers) emptySegment() any {
-	return onAirJSON{GeneratedAt: syntax.Stamp(h.now())}
+	return openapi.SegmentAnswer{GeneratedAt: syntax.Stamp(h.now())}
 }

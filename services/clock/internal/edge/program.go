@@ -7,59 +7,19 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// segmentJSON is a segment as clients read it: endDate is the end of the
-// segment, marketEndDate that of its market, prices are 0-100.
-type segmentJSON struct {
-	SegmentID     string   `json:"segmentId"`
-	Kind          string   `json:"kind"`
-	ID            string   `json:"id"`
-	Category      string   `json:"category"`
-	Title         string   `json:"title"`
-	StartsAt      string   `json:"startsAt"`
-	EndDate       string   `json:"endDate"`
-	MarketEndDate *string  `json:"marketEndDate"`
-	EndsInMs      *int64   `json:"endsInMs"`
-	YesPrice      *float64 `json:"yesPrice"`
-	NoPrice       *float64 `json:"noPrice"`
-	Volume        *float64 `json:"volume"`
-	Bucket        string   `json:"bucket"`
-	Status        string   `json:"status"`
-	Signals       int64    `json:"signals"`
-	Tapes         int64    `json:"tapes"`
-	Takes         int64    `json:"takes"`
-	Streams       int32    `json:"streams"`
-	EventKey      *string  `json:"eventKey"`
-	Provider      string   `json:"provider"`
-	Route         string   `json:"route"`
-}
-
-type laneJSON struct {
-	Key   string        `json:"key"`
-	Label string        `json:"label"`
-	Segs  []segmentJSON `json:"segs"`
-}
-
-type programJSON struct {
-	GeneratedAt string        `json:"generatedAt"`
-	Total       int           `json:"total"`
-	Lanes       []laneJSON    `json:"lanes"`
-	Segments    []segmentJSON `json:"segments"`
-}
-
-type onAirJSON struct {
-	Segment     *segmentJSON `json:"segment"`
-	GeneratedAt string       `json:"generatedAt"`
-}
-
-func segmentOf(s *program.Segment) *segmentJSON {
-	out := &segmentJSON{
+// segmentOf returns a segment as clients read it: endDate is the end of the segment, marketEndDate that of its market,
+// prices are 0 to 100.
+func segmentOf(s *program.Segment) *openapi.Segment {
+	streams := int64(s.Streams)
+	out := &openapi.Segment{
 		SegmentID: s.ID, Kind: string(s.Kind), ID: string(s.Market), Category: string(s.Lane), Title: s.Title,
 		StartsAt: syntax.Stamp(s.StartsAt), EndDate: syntax.Stamp(s.EndsAt), MarketEndDate: syntax.StampOrNull(s.MarketEnd),
 		Bucket: string(s.Bucket), Status: string(s.Status),
-		Signals: s.Signals, Tapes: s.Tapes, Takes: s.Takes, Streams: s.Streams,
+		Signals: s.Signals, Tapes: s.Tapes, Takes: &s.Takes, Streams: &streams,
 		Provider: string(s.Provider), Route: s.Route(),
 	}
 	if !s.MarketEnd.IsZero() {
@@ -141,9 +101,10 @@ func Words() program.Words {
 
 func segmentText(s *program.Segment) []byte { return text(segmentOf(s)) }
 
-// preemptedJSON is the segment as it stands now, with what stood there before.
+// preemptedJSON is the segment that is now in the slot, and what it replaced. It is the data of a feed event, which the OpenAPI
+// document leaves open.
 type preemptedJSON struct {
-	*segmentJSON
+	*openapi.Segment
 	Replaces  *replacedJSON `json:"replaces"`
 	PreemptID string        `json:"preemptId"`
 }
@@ -154,7 +115,7 @@ type replacedJSON struct {
 }
 
 func preemptedText(s *program.Segment, before *program.Entry, preempt string) []byte {
-	out := preemptedJSON{segmentJSON: segmentOf(s), PreemptID: preempt}
+	out := preemptedJSON{Segment: segmentOf(s), PreemptID: preempt}
 	if before != nil {
 		out.Replaces = &replacedJSON{ID: string(before.Market), Title: before.Title}
 	}
