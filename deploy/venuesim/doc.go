@@ -1,4 +1,3 @@
-// Command venuesim plays the market venues for development and tests: the same
-// routes, wire forms and errors, over invented or recorded markets, plus
-// control routes that create and settle markets and make a venue fail.
+// Command venuesim simulates the market venues for development and tests: one invented world of markets for each venue, in the
+// venue's own wire format, with control routes that create and change markets and make a venue fail.
 package main

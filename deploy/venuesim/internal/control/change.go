@@ -1,129 +1,176 @@
 package control
 
 import (
-	"errors"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/venue"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-type changeBody struct {
+// change is the body of a change of a market.
+type change struct {
 	YesPrice       *float64      `json:"yesPrice"`
 	State          world.State   `json:"state"`
-	Outcome        world.Verdict `json:"outcome"`
-	ResolutionTime *string       `json:"resolutionTime"`
+	Outcome        world.Outcome `json:"outcome"`
+	ResolutionTime string        `json:"resolutionTime"`
+	CloseTime      string        `json:"closeTime"`
 	VenueState     string        `json:"venueState"`
 	Resolution     string        `json:"resolution"`
 	Payout         *float64      `json:"payout"`
-	CloseTime      *string       `json:"closeTime"`
-	bookBody
+	book
 }
 
-// bookBody names the order book around a price.
-type bookBody struct {
+// book is the order book around a price.
+type book struct {
 	YesBid *float64 `json:"yesBid"`
 	YesAsk *float64 `json:"yesAsk"`
 	Spread *float64 `json:"spread"`
 }
 
-func (in bookBody) named() bool { return in.YesBid != nil || in.YesAsk != nil || in.Spread != nil }
+func (in *book) empty() bool { return in.YesBid == nil && in.YesAsk == nil && in.Spread == nil }
 
-func (in bookBody) read() (book *world.Top, spread *world.Micros, err error) {
-	if (in.YesBid == nil) != (in.YesAsk == nil) || in.YesBid != nil && in.Spread != nil {
-		return nil, nil, bad("give yesBid and yesAsk together, or spread")
+func (in *book) read(rules venue.Rules) (top *world.Top, spread *world.Price, err error) {
+	switch {
+	case !in.empty() && rules.NoBook:
+		return nil, nil, invalid("this venue has no order books")
+	case (in.YesBid == nil) != (in.YesAsk == nil) || in.YesBid != nil && in.Spread != nil:
+		return nil, nil, invalid("give yesBid and yesAsk together, or spread")
 	}
-	if spread, err = share("spread", in.Spread); err != nil || in.YesBid == nil {
+	if spread, err = readShare("spread", in.Spread); err != nil || in.YesBid == nil {
 		return nil, spread, err
 	}
-	bid, err1 := share("yesBid", in.YesBid)
-	ask, err2 := share("yesAsk", in.YesAsk)
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, nil, bad("%v", err)
+	bid, err := readShare("yesBid", in.YesBid)
+	if err != nil {
+		return nil, nil, err
+	}
+	ask, err := readShare("yesAsk", in.YesAsk)
+	if err != nil {
+		return nil, nil, err
 	}
 	return &world.Top{Bid: *bid, Ask: *ask}, nil, nil
 }
 
-func (c control) change(v Venue, r *http.Request, body []byte) (int, any, error) {
-	var in changeBody
-	if err := decode(body, &in); err != nil {
-		return 0, nil, err
+func (v *Venue) change(w http.ResponseWriter, r *http.Request) error {
+	var in change
+	if err := decode(w, r, &in); err != nil {
+		return err
 	}
-	id, ok := v.Read(r.PathValue("id"))
-	if !ok {
-		return 0, nil, world.ErrNoMarket
+	key, ok := strings.CutPrefix(r.PathValue("id"), v.Rules.Prefix)
+	m, found := v.Venue.Find(key)
+	if !ok || !found {
+		return world.ErrNotFound
 	}
-	ch, err := in.change(v)
+	c, err := in.read(v.World.Now(), v.Rules)
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
-	if err := v.World.Change(id, ch); err != nil {
-		return 0, nil, err
+	if err := v.World.Change(m.ID, c); err != nil {
+		return err
 	}
-	return http.StatusOK, map[string]string{"id": v.Spell(id)}, nil
+	answer(w, http.StatusOK, map[string]string{"id": v.id(m.ID)})
+	return nil
 }
 
-func (in changeBody) change(v Venue) (ch world.Change, err error) {
+// decided reports whether the new state has an outcome.
+func (in *change) decided() bool {
+	return in.State == world.Proposed || in.State == world.Disputed || in.State == world.Resolved
+}
+
+func (in *change) read(now time.Time, rules venue.Rules) (c world.Change, err error) {
+	if err := in.check(rules); err != nil {
+		return c, err
+	}
+	c.State, c.Outcome, c.VenueState, c.Resolution = in.State, in.Outcome, in.VenueState, in.Resolution
+	c.EndsTrading = in.State == world.Closed || in.State == world.Resolved || in.decided() && !rules.TradesProposed
+	if c.Price, err = readShare("yesPrice", in.YesPrice); err != nil {
+		return c, err
+	}
+	if c.Payout, err = readShare("payout", in.Payout); err != nil {
+		return c, err
+	}
+	if c.Book, c.Spread, err = in.book.read(rules); err != nil {
+		return c, err
+	}
+	if in.CloseTime != "" {
+		if c.ClosedAt, err = readPast("closeTime", in.CloseTime, now); err != nil {
+			return c, err
+		}
+	}
+	if in.ResolutionTime != "" {
+		c.ChangedAt, err = readPast("resolutionTime", in.ResolutionTime, now)
+	}
+	return c, err
+}
+
+// check applies the rules of the venue. It sets the state that belongs to venueState.
+func (in *change) check(rules venue.Rules) error {
 	if in.VenueState != "" {
-		if in.State, err = v.Rules.state(in.VenueState, in.State); err != nil {
-			return ch, err
+		state, known := rules.VenueStates[in.VenueState]
+		if !known || in.State != "" && in.State != state {
+			return invalid("venueState must be one of %s, with the state of the word", words(rules.VenueStates))
 		}
+		in.State = state
 	}
-	if in.State != "" && !in.State.Known() {
-		return ch, bad("state must be open, closed, proposed, disputed or resolved")
+	outcomes, known := rules.Resolutions[in.Resolution]
+	switch {
+	case in.State != "" && !in.State.Valid():
+		return invalid("state must be open, closed, proposed, disputed or resolved")
+	case in.Outcome != "" && !in.Outcome.Valid():
+		return invalid("outcome must be YES, NO or INVALID")
+	case in.YesPrice == nil && in.State == "" && in.Outcome == "" && in.empty():
+		return invalid("nothing to change: give yesPrice, yesBid and yesAsk, spread, state or outcome")
+	case in.State == world.Disputed && rules.NoDispute:
+		return invalid("this venue has no disputes")
+	case in.ResolutionTime != "" && in.State != world.Resolved:
+		return invalid("resolutionTime belongs to state resolved")
+	case in.CloseTime != "" && (in.State == "" || in.State == world.Open):
+		return invalid("closeTime belongs to state closed, proposed, disputed or resolved")
+	case (in.Resolution != "" || in.Payout != nil) && !in.decided():
+		return invalid("resolution and payout belong to state proposed, disputed or resolved")
+	case in.Resolution != "" && (!known || !slices.Contains(outcomes, in.Outcome)):
+		return invalid("resolution must be one of %s, with an outcome that the word can express", words(rules.Resolutions))
+	case in.Payout != nil && (!rules.Payout || in.Outcome != world.Invalid):
+		return invalid("payout belongs to outcome INVALID, at a venue that can pay a share")
 	}
-	if in.Outcome != "" && !in.Outcome.Known() {
-		return ch, bad("outcome must be YES, NO or INVALID")
-	}
-	if in.YesPrice == nil && in.State == "" && in.Outcome == "" && !in.named() {
-		return ch, bad("nothing to change: give yesPrice, yesBid and yesAsk, spread, state or outcome")
-	}
-	if err := v.Rules.change(in); err != nil {
-		return ch, err
-	}
-	ch = world.Change{State: in.State, Verdict: in.Outcome, Word: in.VenueState, Form: in.Resolution}
-	if ch.Price, err = share("yesPrice", in.YesPrice); err != nil {
-		return ch, err
-	}
-	if ch.Payout, err = share("payout", in.Payout); err != nil {
-		return ch, err
-	}
-	if ch.Book, ch.Spread, err = in.read(); err != nil {
-		return ch, err
-	}
-	now := v.World.Now()
-	ch.Ends = in.State != "" && in.State != world.Open && (in.State == world.Closed || in.State == world.Resolved || !v.Rules.TradesOn)
-	if in.CloseTime != nil {
-		if ch.Closed, err = moment("closeTime", *in.CloseTime, now); err != nil {
-			return ch, err
-		}
-	}
-	if in.ResolutionTime != nil {
-		ch.At, err = moment("resolutionTime", *in.ResolutionTime, now)
-	}
-	return ch, err
+	return nil
 }
 
-// share reads a number from 0 to 1; nil stays nil.
-func share(name string, value *float64) (*world.Micros, error) {
+func words[T any](m map[string]T) string {
+	if len(m) == 0 {
+		return "(none at this venue)"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+}
+
+// readShare reads a number from 0 to 1; nil stays nil.
+func readShare(name string, value *float64) (*world.Price, error) {
 	if value == nil {
 		return nil, nil
 	}
-	p, err := world.FromFloat(*value)
+	p, err := world.NewPrice(*value)
 	if err != nil {
-		return nil, bad("%s: %v", name, err)
+		return nil, invalid("%s: %v", name, err)
 	}
 	return &p, nil
 }
 
-// moment reads a time that has been.
-func moment(name, text string, now time.Time) (time.Time, error) {
+func readTime(name, text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, bad("%s must be RFC 3339, such as 2027-01-31T12:00:00Z", name)
-	}
-	if t.After(now) {
-		return t, bad("%s must not be in the future", name)
+		return t, invalid("%s must be RFC 3339, such as 2027-01-31T12:00:00Z", name)
 	}
 	return t.UTC(), nil
+}
+
+// readPast reads a time that is not in the future.
+func readPast(name, text string, now time.Time) (time.Time, error) {
+	t, err := readTime(name, text)
+	if err == nil && t.After(now) {
+		err = invalid("%s must not be in the future", name)
+	}
+	return t, err
 }

@@ -1,13 +1,12 @@
 package control
 
 import (
-	"io"
 	"net/http"
 	"sync"
 	"time"
 )
 
-// Clock is the clock of every venue: that of the machine until a test sets it, then the time that was set.
+// Clock is the clock of all venues: the clock of the machine until a test sets it, then the time that was set.
 type Clock struct {
 	machine func() time.Time
 
@@ -30,16 +29,11 @@ func (c *Clock) Now() time.Time {
 
 // ServeHTTP sets the clock to the member at of the body, RFC 3339.
 func (c *Clock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		fail(w, http.StatusRequestEntityTooLarge, "body_too_large", "the body is larger than 64 KiB")
-		return
-	}
 	var in struct {
 		At time.Time `json:"at"`
 	}
-	if err := decode(raw, &in); err != nil || in.At.IsZero() {
-		fail(w, http.StatusBadRequest, "invalid_request", "at must be RFC 3339, such as 2027-01-31T12:00:00.5Z")
+	if err := decode(w, r, &in); err != nil || in.At.IsZero() {
+		answerError(w, invalid("at must be RFC 3339, such as 2027-01-31T12:00:00.5Z"))
 		return
 	}
 	c.mu.Lock()
@@ -48,7 +42,7 @@ func (c *Clock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]string{"at": c.set.Format(time.RFC3339Nano)})
 }
 
-// Wrap dates the answers of a handler by the clock.
+// Wrap sets the header Date of the answers of a handler to the time of the clock.
 func (c *Clock) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", c.Now().UTC().Format(http.TimeFormat))

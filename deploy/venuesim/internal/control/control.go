@@ -1,62 +1,67 @@
 package control
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/venue"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
 const (
-	maxBody      = 64 << 10
-	maxSeconds   = 86_400
-	maxDelay     = 60
-	maxText      = 20_000
-	usualVolume  = 25_000
-	usualLife    = 30 * 24 * time.Hour
-	mostOutcomes = 8
+	mostBody    = 64 << 10
+	mostSeconds = 86_400
+	mostDelay   = 60 // seconds
 )
 
-// Venue is one simulated venue as the control routes see it.
+// Venue is one simulated venue with its switches.
 type Venue struct {
-	World  *world.World
-	Switch *Switch
-	// Line is the switch of its websocket and Sockets counts what is connected
-	// there; nil at a venue without one.
-	Line    *Switch
+	World *world.World
+	Venue venue.Venue
+	Rules venue.Rules
+	Reads *Switch
+	// Stream is the switch of the websocket, and Sockets returns its connections now, its connections since the start and the
+	// markets that they follow; both are nil at a venue without websocket.
+	Stream  *Switch
 	Sockets func() (open, ever int, follows []int64)
-	// Spell and Read turn a market's number into the id that our API uses for
-	// it and back.
-	Spell func(id int64) string
-	Read  func(text string) (int64, bool)
-	// Rules are what this venue can be told beyond what all can.
-	Rules Rules
+}
+
+// id returns the project's id of a market.
+func (v *Venue) id(number int64) string {
+	m, _ := v.World.Get(number)
+	return v.Rules.Prefix + v.Venue.Key(&m)
 }
 
 // Handler serves /sim/{venue}/….
-func Handler(venues map[string]Venue) http.Handler {
-	c := control{venues}
+func Handler(venues map[string]*Venue) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /sim/{venue}/markets", c.with(c.create))
-	mux.HandleFunc("POST /sim/{venue}/markets/{id}", c.with(c.change))
-	mux.HandleFunc("POST /sim/{venue}/fault", c.with(c.fault))
-	mux.HandleFunc("GET /sim/{venue}/sockets", c.with(c.sockets))
+	handle := func(pattern string, route func(*Venue, http.ResponseWriter, *http.Request) error) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			v, known := venues[r.PathValue("venue")]
+			if !known {
+				answerError(w, &refusal{http.StatusNotFound, "unknown_venue", "no venue " + strconv.Quote(r.PathValue("venue"))})
+			} else if err := route(v, w, r); err != nil {
+				answerError(w, err)
+			}
+		})
+	}
+	handle("POST /sim/{venue}/markets", (*Venue).create)
+	handle("POST /sim/{venue}/markets/{id}", (*Venue).change)
+	handle("POST /sim/{venue}/fault", (*Venue).fault)
+	handle("GET /sim/{venue}/sockets", (*Venue).sockets)
 	mux.HandleFunc("/sim/", func(w http.ResponseWriter, _ *http.Request) {
-		fail(w, http.StatusNotFound, "not_found", "no such control route")
+		answerError(w, &refusal{http.StatusNotFound, "not_found", "no such control route"})
 	})
 	return mux
 }
 
-type control struct{ venues map[string]Venue }
-
-// refusal is a control request that cannot be done.
+// refusal is an error with its answer.
 type refusal struct {
 	status     int
 	code, text string
@@ -64,203 +69,160 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-func bad(form string, args ...any) error {
-	return &refusal{http.StatusBadRequest, "invalid_request", fmt.Sprintf(form, args...)}
+func invalid(format string, args ...any) error {
+	return &refusal{http.StatusBadRequest, "invalid_request", fmt.Sprintf(format, args...)}
 }
 
-// with finds the venue, reads the body and writes what comes back.
-func (c control) with(do func(v Venue, r *http.Request, body []byte) (status int, out any, err error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		v, known := c.venues[r.PathValue("venue")]
-		if !known {
-			fail(w, http.StatusNotFound, "unknown_venue", "this simulator does not play "+strconv.Quote(r.PathValue("venue")))
-			return
-		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil {
-			fail(w, http.StatusRequestEntityTooLarge, "body_too_large", "the body is larger than 64 KiB")
-			return
-		}
-		status, out, err := do(v, r, body)
-		var no *refusal
-		switch {
-		case errors.As(err, &no):
-			fail(w, no.status, no.code, no.text)
-		case errors.Is(err, world.ErrNoMarket):
-			fail(w, http.StatusNotFound, "market_not_found", err.Error())
-		case errors.Is(err, world.ErrNoVerdict):
-			fail(w, http.StatusBadRequest, "invalid_request", err.Error())
-		case errors.Is(err, world.ErrFull):
-			fail(w, http.StatusInsufficientStorage, "full", err.Error())
-		default:
-			answer(w, status, out)
-		}
+func answerError(w http.ResponseWriter, err error) {
+	var r *refusal
+	switch {
+	case errors.As(err, &r):
+	case errors.Is(err, world.ErrNotFound):
+		r = &refusal{http.StatusNotFound, "market_not_found", err.Error()}
+	default:
+		r = &refusal{http.StatusBadRequest, "invalid_request", err.Error()}
 	}
+	answer(w, r.status, map[string]string{"error": r.code, "message": r.text})
 }
 
-type createBody struct {
+func answer(w http.ResponseWriter, status int, body any) { venue.Answer(w, status, body) }
+
+// decode reads the body. It refuses unknown members, because a misspelt one would have no effect.
+func decode(w http.ResponseWriter, r *http.Request, into any) error {
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	if err == nil && dec.More() {
+		err = errors.New("more than one JSON value")
+	}
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &refusal{http.StatusRequestEntityTooLarge, "body_too_large", "the body is larger than 64 KiB"}
+	case err != nil:
+		return invalid("the body is not the expected JSON object: %v", err)
+	}
+	return nil
+}
+
+// draft is the body of a new market.
+type draft struct {
 	Question    string   `json:"question"`
 	YesPrice    *float64 `json:"yesPrice"`
-	EndDate     *string  `json:"endDate"`
+	EndDate     string   `json:"endDate"`
+	StartDate   string   `json:"startDate"`
 	Outcomes    []string `json:"outcomes"`
 	Volume      *float64 `json:"volume"`
 	Tags        []string `json:"tags"`
 	Category    string   `json:"category"`
 	Description string   `json:"description"`
 	EventTitle  string   `json:"eventTitle"`
-	StartDate   *string  `json:"startDate"`
 	Kind        string   `json:"kind"`
 	Creator     string   `json:"creator"`
-	bookBody
+	book
 }
 
-func (c control) create(v Venue, _ *http.Request, body []byte) (int, any, error) {
-	var in createBody
-	if err := decode(body, &in); err != nil {
-		return 0, nil, err
+func (v *Venue) create(w http.ResponseWriter, r *http.Request) error {
+	var in draft
+	if err := decode(w, r, &in); err != nil {
+		return err
 	}
-	d, err := in.draft(v.World.Now())
-	if err == nil {
-		err = v.Rules.draft(in)
-	}
+	m, err := in.market(v.World.Now(), v.Rules)
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
-	id, err := v.World.Create(d)
-	if err != nil {
-		return 0, nil, err
-	}
-	return http.StatusCreated, map[string]string{"id": v.Spell(id)}, nil
-}
-
-func (in createBody) draft(now time.Time) (d world.Draft, err error) {
-	d = world.Draft{
-		Question: strings.TrimSpace(in.Question), Description: in.Description, Category: in.Category, EventTitle: in.EventTitle,
-		Outcomes: in.Outcomes, End: now.Add(usualLife).Truncate(time.Second), Volume: usualVolume,
-		Kind: in.Kind, Creator: in.Creator,
-	}
-	if d.Question == "" || len(d.Question) > maxText || len(d.Description) > maxText || len(d.EventTitle) > maxText {
-		return d, bad("question is required; no text may be longer than %d bytes", maxText)
-	}
-	if in.YesPrice == nil {
-		return d, bad("yesPrice is required: a number from 0 to 1")
-	}
-	if d.Price, err = world.FromFloat(*in.YesPrice); err != nil {
-		return d, bad("yesPrice: %v", err)
-	}
-	if d.Book, d.Spread, err = in.read(); err != nil {
-		return d, err
-	}
-	if in.EndDate != nil {
-		if d.End, err = time.Parse(time.RFC3339, *in.EndDate); err != nil {
-			return d, bad("endDate must be RFC 3339, such as 2027-01-31T12:00:00Z")
-		}
-		d.End = d.End.UTC()
-	}
-	if in.StartDate != nil {
-		if d.Start, err = moment("startDate", *in.StartDate, now); err != nil {
-			return d, err
-		}
-	}
-	if d.Outcomes == nil {
-		d.Outcomes = []string{"Yes", "No"}
-	}
-	if len(d.Outcomes) < 2 || len(d.Outcomes) > mostOutcomes {
-		return d, bad("outcomes must be 2 to %d texts", mostOutcomes)
-	}
-	if in.Volume != nil {
-		if d.Volume = *in.Volume; d.Volume < 0 {
-			return d, bad("volume must not be negative")
-		}
-	}
-	for _, label := range in.Tags {
-		slug := world.Slug(label, 40)
-		d.Tags = append(d.Tags, world.Tag{ID: "9" + strconv.Itoa(len(slug)), Label: label, Slug: slug})
-	}
-	return d, nil
-}
-
-// The parts of a venue that can fail alone.
-const (
-	onReads   = "reads"
-	onSockets = "sockets"
-)
-
-func (c control) fault(v Venue, _ *http.Request, body []byte) (int, any, error) {
-	var in struct {
-		Mode    Mode     `json:"mode"`
-		Seconds *float64 `json:"seconds"`
-		On      string   `json:"on"`
-		Delay   *float64 `json:"delay"`
-	}
-	if err := decode(body, &in); err != nil {
-		return 0, nil, err
-	}
-	if !in.Mode.Known() {
-		return 0, nil, bad("mode must be none, refuse, hang, slow, garbage or 429")
-	}
-	if in.On != "" && in.On != onReads && (in.On != onSockets || v.Line == nil) {
-		return 0, nil, bad("on must be reads, or sockets at a venue that has them, or left out for both")
-	}
-	var d time.Duration
-	if in.Mode != None {
-		if in.Seconds == nil || *in.Seconds <= 0 || *in.Seconds > maxSeconds {
-			return 0, nil, bad("seconds must be above 0 and at most %d", maxSeconds)
-		}
-		d = time.Duration(*in.Seconds * float64(time.Second))
-	}
-	delay := usualDelay
-	if in.Delay != nil {
-		if in.Mode != Slow || *in.Delay <= 0 || *in.Delay > maxDelay {
-			return 0, nil, bad("delay goes with mode slow and must be above 0 and at most %d seconds", maxDelay)
-		}
-		delay = time.Duration(*in.Delay * float64(time.Second))
-	}
-	if in.On != onSockets {
-		v.Switch.Set(in.Mode, d, delay)
-	}
-	if in.On != onReads && v.Line != nil {
-		v.Line.Set(in.Mode, d, delay)
-	}
-	return http.StatusOK, map[string]any{"mode": in.Mode, "seconds": d.Seconds()}, nil
-}
-
-// sockets tells who is connected to the venue's websocket.
-func (c control) sockets(v Venue, _ *http.Request, _ []byte) (int, any, error) {
-	if v.Sockets == nil {
-		return 0, nil, &refusal{http.StatusNotFound, "not_found", "this venue has no websocket here"}
-	}
-	open, ever, follows := v.Sockets()
-	markets := make([]string, len(follows))
-	for i, id := range follows {
-		markets[i] = v.Spell(id)
-	}
-	return http.StatusOK, map[string]any{"open": open, "ever": ever, "markets": markets}, nil
-}
-
-// decode refuses unknown members: a misspelt one would silently do nothing.
-func decode(body []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return bad("the body is not the JSON object expected: %v", err)
-	}
-	if dec.More() {
-		return bad("the body holds more than one JSON value")
-	}
+	answer(w, http.StatusCreated, map[string]string{"id": v.id(v.World.Create(m))})
 	return nil
 }
 
-func answer(w http.ResponseWriter, status int, body any) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		status, raw = http.StatusInternalServerError, []byte(`{"error":"internal_error"}`)
+func (in *draft) market(now time.Time, rules venue.Rules) (m world.Market, err error) {
+	m = world.Market{
+		Question: strings.TrimSpace(in.Question), Description: in.Description, Category: in.Category, Labels: in.Outcomes,
+		Event: world.Event{Title: in.EventTitle}, Kind: in.Kind, Creator: in.Creator, Volume: 25_000,
+		End: now.Add(30 * 24 * time.Hour).Truncate(time.Second),
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(raw)
+	if in.Volume != nil {
+		m.Volume = *in.Volume
+	}
+	if m.Labels == nil {
+		m.Labels = []string{"Yes", "No"}
+	}
+	for _, label := range in.Tags {
+		m.Tags = append(m.Tags, world.NewTag(label))
+	}
+	switch {
+	case m.Question == "" || in.YesPrice == nil:
+		return m, invalid("question and yesPrice are required")
+	case len(m.Labels) < 2 || in.Outcomes != nil && !rules.Labels:
+		return m, invalid("outcomes must be at least two labels, at a venue that has labels")
+	case m.Volume < 0:
+		return m, invalid("volume must not be negative")
+	case in.Kind != "" && !slices.Contains(rules.Kinds, in.Kind):
+		return m, invalid("kind must be one of: %s", strings.Join(rules.Kinds, ", "))
+	case in.Creator != "" && !rules.Creator:
+		return m, invalid("this venue has no creators")
+	}
+	price, err := readShare("yesPrice", in.YesPrice)
+	if err != nil {
+		return m, err
+	}
+	m.Price = *price
+	if m.Book, m.Spread, err = in.read(rules); err != nil {
+		return m, err
+	}
+	if in.EndDate != "" {
+		if m.End, err = readTime("endDate", in.EndDate); err != nil {
+			return m, err
+		}
+	}
+	if in.StartDate != "" {
+		m.Start, err = readPast("startDate", in.StartDate, now)
+	}
+	return m, err
 }
 
-func fail(w http.ResponseWriter, status int, code, text string) {
-	answer(w, status, map[string]string{"error": code, "message": text})
+// fault makes the reads or the websocket of a venue fail, or both.
+func (v *Venue) fault(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Mode    Mode    `json:"mode"`
+		Seconds float64 `json:"seconds"`
+		On      string  `json:"on"`
+		Delay   float64 `json:"delay"`
+	}
+	if err := decode(w, r, &in); err != nil {
+		return err
+	}
+	switch {
+	case !in.Mode.valid():
+		return invalid("mode must be none, refuse, hang, slow, garbage or 429")
+	case in.On != "" && in.On != "reads" && (in.On != "sockets" || v.Stream == nil):
+		return invalid("on must be reads, or sockets at a venue that has them; without it both fail")
+	case in.Mode != None && (in.Seconds <= 0 || in.Seconds > mostSeconds):
+		return invalid("seconds must be above 0 and at most %d", mostSeconds)
+	case in.Delay != 0 && (in.Mode != Slow || in.Delay < 0 || in.Delay > mostDelay):
+		return invalid("delay belongs to mode slow and must be above 0 and at most %d seconds", mostDelay)
+	}
+	duration, delay := time.Duration(in.Seconds*float64(time.Second)), time.Duration(in.Delay*float64(time.Second))
+	if in.On != "sockets" {
+		v.Reads.Set(in.Mode, duration, delay)
+	}
+	if in.On != "reads" && v.Stream != nil {
+		v.Stream.Set(in.Mode, duration, delay)
+	}
+	answer(w, http.StatusOK, map[string]any{"mode": in.Mode, "seconds": in.Seconds})
+	return nil
+}
+
+// sockets answers with the connections of the websocket.
+func (v *Venue) sockets(w http.ResponseWriter, _ *http.Request) error {
+	if v.Sockets == nil {
+		return &refusal{http.StatusNotFound, "not_found", "this venue has no websocket"}
+	}
+	open, ever, follows := v.Sockets()
+	markets := make([]string, len(follows))
+	for i, number := range follows {
+		markets[i] = v.id(number)
+	}
+	answer(w, http.StatusOK, map[string]any{"open": open, "ever": ever, "markets": markets})
+	return nil
 }

@@ -1,4 +1,5 @@
-// Package control is how a test steers the simulated venues: it creates and
-// changes markets and makes a venue fail in the ways that venues fail. Its
-// routes are ours, not a venue's.
+// Package control contains the routes by which tests steer the simulated venues: they create and change markets, set the clock
+// and make a venue fail.
+//
+// It must not contain anything of one venue: what differs is in venue.Rules. Start reading at Handler.
 package control

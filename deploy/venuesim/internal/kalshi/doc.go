@@ -1,5 +1,4 @@
-// Package kalshi speaks Kalshi's trade API, version 2, over a world: events
-// with their markets, single markets, series, candles and the archive, with the
-// field names, JSON types, words and error forms of the real one. Counts are
-// contracts. It knows nothing of faults and control routes.
+// Package kalshi encodes a world in the wire format of Kalshi's trade API: events, markets and series.
+//
+// It serves what the readers of this project request. Nothing is ever moved to the archive. Start reading at Service.Handler.
 package kalshi

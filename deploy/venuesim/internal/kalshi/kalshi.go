@@ -1,31 +1,119 @@
 package kalshi
 
 import (
+	"cmp"
+	_ "embed"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/deploy/venuesim/internal/reply"
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/venue"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
+//go:embed constants.json
+var constantsJSON []byte
+
+var constants = venue.ParseConstants(constantsJSON)
+
 const (
-	base = "/kalshi/trade-api/v2"
-	// keptLive is how long a settled market stays on the live paths.
-	keptLive = 60 * 24 * time.Hour
+	base         = "/kalshi/trade-api/v2"
+	mostEvents   = 200
+	mostTickers  = 1000
+	defaultLimit = 100
 )
 
-// Service answers for the venue. It is safe for concurrent use.
-type Service struct {
-	world  *world.World
-	kept   reply.Kept[int64]
-	events reply.Kept[int64]
+// The venue's words of a market's state.
+const (
+	initialized = "initialized"
+	active      = "active"
+	inactive    = "inactive"
+	closed      = "closed"
+	determined  = "determined"
+	disputed    = "disputed"
+	amended     = "amended"
+	finalized   = "finalized"
+)
+
+// States are the venue's words of a state, with the state of each.
+var States = map[string]world.State{
+	initialized: world.Open, active: world.Open, inactive: world.Open, closed: world.Closed,
+	determined: world.Proposed, amended: world.Proposed, disputed: world.Disputed, finalized: world.Resolved,
 }
 
-// New builds the venue over a world.
+// Service is a venue.Venue.
+type Service struct {
+	world *world.World
+	lists venue.Lists
+}
+
+// New returns the venue of a world.
 func New(w *world.World) *Service { return &Service{world: w} }
 
-// Handler serves /kalshi/trade-api/v2/….
+// Rules implements venue.Venue.
+func (s *Service) Rules() venue.Rules {
+	return venue.Rules{
+		Prefix: "kalshi-", RateLimited: `{"error":"too many requests"}`, VenueStates: States, Payout: true,
+		Resolutions: map[string][]world.Outcome{
+			"scalar": {world.Invalid}, "void": {world.Invalid}, "blank": {world.Yes, world.No, world.Invalid},
+		},
+	}
+}
+
+// Key implements venue.Venue: the ticker.
+func (s *Service) Key(m *world.Market) string {
+	if m.Key != "" {
+		return m.Key
+	}
+	return eventTicker(m) + "-" + base36(m.ID)
+}
+
+// Find implements venue.Venue.
+func (s *Service) Find(ticker string) (world.Market, bool) {
+	m, ok := s.world.Find(ticker)
+	if !ok {
+		m, ok = s.world.Get(lastNumber(ticker))
+	}
+	return m, ok && s.Key(&m) == ticker
+}
+
+func eventTicker(m *world.Market) string {
+	if m.Key != "" {
+		return m.Event.Slug
+	}
+	return seriesTicker(m) + "-" + base36(m.Event.First)
+}
+
+func seriesTicker(m *world.Market) string {
+	if m.Event.Series != "" {
+		return m.Event.Series
+	}
+	return seriesOf(m).Ticker
+}
+
+func base36(n int64) string { return strings.ToUpper(strconv.FormatInt(n, 36)) }
+
+// lastNumber returns the number at the end of a ticker; 0 without one.
+func lastNumber(s string) int64 {
+	n, _ := strconv.ParseInt(s[strings.LastIndexByte(s, '-')+1:], 36, 64)
+	return n
+}
+
+// members returns the markets of an event.
+func (s *Service) members(ticker string) []world.Market {
+	first := lastNumber(ticker)
+	if m, recorded := s.world.Find(ticker); recorded {
+		first = m.Event.First
+	}
+	list := s.world.Members(first)
+	if len(list) == 0 || eventTicker(&list[0]) != ticker {
+		return nil
+	}
+	return list
+}
+
+// Handler implements venue.Venue.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+base+"/events", s.listEvents)
@@ -33,112 +121,96 @@ func (s *Service) Handler() http.Handler {
 	mux.HandleFunc("GET "+base+"/series/{series}", s.oneSeries)
 	mux.HandleFunc("GET "+base+"/markets", s.listMarkets)
 	mux.HandleFunc("GET "+base+"/markets/{ticker}", s.oneMarket)
-	mux.HandleFunc("GET "+base+"/series/{series}/markets/{ticker}/candlesticks", s.liveCandles)
-	mux.HandleFunc("GET "+base+"/markets/candlesticks", s.batchCandles)
-	mux.HandleFunc("GET "+base+"/historical/cutoff", s.cutoffRoute)
-	mux.HandleFunc("GET "+base+"/historical/markets/{ticker}", s.oldMarket)
-	mux.HandleFunc("GET "+base+"/historical/markets/{ticker}/candlesticks", s.oldCandles)
 	mux.HandleFunc("/kalshi/", func(w http.ResponseWriter, _ *http.Request) { notFound(w) })
 	return mux
 }
 
-type fault struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Details string `json:"details,omitempty"`
-	Service string `json:"service,omitempty"`
-}
-
-func fail(w http.ResponseWriter, status int, f fault) {
-	reply.JSON(w, status, map[string]fault{"error": f})
-}
-
 func notFound(w http.ResponseWriter) {
-	fail(w, http.StatusNotFound, fault{Code: "not_found", Message: "not found", Service: "trade-api"})
+	fault := venue.Object{"code": "not_found", "message": "not found", "service": "trade-api"}
+	venue.Answer(w, http.StatusNotFound, venue.Object{"error": fault})
 }
 
 func refuse(w http.ResponseWriter, details string) {
-	fail(w, http.StatusBadRequest, fault{Code: "invalid_parameters", Message: "invalid parameters", Details: details})
-}
-
-// cutoff is the moment before which a settled market is only in the archive.
-func (s *Service) cutoff() time.Time {
-	return s.world.Now().Add(-keptLive).Truncate(24 * time.Hour)
-}
-
-func (s *Service) archived(m *world.Market) bool {
-	return word(m, s.world.Now()) == wordFinalized && settledAt(m).Before(s.cutoff())
-}
-
-func (s *Service) cutoffRoute(w http.ResponseWriter, _ *http.Request) {
-	at := stamp(s.cutoff())
-	reply.JSON(w, http.StatusOK, map[string]string{"market_settled_ts": at, "trades_created_ts": at, "orders_updated_ts": at})
+	fault := venue.Object{"code": "invalid_parameters", "message": "invalid parameters", "details": details}
+	venue.Answer(w, http.StatusBadRequest, venue.Object{"error": fault})
 }
 
 func (s *Service) oneMarket(w http.ResponseWriter, r *http.Request) {
-	if k, ok := s.combination(r.PathValue("ticker")); ok {
-		reply.JSON(w, http.StatusOK, map[string]any{"market": k})
-		return
-	}
 	m, ok := s.Find(r.PathValue("ticker"))
-	if !ok || s.archived(&m) {
+	if !ok {
 		notFound(w)
 		return
 	}
-	reply.JSON(w, http.StatusOK, map[string]any{"market": s.render(&m)})
+	venue.Answer(w, http.StatusOK, venue.Object{"market": s.market(&m)})
 }
 
-func (s *Service) oldMarket(w http.ResponseWriter, r *http.Request) {
-	m, ok := s.Find(r.PathValue("ticker"))
-	if !ok || !s.archived(&m) {
-		notFound(w)
+// listMarkets answers with the markets of the parameter tickers; unknown ones are left out.
+func (s *Service) listMarkets(w http.ResponseWriter, r *http.Request) {
+	tickers := strings.Split(r.URL.Query().Get("tickers"), ",")
+	if len(tickers) > mostTickers || tickers[0] == "" {
+		refuse(w, "tickers: 1 to "+strconv.Itoa(mostTickers))
 		return
 	}
-	reply.JSON(w, http.StatusOK, map[string]any{"market": s.render(&m)})
+	out := []venue.Object{}
+	for _, ticker := range tickers {
+		if m, ok := s.Find(ticker); ok {
+			out = append(out, s.market(&m))
+		}
+	}
+	venue.Answer(w, http.StatusOK, venue.Object{"markets": out, "cursor": ""})
 }
 
-// oneEvent has its markets inside when that is asked for, else beside it, where
-// the venue had them once.
+// listEvents answers with the events that have an open market, the newest first.
+func (s *Service) listEvents(w http.ResponseWriter, r *http.Request) {
+	v, now := r.URL.Query(), s.world.Now()
+	limit, err := strconv.Atoi(cmp.Or(v.Get("limit"), strconv.Itoa(defaultLimit)))
+	if err != nil || limit < 1 || limit > mostEvents {
+		refuse(w, "limit: must be between 1 and "+strconv.Itoa(mostEvents))
+		return
+	}
+	if v.Get("status") != "open" {
+		refuse(w, "status: unsupported value")
+		return
+	}
+	list := s.lists.Get(s.world, "open", func(m *world.Market) (venue.Entry, bool) {
+		return venue.Entry{ID: m.Event.First}, status(m, now) == active
+	})
+	page, next, ok := venue.Page(list, v.Get("cursor"), limit)
+	if !ok {
+		refuse(w, "cursor: invalid")
+		return
+	}
+	out := []venue.Object{}
+	for _, e := range page {
+		members := s.world.Members(e.ID)
+		o := s.event(members)
+		if v.Get("with_nested_markets") == "true" {
+			o["markets"] = s.markets(members)
+		}
+		out = append(out, o)
+	}
+	venue.Answer(w, http.StatusOK, venue.Object{"events": out, "cursor": next})
+}
+
+// oneEvent answers with an event and its markets.
 func (s *Service) oneEvent(w http.ResponseWriter, r *http.Request) {
 	list := s.members(r.PathValue("event"))
 	if len(list) == 0 {
 		notFound(w)
 		return
 	}
-	var box struct {
-		Event   event `json:"event"`
-		Markets []any `json:"markets"`
-	}
-	box.Event, box.Markets = s.event(list), []any{}
-	if nested(r) {
-		box.Event.Markets = s.all(list)
-	} else {
-		box.Markets = s.all(list)
-	}
-	reply.JSON(w, http.StatusOK, box)
+	venue.Answer(w, http.StatusOK, venue.Object{"event": s.event(list), "markets": s.markets(list)})
 }
 
-func nested(r *http.Request) bool { return r.URL.Query().Get("with_nested_markets") == "true" }
-
 func (s *Service) oneSeries(w http.ResponseWriter, r *http.Request) {
-	key := r.PathValue("series")
-	out := seriesRecord{
-		Ticker: key, Frequency: "custom", ContractURL: "https://docs.example.test/" + strings.ToLower(key) + ".pdf",
-		ContractTermsURL: "https://docs.example.test/" + strings.ToLower(key) + "-terms.pdf", FeeType: "quadratic", FeeMultiplier: 1,
-		SettlementSources:      []source{{"Invented Record Office", "https://records.example.test/" + strings.ToLower(key)}},
-		AdditionalProhibitions: []string{}, VolumeFp: count(201_443), LastUpdatedTs: "2026-09-01T00:00:00Z",
-	}
-	if m, ok := s.world.Recorded("series " + key); ok {
-		out.Title, out.Category = m.Event.Title, m.Category
-		reply.JSON(w, http.StatusOK, map[string]any{"series": out})
-		return
-	}
-	for _, f := range families {
-		if f.ticker == key {
-			out.Title, out.Category, out.Tags = f.title, f.category, f.tags
-			reply.JSON(w, http.StatusOK, map[string]any{"series": out})
+	for _, f := range allSeries {
+		if f.Ticker == r.PathValue("series") {
+			o := constants.With("series", venue.Object{"ticker": f.Ticker, "title": f.Title, "category": f.Category, "tags": f.Tags})
+			venue.Answer(w, http.StatusOK, venue.Object{"series": o})
 			return
 		}
 	}
 	notFound(w)
 }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,115 +1,117 @@
 package limitless
 
 import (
+	_ "embed"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/signalcast/signalcast/deploy/venuesim/internal/reply"
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/venue"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
+//go:embed constants.json
+var constantsJSON []byte
+
+var constants = venue.ParseConstants(constantsJSON)
+
 const (
-	mostRows  = 25
-	usualRows = 10
+	mostEntries    = 25 // of a page
+	defaultEntries = 10
+	levels         = 3 // of each side of a book
+	tick           = world.Price(1_000)
+	noMarket       = "Market not found"
 )
 
-// Service answers for the venue. It is safe for concurrent use.
+// The venue's words of a market's state.
+const (
+	draft    = "DRAFT"
+	created  = "CREATED"
+	funded   = "FUNDED"
+	flagged  = "FUNDED_FLAGGED"
+	locked   = "LOCKED"
+	disputed = "DISPUTED"
+	resolved = "RESOLVED"
+)
+
+// The kinds of a market: with a pool or with an order book.
+const (
+	pool = "amm"
+	clob = "clob"
+)
+
+// Service is a venue.Venue.
 type Service struct {
 	world *world.World
-	kept  reply.Kept[row]
+	lists venue.Lists
 }
 
-// row is a line of the active list: a market, or the group that begins with it.
-type row struct {
-	id    int64
-	group bool
-}
-
-// New builds the venue over a world.
+// New returns the venue of a world.
 func New(w *world.World) *Service { return &Service{world: w} }
 
-// Handler serves /limitless/….
-func (s *Service) Handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /limitless/markets/active", s.active)
-	mux.HandleFunc("GET /limitless/markets/{slug}", s.one)
-	mux.HandleFunc("GET /limitless/markets/{slug}/orderbook", s.orderbook)
-	mux.HandleFunc("GET /limitless/markets/{slug}/historical-price", s.history)
-	mux.HandleFunc("/limitless/", func(w http.ResponseWriter, r *http.Request) {
-		notFound(w, "Cannot "+r.Method+" "+strings.TrimPrefix(r.URL.Path, "/limitless"))
-	})
-	return mux
-}
-
-type fault struct {
-	StatusCode int    `json:"statusCode,omitempty"`
-	Message    any    `json:"message"` // a text or a list of texts
-	Error      string `json:"error,omitempty"`
-}
-
-func notFound(w http.ResponseWriter, text string) {
-	reply.JSON(w, http.StatusNotFound, fault{http.StatusNotFound, text, "Not Found"})
-}
-
-func refuse(w http.ResponseWriter, text string) {
-	reply.JSON(w, http.StatusBadRequest, fault{http.StatusBadRequest, []string{text}, "Bad Request"})
-}
-
-const noMarket = "Market not found"
-
-// key is the slug of a market; a recorded one has its own.
-func key(m *world.Market) string {
-	if m.Key != "" {
-		return m.Key
+// Rules implements venue.Venue.
+func (s *Service) Rules() venue.Rules {
+	return venue.Rules{
+		Prefix: "lmt-", Kinds: []string{clob, pool},
+		RateLimited: `{"statusCode":429,"message":"ThrottlerException: Too Many Requests"}`,
+		VenueStates: map[string]world.State{
+			draft: world.Open, created: world.Open, funded: world.Open, flagged: world.Open, locked: world.Proposed,
+			disputed: world.Disputed, resolved: world.Resolved,
+		},
+		Resolutions: map[string][]world.Outcome{"even": {world.Invalid}, "none": {world.Yes, world.No, world.Invalid}},
 	}
-	return m.Slug
+}
+
+// Key implements venue.Venue: the slug.
+func (s *Service) Key(m *world.Market) string { return m.Slug }
+
+// Find implements venue.Venue.
+func (s *Service) Find(slug string) (world.Market, bool) {
+	m, ok := s.world.Find(slug)
+	return m, ok && m.Slug == slug
 }
 
 func groupSlug(first *world.Market) string {
-	if first.Key != "" {
-		return first.Event.Slug
-	}
-	return world.Slug(first.Event.Title, 60) + "-g" + strconv.FormatInt(first.Event.Head, 10)
+	return world.Slug(first.Event.Title, 60) + "-g" + strconv.FormatInt(first.Event.First, 10)
 }
 
-// Key is the venue's own key of a market.
-func (s *Service) Key(m *world.Market) string { return key(m) }
-
-// Find finds a single market by its slug.
-func (s *Service) Find(slug string) (world.Market, bool) {
-	if m, ok := s.world.Recorded(slug); ok {
-		return m, m.Key == slug
-	}
-	m, ok := s.world.Find(slug)
-	return m, ok && m.Key == "" && m.Slug == slug
-}
-
-// members finds the markets of a group by its slug.
+// members returns the markets of a group.
 func (s *Service) members(slug string) []world.Market {
-	at := strings.LastIndex(slug, "-g")
-	head, err := int64(0), error(nil)
-	if at >= 0 {
-		head, err = strconv.ParseInt(slug[at+2:], 10, 64)
-	}
-	if first, ok := s.world.Recorded("event " + slug); ok {
-		head = first.Event.Head
-	} else if at < 0 || err != nil {
-		return nil
-	}
-	list := s.world.Members(head)
+	first, _ := strconv.ParseInt(slug[strings.LastIndex(slug, "-g")+2:], 10, 64)
+	list := s.world.Members(first)
 	if len(list) == 0 || !list[0].Event.Group || groupSlug(&list[0]) != slug {
 		return nil
 	}
 	return list
 }
 
-func (s *Service) active(w http.ResponseWriter, r *http.Request) {
-	v := r.URL.Query()
-	page, limit := 1, usualRows
+// Handler implements venue.Venue.
+func (s *Service) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /limitless/markets/active", s.listActive)
+	mux.HandleFunc("GET /limitless/markets/{slug}", s.one)
+	mux.HandleFunc("GET /limitless/markets/{slug}/orderbook", s.orderbook)
+	mux.HandleFunc("/limitless/", func(w http.ResponseWriter, r *http.Request) {
+		notFound(w, "Cannot "+r.Method+" "+strings.TrimPrefix(r.URL.Path, "/limitless"))
+	})
+	return mux
+}
+
+func notFound(w http.ResponseWriter, text string) {
+	venue.Answer(w, http.StatusNotFound, venue.Object{"statusCode": http.StatusNotFound, "message": text, "error": "Not Found"})
+}
+
+func refuse(w http.ResponseWriter, text string) {
+	venue.Answer(w, http.StatusBadRequest, venue.Object{
+		"statusCode": http.StatusBadRequest, "message": []string{text}, "error": "Bad Request",
+	})
+}
+
+// listActive answers with a page of the open markets and groups, the newest first.
+func (s *Service) listActive(w http.ResponseWriter, r *http.Request) {
+	page, limit := 1, defaultEntries
 	for name, into := range map[string]*int{"page": &page, "limit": &limit} {
-		if text := v.Get(name); text != "" {
+		if text := r.URL.Query().Get(name); text != "" {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 1 {
 				refuse(w, name+" must not be less than 1")
@@ -118,63 +120,70 @@ func (s *Service) active(w http.ResponseWriter, r *http.Request) {
 			*into = n
 		}
 	}
-	if limit > mostRows {
-		refuse(w, "limit must not be greater than "+strconv.Itoa(mostRows))
+	if limit > mostEntries {
+		refuse(w, "limit must not be greater than "+strconv.Itoa(mostEntries))
 		return
 	}
-	trade := v.Get("tradeType")
-	if trade != "" && trade != kindBook && trade != kindPool && trade != "group" {
-		refuse(w, "tradeType must be one of the following values: amm, clob, group")
-		return
-	}
-	rows := s.kept.Get(s.world, trade, func() []row { return s.rows(trade) })
-	from := len(rows)
-	if page <= len(rows) { // also keeps the product small
-		from = min((page-1)*limit, len(rows))
-	}
-	data := []any{}
-	for _, r := range rows[from:min(from+limit, len(rows))] {
-		if m, ok := s.world.Get(r.id); ok && !r.group {
-			data = append(data, s.render(&m))
-		} else if list := s.world.Members(r.id); len(list) > 0 {
-			data = append(data, s.group(list))
+	now := s.world.Now()
+	entries := s.lists.Get(s.world, "active", func(m *world.Market) (venue.Entry, bool) {
+		e := venue.Entry{ID: m.ID}
+		if m.Event.Group {
+			e.ID = m.Event.First
 		}
-	}
-	reply.JSON(w, http.StatusOK, struct {
-		Data  []any `json:"data"`
-		Total int   `json:"totalMarketsCount"`
-	}{data, len(rows)})
-}
-
-// rows are the active markets and groups, newest first.
-func (s *Service) rows(trade string) (out []row) {
-	now, groups := s.world.Now(), map[int64]bool{}
-	s.world.Range(func(m world.Market) bool {
-		switch {
-		case !active(&m, now):
-		case m.Event.Group:
-			if !groups[m.Event.Head] && (trade == "" || trade == "group") {
-				groups[m.Event.Head] = true
-				out = append(out, row{m.Event.Head, true})
-			}
-		case trade == "" || trade == kind(&m):
-			out = append(out, row{m.ID, false})
-		}
-		return true
+		return e, tradable(m, now)
 	})
-	slices.SortFunc(out, func(a, b row) int { return int(b.id - a.id) })
-	return out
+	from := len(entries)
+	if page <= len(entries) {
+		from = min((page-1)*limit, from)
+	}
+	data := []venue.Object{}
+	for _, e := range entries[from:min(from+limit, len(entries))] {
+		if list := s.world.Members(e.ID); len(list) > 0 && list[0].Event.Group {
+			data = append(data, s.group(list))
+		} else if m, ok := s.world.Get(e.ID); ok {
+			data = append(data, s.market(&m))
+		}
+	}
+	venue.Answer(w, http.StatusOK, venue.Object{"data": data, "totalMarketsCount": len(entries)})
 }
 
 func (s *Service) one(w http.ResponseWriter, r *http.Request) {
 	slug := r.PathValue("slug")
 	if m, ok := s.Find(slug); ok {
-		reply.JSON(w, http.StatusOK, s.render(&m))
+		venue.Answer(w, http.StatusOK, s.market(&m))
+	} else if list := s.members(slug); len(list) > 0 {
+		venue.Answer(w, http.StatusOK, s.group(list))
+	} else {
+		notFound(w, noMarket)
+	}
+}
+
+// orderbook answers with the YES side. A pool has no book.
+func (s *Service) orderbook(w http.ResponseWriter, r *http.Request) {
+	m, ok := s.Find(r.PathValue("slug"))
+	switch {
+	case !ok:
+		notFound(w, noMarket)
+		return
+	case kind(&m) == pool:
+		venue.Answer(w, http.StatusBadRequest, venue.Object{"message": "Market does not have an order book"})
 		return
 	}
-	if list := s.members(slug); len(list) > 0 {
-		reply.JSON(w, http.StatusOK, s.group(list))
-		return
+	top, bids, asks := m.Top(), []venue.Object{}, []venue.Object{}
+	for i := range world.Price(levels) {
+		size := 300_000_000 + 100_000_000*int64(i)
+		if p := top.Bid - i*tick; p > 0 {
+			bids = append(bids, venue.Object{"price": p.Float(), "size": size, "side": "BUY"})
+		}
+		if p := top.Ask + i*tick; p < world.One {
+			asks = append(asks, venue.Object{"price": p.Float(), "size": size, "side": "SELL"})
+		}
 	}
-	notFound(w, noMarket)
+	if !tradable(&m, s.world.Now()) {
+		bids, asks = bids[:0], asks[:0]
+	}
+	venue.Answer(w, http.StatusOK, venue.Object{
+		"bids": bids, "asks": asks, "tokenId": m.Tokens[m.YesIndex()], "lastTradePrice": m.Price.Float(),
+		"adjustedMidpoint": m.Price.Float(), "midpoint": m.Price.Float(), "maxSpread": "0.035", "minSize": "50000000",
+	})
 }

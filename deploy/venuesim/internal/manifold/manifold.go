@@ -1,131 +1,150 @@
 package manifold
 
 import (
-	"fmt"
+	_ "embed"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/signalcast/signalcast/deploy/venuesim/internal/reply"
+	"github.com/signalcast/signalcast/deploy/venuesim/internal/venue"
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
+//go:embed constants.json
+var constantsJSON []byte
+
+var constants = venue.ParseConstants(constantsJSON)
+
 const (
-	letters   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	checkSize = 4
-	idSize    = 10
+	base           = "/manifold/v0"
+	mostEntries    = 1000 // of one list
+	defaultEntries = 100
+	keyPrefix      = "Inv"
 )
 
-// Service answers for the venue. It is safe for concurrent use.
+// Service is a venue.Venue.
 type Service struct {
 	world *world.World
-	kept  reply.Kept[row]
+	lists venue.Lists
 }
 
-// New builds the venue over a world.
+// New returns the venue of a world.
 func New(w *world.World) *Service { return &Service{world: w} }
 
-// Handler serves /manifold/v0/….
+// Rules implements venue.Venue.
+func (s *Service) Rules() venue.Rules {
+	return venue.Rules{
+		Prefix: "manifold-", RateLimited: `{"message":"Too many requests"}`, NoBook: true, NoDispute: true, Creator: true, Payout: true,
+		Resolutions: map[string][]world.Outcome{"CANCEL": {world.Invalid}, "MKT": {world.Invalid}},
+	}
+}
+
+// Key implements venue.Venue: letters and the number of the market.
+func (s *Service) Key(m *world.Market) string { return keyPrefix + strconv.FormatInt(m.ID, 36) }
+
+// Find implements venue.Venue. Case matters.
+func (s *Service) Find(key string) (world.Market, bool) {
+	number, _ := strings.CutPrefix(key, keyPrefix)
+	id, err := strconv.ParseInt(number, 36, 64)
+	if err != nil {
+		return world.Market{}, false
+	}
+	m, ok := s.world.Get(id)
+	return m, ok && s.Key(&m) == key
+}
+
+// Handler implements venue.Venue.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /manifold/v0/search-markets", s.search)
-	mux.HandleFunc("GET /manifold/v0/market/{id}", s.one)
-	mux.HandleFunc("GET /manifold/v0/bets", s.bets)
+	mux.HandleFunc("GET "+base+"/search-markets", s.search)
+	mux.HandleFunc("GET "+base+"/market/{id}", s.one)
 	mux.HandleFunc("/manifold/", func(w http.ResponseWriter, _ *http.Request) {
-		reply.JSON(w, http.StatusNotFound, map[string]string{"message": "This is not the endpoint you're looking for"})
+		venue.Answer(w, http.StatusNotFound, venue.Object{"message": "This is not the endpoint you're looking for"})
 	})
 	return mux
 }
 
-func notFound(w http.ResponseWriter) {
-	reply.JSON(w, http.StatusNotFound, map[string]string{"message": "Contract not found"})
+// refuse answers that a request is not valid; field is nil if the whole request is wrong.
+func refuse(w http.ResponseWriter, field any, text string) {
+	venue.Answer(w, http.StatusBadRequest, venue.Object{
+		"message": "Error validating request.", "details": []venue.Object{{"field": field, "error": text}},
+	})
 }
 
-// detail is one thing wrong with a request; field is null for the whole of it.
-type detail struct {
-	Field *string `json:"field"`
-	Error string  `json:"error"`
-}
-
-func refuse(w http.ResponseWriter, field, text string) {
-	d := detail{Error: text}
-	if field != "" {
-		d.Field = &field
-	}
-	reply.JSON(w, http.StatusBadRequest, struct {
-		Message string   `json:"message"`
-		Details []detail `json:"details"`
-	}{"Error validating request.", []detail{d}})
-}
-
-// unknown refuses a request with a parameter that the route does not have.
-func unknown(w http.ResponseWriter, v url.Values, known ...string) bool {
-	var strange []string
+// refuseUnknown reports whether a request has a parameter that the route does not have, which it refuses.
+func refuseUnknown(w http.ResponseWriter, v url.Values, known ...string) bool {
 	for name := range v {
 		if !slices.Contains(known, name) {
-			strange = append(strange, "'"+name+"'")
+			refuse(w, nil, "Unrecognized key(s) in object: '"+name+"'")
+			return true
 		}
 	}
-	if len(strange) == 0 {
-		return false
-	}
-	slices.Sort(strange)
-	refuse(w, "", "Unrecognized key(s) in object: "+strings.Join(strange, ", "))
-	return true
+	return false
 }
 
-// Key is the id of a market: letters of a check, then its number, so that it can
-// be read without a table. A recorded one has its own.
-func (s *Service) Key(m *world.Market) string {
-	if m.Key != "" {
-		return m.Key
+// readNumber reads a parameter from 0 to most. ok is false after it refused the request.
+func readNumber(w http.ResponseWriter, v url.Values, name string, usual, most int64) (n int64, ok bool) {
+	if !v.Has(name) {
+		return usual, true
 	}
-	return s.spell(m.ID)
+	n, err := strconv.ParseInt(v.Get(name), 10, 64)
+	switch {
+	case err != nil:
+		refuse(w, name, "Expected number, received nan")
+	case n < 0 || n > most:
+		refuse(w, name, "Number must be from 0 to "+strconv.FormatInt(most, 10))
+	default:
+		return n, true
+	}
+	return 0, false
 }
 
-func (s *Service) spell(id int64) string {
-	check := world.Draw(fmt.Sprint("contract", s.world.IDs.Seed), uint64(id))
-	var out [idSize]byte
-	n := uint64(id)
-	for i := idSize - 1; i >= 0; i-- {
-		if i == checkSize-1 {
-			n = check
+// search answers with open binary markets, the newest first.
+func (s *Service) search(w http.ResponseWriter, r *http.Request) {
+	v := r.URL.Query()
+	if refuseUnknown(w, v, "term", "filter", "contractType", "sort", "limit", "beforeTime") {
+		return
+	}
+	for name, only := range map[string]string{"filter": "open", "contractType": "BINARY", "sort": "newest"} {
+		if v.Get(name) != only {
+			refuse(w, name, "Invalid enum value. Expected '"+only+"', received '"+v.Get(name)+"'")
+			return
 		}
-		out[i] = letters[n%62]
-		n /= 62
 	}
-	return string(out[:])
-}
-
-// Find finds a market by its id, in whatever state. Case counts.
-func (s *Service) Find(key string) (world.Market, bool) {
-	if m, ok := s.world.Recorded(key); ok {
-		return m, m.Key == key
+	limit, ok1 := readNumber(w, v, "limit", defaultEntries, mostEntries)
+	if !ok1 {
+		return
 	}
-	if len(key) != idSize {
-		return world.Market{}, false
+	before, ok2 := readNumber(w, v, "beforeTime", 1<<62, 1<<62)
+	if !ok2 {
+		return
 	}
-	id := int64(0)
-	for _, c := range []byte(key[checkSize:]) {
-		at := strings.IndexByte(letters, c)
-		if at < 0 {
-			return world.Market{}, false
+	now := s.world.Now()
+	list := s.lists.Get(s.world, "open", func(m *world.Market) (venue.Entry, bool) {
+		return venue.Entry{Key: float64(createdAt(m)), ID: m.ID}, m.State == world.Open && m.End.After(now)
+	})
+	out := []venue.Object{}
+	for _, e := range list {
+		if int64(len(out)) == limit {
+			break
 		}
-		id = id*62 + int64(at)
+		m, ok := s.world.Get(e.ID)
+		if ok && int64(e.Key) < before && strings.Contains(strings.ToLower(m.Question), strings.ToLower(v.Get("term"))) {
+			out = append(out, s.short(&m))
+		}
 	}
-	m, ok := s.world.Get(id)
-	return m, ok && m.Key == "" && s.spell(id) == key
+	venue.Answer(w, http.StatusOK, out)
 }
 
 func (s *Service) one(w http.ResponseWriter, r *http.Request) {
-	if unknown(w, r.URL.Query(), "lite") {
-		return
-	}
 	m, ok := s.Find(r.PathValue("id"))
-	if !ok {
-		notFound(w)
-		return
+	switch {
+	case refuseUnknown(w, r.URL.Query()):
+	case !ok:
+		venue.Answer(w, http.StatusNotFound, venue.Object{"message": "Contract not found"})
+	default:
+		venue.Answer(w, http.StatusOK, s.full(&m))
 	}
-	reply.JSON(w, http.StatusOK, s.single(&m))
 }

@@ -1,5 +1,6 @@
-// Package polymarket speaks Polymarket's two read services over a world: the
-// metadata service under /gamma and the order-book service under /clob, with
-// the field names, JSON types, paging rules, limits and error forms of the real
-// ones, oddities included. It knows nothing of faults and control routes.
+// Package polymarket encodes a world in the wire formats of Polymarket: the metadata service (/gamma), the order-book service
+// (/clob) and the market channel (/ws/market).
+//
+// It serves what the readers of this project request. Parameters that it does not know are ignored, as the venue does. Start
+// reading at Service.Handler.
 package polymarket

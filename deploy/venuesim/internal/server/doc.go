@@ -1,3 +1,4 @@
-// Package server puts the simulator together: configuration, worlds, venues,
-// control routes, and a listener that stops gracefully.
+// Package server is the process of the simulator: its settings, its listener, the venues with their worlds, and the websockets.
+//
+// Start reading at Handler.
 package server

@@ -12,22 +12,21 @@ import (
 	"time"
 )
 
-// grace is how long answers under way may take once the simulator is to stop.
-const grace = 3 * time.Second
+const (
+	shutdownTimeout = 3 * time.Second // for requests that are being answered
+	mostMarkets     = 100_000
+)
 
-// mostMarkets is as many as the list of them is quickly made of.
-const mostMarkets = 100_000
-
-// Config is all that the simulator can be told.
+// Config is the configuration of the simulator.
 type Config struct {
 	Addr string   // HTTP_ADDR
-	Data []string // VENUE_SIM_DATA: folders of recorded answers; none = an invented universe
+	Data []string // VENUE_SIM_DATA: folders of recorded answers
 	Seed uint64   // VENUE_SIM_SEED
-	Size int      // VENUE_SIM_MARKETS: invented Polymarket markets open at any moment; 0 = the usual number
+	Size int      // VENUE_SIM_MARKETS: open invented markets of Polymarket; 0: the default
 	Now  func() time.Time
 }
 
-// FromEnv reads the configuration; getenv is os.Getenv outside tests.
+// FromEnv reads the configuration from the environment.
 func FromEnv(getenv func(string) string, now func() time.Time) (Config, error) {
 	c := Config{Addr: getenv("HTTP_ADDR"), Seed: 1, Now: now}
 	if c.Addr == "" {
@@ -57,7 +56,7 @@ func FromEnv(getenv func(string) string, now func() time.Time) (Config, error) {
 
 // Run serves until ctx ends. It prints one line with its address to out.
 func Run(ctx context.Context, c Config, out io.Writer) error {
-	h, err := Handler(c, func(line string) { _, _ = fmt.Fprintln(out, "venuesim:", line) })
+	h, err := Handler(c)
 	if err != nil {
 		return err
 	}
@@ -81,8 +80,8 @@ func Run(ctx context.Context, c Config, out io.Writer) error {
 		return err
 	case <-ctx.Done():
 	}
-	stop() // requests that hang on purpose end now
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	stop() // ends requests that hang on purpose
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if err := srv.Shutdown(end); err != nil {
 		_ = srv.Close()

@@ -1,28 +1,28 @@
 package server_test
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/signalcast/signalcast/deploy/venuesim/internal/control"
+	"github.com/coder/websocket"
+
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/server"
+	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
+// start runs a simulator and returns its address.
 func start(t *testing.T, data ...string) string {
 	t.Helper()
-	h, err := server.Handler(server.Config{Seed: 4, Data: data, Now: time.Now}, func(string) {})
+	h, err := server.Handler(server.Config{Seed: 4, Data: data, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,282 +31,309 @@ func start(t *testing.T, data ...string) string {
 	return srv.URL
 }
 
-func post(t *testing.T, url, body string) (int, map[string]any) {
+// do sends a request and returns its answer, which must be JSON with a status.
+func do(t *testing.T, url, body string, status int) (v any) {
 	t.Helper()
-	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	method := http.MethodGet
+	if body != "" {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var v map[string]any
-	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
-		t.Fatalf("%s: %v", url, err)
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil || json.Unmarshal(raw, &v) != nil || resp.StatusCode != status {
+		t.Fatalf("%s %s: status %d, want %d: %.300s", url, body, resp.StatusCode, status, raw)
 	}
-	return resp.StatusCode, v
+	return v
 }
 
-func get(t *testing.T, url string) (*http.Response, string) {
+// market is a created market.
+type market struct{ base, venue, id string }
+
+func create(t *testing.T, base, venue, more string) market {
 	t.Helper()
-	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp, string(body)
+	body := `{"question":"Will the invented lighthouse be lit?","yesPrice":0.615,"description":"Invented rules."` + more + `}`
+	return market{base, venue, member(do(t, base+"/sim/"+venue+"/markets", body, http.StatusCreated), "id").(string)}
 }
 
-func TestCreateChangeRead(t *testing.T) {
-	t.Parallel()
-	base := start(t)
-	status, made := post(t, base+"/sim/polymarket/markets", `{"question":"Will the invented pier open?","yesPrice":0.375,"endDate":"2027-02-01T10:00:00Z",
-		"outcomes":["No","Yes"],"volume":1234.5,"tags":["Science"],"category":"odd","description":"d","eventTitle":"Piers"}`)
-	if status != http.StatusCreated {
-		t.Fatalf("%d %v", status, made)
-	}
-	url := base + "/gamma/markets/" + made["id"].(string)
-	var m map[string]any
-	read := func() {
-		_, body := get(t, url+"?include_tag=true")
-		m = nil
-		if err := json.Unmarshal([]byte(body), &m); err != nil {
-			t.Fatal(err)
-		}
-	}
-	read()
-	event := m["events"].([]any)[0].(map[string]any)
-	if m["outcomePrices"] != `["0.625", "0.375"]` || m["endDate"] != "2027-02-01T10:00:00Z" || m["volume"] != "1234.5" ||
-		m["category"] != "odd" || event["title"] != "Piers" || m["tags"].([]any)[0].(map[string]any)["slug"] != "science" {
-		t.Errorf("%v", m)
-	}
-	for _, step := range []struct{ body, key, want string }{
-		{`{"yesPrice":0.5}`, "outcomePrices", `["0.5", "0.5"]`},
-		{`{"state":"proposed","outcome":"YES"}`, "umaResolutionStatus", "proposed"},
-		{`{"state":"disputed"}`, "umaResolutionStatus", "disputed"},
-		{`{"state":"resolved","outcome":"YES"}`, "outcomePrices", `["0", "1"]`},
-	} {
-		if status, v := post(t, base+"/sim/polymarket/markets/"+made["id"].(string), step.body); status != http.StatusOK {
-			t.Fatalf("%s: %d %v", step.body, status, v)
-		}
-		if read(); m[step.key] != step.want {
-			t.Errorf("%s: %s is %v", step.body, step.key, m[step.key])
-		}
-	}
+func (m market) change(t *testing.T, body string) {
+	t.Helper()
+	do(t, m.base+"/sim/"+m.venue+"/markets/"+m.id, body, http.StatusOK)
 }
 
-func TestBadControlInputIsRefused(t *testing.T) {
+// token returns the YES token of a market of Polymarket.
+func (m market) token(t *testing.T) string {
+	t.Helper()
+	var tokens []string
+	text := member(do(t, m.base+"/gamma/markets/"+m.id, "", http.StatusOK), "clobTokenIds").(string)
+	if err := json.Unmarshal([]byte(text), &tokens); err != nil {
+		t.Fatal(err)
+	}
+	return tokens[0]
+}
+
+// read reads a path in which the words in braces are replaced.
+func (m market) read(t *testing.T, path string, status int) any {
+	t.Helper()
+	key := m.id
+	for _, prefix := range []string{"kalshi-", "lmt-", "manifold-"} {
+		key = strings.TrimPrefix(key, prefix)
+	}
+	words := []string{"{key}", key, "{number}", key[strings.LastIndex(key, "-")+1:]}
+	if m.venue == "polymarket" {
+		record := do(t, m.base+"/gamma/markets/"+m.id, "", http.StatusOK)
+		words = append(words, "{token}", m.token(t), "{condition}", member(record, "conditionId").(string))
+	}
+	return do(t, m.base+strings.NewReplacer(words...).Replace(path), "", status)
+}
+
+func TestControlRefusesInvalidInput(t *testing.T) {
 	t.Parallel()
 	base := start(t)
-	_, made := post(t, base+"/sim/polymarket/markets", `{"question":"q?","yesPrice":0.5}`)
-	one := "/sim/polymarket/markets/" + made["id"].(string)
-	for _, c := range []struct {
+	future := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	id := map[string]string{}
+	for _, venue := range []string{"polymarket", "kalshi", "limitless", "manifold"} {
+		id[venue] = create(t, base, venue, "").id
+	}
+	for _, tc := range []struct {
 		path, body string
 		status     int
 	}{
-		{"/sim/polymarket/markets", `{`, 400},
-		{"/sim/polymarket/markets", `{"question":"q?"}`, 400},
-		{"/sim/polymarket/markets", `{"question":" ","yesPrice":0.5}`, 400},
-		{"/sim/polymarket/markets", `{"question":"q?","yesPrice":1.2}`, 400},
-		{"/sim/polymarket/markets", `{"question":"q?","yesPrice":"0.5"}`, 400},
-		{"/sim/polymarket/markets", `{"question":"q?","yesPrice":0.5,"endDate":"tomorrow"}`, 400},
-		{"/sim/polymarket/markets", `{"question":"q?","yesPrice":0.5,"outcomes":["Yes"]}`, 400},
-		{"/sim/polymarket/markets", `{"question":"q?","yesPrice":0.5,"volume":-1}`, 400},
-		{"/sim/polymarket/markets", `{"question":"q?","yesprice2":0.5}`, 400},
-		{"/sim/polymarket/markets", `{"question":"q?","yesPrice":0.5} {}`, 400},
-		{"/sim/polymarket/markets", `"` + strings.Repeat("x", 70_000) + `"`, 413},
-		{one, `{}`, 400},
-		{one, `{"state":"gone"}`, 400},
-		{one, `{"outcome":"MAYBE"}`, 400},
-		{one, `{"state":"resolved"}`, 400},
-		{"/sim/polymarket/markets/17", `{"yesPrice":0.5}`, 404},
-		{"/sim/polymarket/markets/x17", `{"yesPrice":0.5}`, 404},
-		{"/sim/polymarket/fault", `{"mode":"explode","seconds":1}`, 400},
-		{"/sim/polymarket/fault", `{"mode":"hang"}`, 400},
-		{"/sim/polymarket/fault", `{"mode":"hang","seconds":-1}`, 400},
-		{"/sim/polymarket/fault", `{"mode":"hang","seconds":1,"delay":1}`, 400},
-		{"/sim/polymarket/fault", `{"mode":"slow","seconds":1,"delay":61}`, 400},
-		{"/sim/elsewhere/markets", `{"question":"q?","yesPrice":0.5}`, 404},
-		{"/sim/polymarket/nothing", `{}`, 404},
+		{"polymarket/markets", `{`, 400},
+		{"polymarket/markets", `{"question":"q?"}`, 400},
+		{"polymarket/markets", `{"question":"q?","yesPrice":1.2}`, 400},
+		{"polymarket/markets", `{"question":"q?","yesPrice":0.5,"endDate":"tomorrow"}`, 400},
+		{"polymarket/markets", `{"question":"q?","yesPrice":0.5,"outcomes":["Yes"]}`, 400},
+		{"polymarket/markets", `{"question":"q?","yesPrice":0.5,"volume":-1}`, 400},
+		{"polymarket/markets", `{"question":"q?","yesPrice":0.5,"unknown":1}`, 400},
+		{"polymarket/markets", `{"question":"q?","yesPrice":0.5,"startDate":"` + future + `"}`, 400},
+		{"polymarket/markets", `{"question":"` + strings.Repeat("x", 70_000) + `"}`, 413},
+		{"polymarket/markets", `{"question":"q?","yesPrice":0.5,"creator":"u2"}`, 400},
+		{"kalshi/markets", `{"question":"q?","yesPrice":0.5,"outcomes":["Up","Down"]}`, 400},
+		{"limitless/markets", `{"question":"q?","yesPrice":0.5,"kind":"odd"}`, 400},
+		{"elsewhere/markets", `{"question":"q?","yesPrice":0.5}`, 404},
+		{"polymarket/nothing", `{}`, 404},
+		{"polymarket/markets/17", `{"yesPrice":0.5}`, 404},
+		{"kalshi/markets/" + id["polymarket"], `{"yesPrice":0.5}`, 404},
+		{"polymarket/markets/" + id["polymarket"], `{}`, 400},
+		{"polymarket/markets/" + id["polymarket"], `{"state":"other"}`, 400},
+		{"polymarket/markets/" + id["polymarket"], `{"outcome":"MAYBE"}`, 400},
+		{"polymarket/markets/" + id["polymarket"], `{"state":"resolved"}`, 400},
+		{"polymarket/markets/" + id["polymarket"], `{"yesBid":0.4}`, 400},
+		{"polymarket/markets/" + id["polymarket"], `{"yesBid":0.4,"yesAsk":0.5,"spread":0.1}`, 400},
+		{"polymarket/markets/" + id["polymarket"], `{"state":"closed","closeTime":"` + future + `"}`, 400},
+		{"kalshi/markets/" + id["kalshi"], `{"state":"open","venueState":"finalized"}`, 400},
+		{"kalshi/markets/" + id["kalshi"], `{"state":"resolved","outcome":"YES","resolution":"void"}`, 400},
+		{"kalshi/markets/" + id["kalshi"], `{"state":"resolved","outcome":"YES","payout":0.5}`, 400},
+		{"manifold/markets/" + id["manifold"], `{"state":"disputed"}`, 400},
+		{"manifold/markets/" + id["manifold"], `{"spread":0.1}`, 400},
+		{"polymarket/fault", `{"mode":"explode","seconds":1}`, 400},
+		{"polymarket/fault", `{"mode":"hang"}`, 400},
+		{"polymarket/fault", `{"mode":"hang","seconds":1,"delay":1}`, 400},
+		{"kalshi/fault", `{"mode":"hang","seconds":1,"on":"sockets"}`, 400},
+		{"clock", `{"at":"noon"}`, 400},
 	} {
-		status, v := post(t, base+c.path, c.body)
-		if status != c.status || v["error"] == nil || v["message"] == nil {
-			t.Errorf("%s %.40s: %d %v, want %d", c.path, c.body, status, v, c.status)
-		}
+		t.Run(tc.path+" "+tc.body[:min(len(tc.body), 60)], func(t *testing.T) {
+			t.Parallel()
+			if got := do(t, base+"/sim/"+tc.path, tc.body, tc.status); member(got, "error") == nil || member(got, "message") == nil {
+				t.Errorf("answer %v; want error and message", got)
+			}
+		})
 	}
 }
 
-// failing starts a simulator and gives a switch for its faults.
-func failing(t *testing.T) (base, page string, set func(control.Mode, float64)) {
-	t.Helper()
-	base = start(t)
-	return base, base + "/gamma/markets/keyset?limit=2", func(mode control.Mode, seconds float64) {
+func TestFaultsOfReads(t *testing.T) {
+	t.Parallel()
+	base := start(t)
+	fault := func(body string) { t.Helper(); do(t, base+"/sim/limitless/fault", body, http.StatusOK) }
+	get := func() (*http.Response, string, error) {
 		t.Helper()
-		if status, v := post(t, base+"/sim/polymarket/fault", fmt.Sprintf(`{"mode":%q,"seconds":%v}`, mode, seconds)); status != 200 {
-			t.Fatalf("%d %v", status, v)
-		}
-	}
-}
-
-func TestFaultsThatAnswer(t *testing.T) {
-	t.Parallel()
-	base, page, set := failing(t)
-
-	set(control.Refuse, 60)
-	if resp, err := http.Get(page); err == nil {
-		resp.Body.Close()
-		t.Error("refuse: an answer came")
-	}
-	if resp, _ := get(t, base+"/healthz"); resp.StatusCode != 200 {
-		t.Errorf("healthz under fault: %d", resp.StatusCode)
-	}
-
-	set(control.Limited, 60)
-	if resp, body := get(t, page); resp.StatusCode != 429 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
-		t.Errorf("429: %d %s", resp.StatusCode, body)
-	}
-
-	set(control.Garbage, 60)
-	forms := map[string]bool{}
-	for range 3 {
-		resp, body := get(t, page)
-		switch {
-		case strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"):
-			forms["html"] = true
-		case json.Valid([]byte(body)):
-			forms["types"] = true
-		default:
-			forms["truncated"] = true
-		}
-	}
-	if len(forms) != 3 {
-		t.Errorf("garbage came in %d forms: %v", len(forms), forms)
-	}
-}
-
-func TestHanging(t *testing.T) {
-	t.Parallel()
-	_, page, set := failing(t)
-	set(control.Hang, 60)
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
-	if resp, err := http.DefaultClient.Do(req); !errors.Is(err, context.DeadlineExceeded) {
-		resp.Body.Close()
-		t.Errorf("hang: %v", err)
-	}
-	set(control.Hang, 0.05)
-	if resp, _ := get(t, page); resp.StatusCode != 200 {
-		t.Errorf("after the seconds are over: %d", resp.StatusCode)
-	}
-
-	set(control.Hang, 60)
-	done := make(chan int, 1)
-	go func() {
-		resp, err := http.Get(page)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, base+"/limitless/markets/active", nil)
+		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
-			done <- 0
-			return
+			return nil, "", err
 		}
-		resp.Body.Close()
-		done <- resp.StatusCode
-	}()
-	set(control.None, 0)
-	select {
-	case status := <-done:
-		if status != 200 {
-			t.Errorf("hang ended by none: %d", status)
+		defer resp.Body.Close()
+		raw, err := io.ReadAll(resp.Body)
+		return resp, string(raw), err
+	}
+	for _, mode := range []string{"refuse", "hang", "slow"} {
+		fault(`{"mode":"` + mode + `","seconds":60}`)
+		if resp, body, err := get(); err == nil {
+			t.Errorf("%s: status %d %.80s; want no answer within half a second", mode, resp.StatusCode, body)
 		}
-	case <-time.After(5 * time.Second):
-		t.Error("mode none did not free the request that hung")
+	}
+	fault(`{"mode":"slow","seconds":60,"delay":0.01}`)
+	if resp, _, err := get(); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("slow by 10 ms: %v", err)
+	}
+	fault(`{"mode":"429","seconds":60}`)
+	resp, body, err := get()
+	if err != nil || resp.StatusCode != http.StatusTooManyRequests || !strings.Contains(body, "Throttler") {
+		t.Errorf("429: %v %.80s", err, body)
+	}
+	fault(`{"mode":"garbage","seconds":60}`)
+	var forms []string
+	for range 3 {
+		resp, body, err := get()
+		if err != nil {
+			t.Fatal(err)
+		}
+		forms = append(forms, fmt.Sprint(strings.Contains(resp.Header.Get("Content-Type"), "json"), json.Valid([]byte(body))))
+	}
+	if got := strings.Join(forms, ", "); got != "true false, false false, true true" {
+		t.Errorf("garbage is JSON by header and valid: %s; want a half answer, HTML and wrong types", got)
+	}
+	do(t, base+"/gamma/markets?limit=1", "", http.StatusOK) // other venues do not fail
+	fault(`{"mode":"none"}`)
+	if resp, _, err := get(); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("after the fault: %v", err)
 	}
 }
 
-// TestRecordedMaterial runs over the recorded answers when they are at hand:
-// every record must come back exactly as it was recorded.
-func TestRecordedMaterial(t *testing.T) {
-	t.Parallel()
-	dir := os.Getenv("VENUE_RECORDED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "..", "shared", "venues", "recorded")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "polymarket", "gamma-markets-2026.json"))
-	if err != nil {
-		t.Logf("no recorded material at %s: nothing to compare", dir)
-		return
-	}
-	base := start(t, dir)
-	var list []json.RawMessage
-	if err := json.Unmarshal(raw, &list); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range list {
-		var head struct{ ID string }
-		if err := json.Unmarshal(want, &head); err != nil {
-			t.Fatal(err)
-		}
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, want); err != nil {
-			t.Fatal(err)
-		}
-		resp, body := get(t, base+"/gamma/markets/"+head.ID)
-		if resp.StatusCode != 200 || !sameJSON(t, body, compact.String()) {
-			t.Fatalf("market %s: %d, not as recorded", head.ID, resp.StatusCode)
-		}
-	}
-	_, body := get(t, base+"/gamma/markets/keyset?closed=true&limit=100")
-	if !strings.Contains(body, `"next_cursor"`) {
-		t.Error("the recorded finished markets do not fill a page")
-	}
-}
-
-// sameJSON compares without the escapes that encoding adds.
-func sameJSON(t *testing.T, a, b string) bool {
+// connect opens the market channel. It fails the test unless the connection is accepted as expected.
+func connect(t *testing.T, base string, accepted bool) (say func(string), next func() string) {
 	t.Helper()
-	var x, y bytes.Buffer
-	json.HTMLEscape(&x, []byte(a))
-	json.HTMLEscape(&y, []byte(b))
-	return x.String() == y.String()
+	conn, _, err := websocket.Dial(t.Context(), strings.Replace(base, "http", "ws", 1)+"/ws/market", nil)
+	if (err == nil) != accepted {
+		t.Fatalf("dial: %v, want accepted %v", err, accepted)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	conn.SetReadLimit(1 << 20)
+	messages := make(chan string, 100)
+	go func() {
+		defer close(messages)
+		for {
+			_, raw, err := conn.Read(t.Context())
+			if err != nil {
+				return
+			}
+			messages <- string(raw)
+		}
+	}()
+	say = func(text string) { _ = conn.Write(t.Context(), websocket.MessageText, []byte(text)) }
+	next = func() string {
+		select {
+		case text, open := <-messages:
+			if !open {
+				return "closed"
+			}
+			return text
+		case <-time.After(600 * time.Millisecond):
+			return "nothing"
+		}
+	}
+	return say, next
 }
 
-type lines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
+func requireMessage(t *testing.T, next func() string, part string) string {
+	t.Helper()
+	text := next()
+	if !strings.Contains(text, part) {
+		t.Fatalf("message %.300s; want %s", text, part)
+	}
+	return text
 }
 
-func (l *lines) Write(p []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.buf.Write(p) }
+func TestMarketChannel(t *testing.T) {
+	t.Parallel()
+	base := start(t)
+	m := create(t, base, "polymarket", "")
+	fault := func(body string) { t.Helper(); do(t, base+"/sim/polymarket/fault", body, http.StatusOK) }
+	say, next := connect(t, base, true)
+	say(`{"type":"market","assets_ids":["` + m.token(t) + `","77"],"initial_dump":true}`)
+	var books any
+	if err := json.Unmarshal([]byte(requireMessage(t, next, `"event_type":"book"`)), &books); err != nil || len(books.([]any)) != 1 {
+		t.Errorf("books: %v %v; want one", books, err)
+	}
+	say("PING")
+	requireMessage(t, next, "PONG")
+	if got := do(t, base+"/sim/polymarket/sockets", "", 200); fmt.Sprint(got) != "map[ever:1 markets:["+m.id+"] open:1]" {
+		t.Errorf("sockets: %v", got)
+	}
+	m.change(t, `{"yesPrice":0.305}`)
+	requireMessage(t, next, `"best_ask":"0.31","best_bid":"0.30"`)
+	requireMessage(t, next, `"event_type":"last_trade_price"`)
 
-func (l *lines) String() string { l.mu.Lock(); defer l.mu.Unlock(); return l.buf.String() }
+	fault(`{"mode":"hang","seconds":60,"on":"sockets"}`)
+	m.change(t, `{"yesPrice":0.205}`)
+	requireMessage(t, next, "nothing")
+	fault(`{"mode":"none","on":"sockets"}`)
+	requireMessage(t, next, `"best_ask":"0.21"`)
+	fault(`{"mode":"429","seconds":60,"on":"sockets"}`)
+	connect(t, base, false)
+	m.read(t, "/gamma/markets/{key}", http.StatusOK) // reads do not fail
+	fault(`{"mode":"refuse","seconds":60}`)
+	requireMessage(t, next, "last_trade_price")
+	requireMessage(t, next, "closed")
+	testkit.Eventually(t, 10*time.Second, func() bool {
+		return member(do(t, base+"/sim/polymarket/sockets", "", http.StatusOK), "open") == 0.0
+	})
+}
+
+func TestClockOfAllVenues(t *testing.T) {
+	t.Parallel()
+	base := start(t)
+	m := create(t, base, "manifold", `,"endDate":"2027-02-01T10:00:00Z"`)
+	do(t, base+"/sim/clock", `{"at":"2027-02-01T09:00:00Z"}`, http.StatusOK)
+	m.change(t, `{"state":"closed"}`)
+	if got := member(m.read(t, "/manifold/v0/market/{key}", http.StatusOK), "closeTime"); got != 1801472400000.0 {
+		t.Errorf("close time %v; want the time of the clock", got)
+	}
+}
+
+func TestRecordedAnswersBecomeMarkets(t *testing.T) {
+	t.Parallel()
+	folder := "../../../../../shared/venues/recorded"
+	if _, err := os.Stat(folder); err != nil {
+		t.Skip("no recorded answers")
+	}
+	base := start(t, folder)
+	read := func(path string) map[string]any {
+		t.Helper()
+		return do(t, base+path, "", http.StatusOK).(map[string]any)
+	}
+	m := read("/gamma/markets/553861")
+	if m["question"] != "Will the Indiana Pacers win the 2026 NBA Finals?" || m["outcomePrices"] != `["0.0015", "0.9985"]` ||
+		m["closed"] != false {
+		t.Errorf("recorded market: %v", m)
+	}
+	event := read("/kalshi/trade-api/v2/events/KXELONMARS-99")["event"].(map[string]any)
+	if event["category"] != "World" || event["series_ticker"] != "KXELONMARS" {
+		t.Errorf("recorded event: %v", event)
+	}
+	if list := read("/limitless/markets/active")["data"].([]any); len(list) == 0 {
+		t.Error("a venue without recorded answers has no markets")
+	}
+}
 
 func TestRunPrintsItsAddressAndStops(t *testing.T) {
 	t.Parallel()
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	out, ended := &lines{}, make(chan error, 1)
+	printed, out := io.Pipe()
+	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx, server.Config{Addr: "127.0.0.1:0", Seed: 1, Now: time.Now}, out) }()
-	deadline := time.Now().Add(10 * time.Second)
-	for !strings.Contains(out.String(), "http://") {
-		if time.Now().After(deadline) {
-			t.Fatal("no address was printed")
-		}
-		select {
-		case err := <-ended:
-			t.Fatal(err)
-		case <-time.After(5 * time.Millisecond):
-		}
+	line, err := bufio.NewReader(printed).ReadString('\n')
+	_, addr, ok := strings.Cut(strings.TrimSpace(line), "venuesim listening on http://")
+	if err != nil || !ok {
+		t.Fatalf("printed %q, %v", line, err)
 	}
-	_, addr, _ := strings.Cut(strings.TrimSpace(out.String()), "http://")
-	if resp, body := get(t, "http://"+addr+"/healthz"); resp.StatusCode != 200 || !strings.Contains(body, "true") {
-		t.Errorf("healthz: %d %s", resp.StatusCode, body)
-	}
-	if status, _ := post(t, "http://"+addr+"/sim/polymarket/fault", `{"mode":"hang","seconds":600}`); status != 200 {
-		t.Fatal("fault was not set")
-	}
-	hung := make(chan struct{})
+	do(t, "http://"+addr+"/healthz", "", http.StatusOK)
+	do(t, "http://"+addr+"/sim/polymarket/fault", `{"mode":"hang","seconds":600}`, http.StatusOK)
 	go func() {
-		defer close(hung)
 		if resp, err := http.Get("http://" + addr + "/gamma/markets/keyset"); err == nil {
 			resp.Body.Close()
 		}
@@ -318,23 +345,24 @@ func TestRunPrintsItsAddressAndStops(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Fatal("the simulator did not stop")
+		t.Fatal("the simulator did not stop within 10 s")
 	}
-	<-hung
 }
 
-func TestConfigFaultsAreNamed(t *testing.T) {
+func TestSettings(t *testing.T) {
 	t.Parallel()
-	env := func(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
-	for _, wrong := range []map[string]string{
-		{"VENUE_SIM_SEED": "x"}, {"VENUE_SIM_MARKETS": "x"}, {"VENUE_SIM_MARKETS": "0"}, {"VENUE_SIM_MARKETS": "100001"},
-	} {
-		if _, err := server.FromEnv(env(wrong), time.Now); err == nil {
+	read := func(m map[string]string) (server.Config, error) {
+		return server.FromEnv(func(name string) string { return m[name] }, time.Now)
+	}
+	for _, wrong := range []map[string]string{{"VENUE_SIM_SEED": "x"}, {"VENUE_SIM_MARKETS": "0"}, {"VENUE_SIM_MARKETS": "100001"}} {
+		if _, err := read(wrong); err == nil {
 			t.Errorf("%v was accepted", wrong)
 		}
 	}
-	c, err := server.FromEnv(env(map[string]string{"VENUE_SIM_SEED": "9", "VENUE_SIM_MARKETS": "70", "VENUE_SIM_DATA": "a::b", "HTTP_ADDR": "127.0.0.1:1"}), time.Now)
+	c, err := read(map[string]string{
+		"VENUE_SIM_SEED": "9", "VENUE_SIM_MARKETS": "70", "VENUE_SIM_DATA": "a::b", "HTTP_ADDR": "127.0.0.1:1",
+	})
 	if err != nil || c.Seed != 9 || c.Size != 70 || len(c.Data) != 2 || c.Addr != "127.0.0.1:1" {
-		t.Errorf("%+v %v", c, err)
+		t.Errorf("settings %+v, %v", c, err)
 	}
 }

@@ -1,4 +1,6 @@
-// Package world is the simulated market universe, free of any venue's wire
-// form: markets with a price path, where they come from, and the changes that
-// a test makes to them. It knows no HTTP and no JSON field name of a venue.
+// Package world is the one invented world of the simulated venues: markets with a price path and an order book, their events,
+// and the changes that a test makes to them.
+//
+// It contains no HTTP and no member name of a venue: the packages of the venues encode its markets. Start reading at Market
+// and World.
 package world

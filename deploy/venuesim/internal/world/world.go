@@ -1,7 +1,9 @@
 package world
 
 import (
+	"cmp"
 	"errors"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,361 +11,331 @@ import (
 	"time"
 )
 
-// Source is where markets come from when no test created them.
-type Source interface {
-	// Get finds a market by its number, whatever its state.
-	Get(id int64, now time.Time) (Market, bool)
-	// Range calls yield with the markets worth listing now, until it answers false.
-	Range(now time.Time, yield func(Market) bool)
-	// Lookup finds the number behind a condition id, token or slug that IDs
-	// cannot read because it was not made by IDs.
-	Lookup(key string) (id int64, ok bool)
-}
+// firstCreated is the lowest number of a created market.
+const firstCreated int64 = 1_000_000_000
 
-// FirstCreated is the lowest number of a created market: above every number
-// that a Source gives.
-const FirstCreated int64 = 1_000_000_000
+// mostMoves is how many changes of a market's price are remembered.
+const mostMoves = 64
 
-// Bounds on what tests may put into one simulator.
-const (
-	maxCreated  = 200_000
-	maxChanged  = 200_000
-	maxPriceLog = 64
-)
-
-// Faults of a change.
+// Errors of a change.
 var (
-	ErrFull      = errors.New("the simulator holds as many markets as it may")
-	ErrNoMarket  = errors.New("no such market")
-	ErrNoVerdict = errors.New("a resolved market needs an outcome")
+	ErrNotFound  = errors.New("no such market")
+	ErrNoOutcome = errors.New("a resolved market needs an outcome")
 )
 
-// Draft is a market to be created.
-type Draft struct {
-	Question, Description, Category string
-	EventTitle                      string
-	Outcomes                        []string
-	Tags                            []Tag
-	Start                           time.Time // zero for now
-	End                             time.Time
-	Price                           Micros
-	Volume                          float64
-	Kind                            string
-	Creator                         string
-	Spread                          *Micros
-	Book                            *Top
-}
-
-// Change is what a test alters on a market; nil and empty members stay as they are.
+// Change is a change of a market; nil and empty members stay as they are.
 type Change struct {
-	Price   *Micros // ends a Book
-	Spread  *Micros // ends a Book
-	Book    *Top    // its middle becomes the price, when both sides have orders
-	State   State
-	Verdict Verdict
-	At      time.Time // when State was reached; zero for now
-	Ends    bool      // State ends trading, unless it has ended before
-	Closed  time.Time // when trading ended; zero: with Ends, when State was reached
-	Word    string    // see Market; goes with the state and leaves with it
-	Form    string
-	Payout  *Micros
+	Price  *Price // ends Book
+	Spread *Price // ends Book
+	Book   *Top   // its middle becomes the price if both sides have orders
+	// Status takes effect if its State is set. A zero ChangedAt is now. With a zero ClosedAt, EndsTrading makes ChangedAt the
+	// end of trading unless trading had ended before.
+	Status
+	EndsTrading bool
 }
 
-type pricePoint struct {
+// changes is what tests changed on one market.
+type changes struct {
+	prices []move // ascending in time; a price holds from its time on
+	status *Status
+	spread *Price
+	book   *Top
+}
+
+type move struct {
 	at    int64
-	price Micros
+	price Price
 }
 
-type overlay struct {
-	prices    []pricePoint // rising in time; a price holds from its moment on
-	state     State
-	verdict   Verdict
-	changedAt time.Time
-	closedAt  time.Time
-	spread    *Micros
-	book      *Top
-	word      string
-	form      string
-	payout    *Micros
-}
-
-// World joins one source with what tests created and changed. It is safe for
-// concurrent use.
+// World contains the markets of one venue: those of an invented universe or recorded ones, and those that tests created, each
+// with the changes that tests made. It is safe for concurrent use.
 type World struct {
-	IDs    IDs
-	source Source
-	now    func() time.Time
+	seed     uint64
+	universe *universe // nil with recorded markets
+	now      func() time.Time
 
-	mu       sync.RWMutex
-	created  []Market // index = ID - FirstCreated
-	groups   map[string][]int64
-	overlays map[int64]*overlay
-	version  uint64
+	mu      sync.RWMutex
+	markets map[int64]Market // recorded and created ones
+	order   []int64          // of markets
+	keys    map[string]int64 // recorded keys, conditions, tokens, slugs, and events' slugs to their first market
+	groups  map[string][]int64
+	changes map[int64]*changes
+	version uint64
 }
 
-// New builds a world over a source; seed feeds the identifiers of what is
-// created, now is the clock of every answer.
-func New(source Source, seed uint64, now func() time.Time) *World {
-	return &World{IDs: IDs{Seed: seed}, source: source, now: now, overlays: map[int64]*overlay{}, groups: map[string][]int64{}}
+// New returns a world of recorded markets or, without any, of at least size invented ones. seed fixes what is invented, and
+// now is the clock of all answers.
+func New(seed uint64, size int, recorded []Market, now func() time.Time) *World {
+	w := &World{
+		seed: seed, now: now,
+		markets: map[int64]Market{}, keys: map[string]int64{}, groups: map[string][]int64{}, changes: map[int64]*changes{},
+	}
+	if recorded == nil {
+		w.universe = newUniverse(seed, size)
+	}
+	for _, m := range recorded {
+		w.addRecorded(m)
+	}
+	return w
 }
 
-// Now is the world's clock.
+// addRecorded adds a recorded market; the first one with a key counts.
+func (w *World) addRecorded(m Market) {
+	if m.ID == 0 {
+		m.ID = int64(len(w.order)) + 1
+	}
+	if _, twice := w.markets[m.ID]; twice || m.Key != "" && w.keys[m.Key] != 0 {
+		return
+	}
+	m.Event.First = m.ID
+	if w.addToGroup(&m); m.EventIndex == 0 {
+		w.keys[m.Event.Slug] = m.ID
+	}
+	w.markets[m.ID] = m
+	for _, key := range append([]string{m.Key, m.ConditionID, m.Slug}, m.Tokens...) {
+		if key != "" {
+			w.keys[key] = m.ID
+		}
+	}
+}
+
+// addToGroup makes a market the next one of its event, which is that of its first market.
+func (w *World) addToGroup(m *Market) {
+	members := w.groups[m.Event.Slug]
+	if len(members) > 0 {
+		m.Event, m.EventIndex = w.markets[members[0]].Event, len(members)
+	}
+	w.groups[m.Event.Slug] = append(members, m.ID)
+	w.order = append(w.order, m.ID)
+}
+
+// Now returns the time of the world.
 func (w *World) Now() time.Time { return w.now().UTC() }
 
-// Version grows with every creation and change, so that listings can be kept
-// between them.
+// Version returns a number that grows with every creation and change.
 func (w *World) Version() uint64 {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.version
 }
 
-// Create adds a market and gives its number.
-func (w *World) Create(d Draft) (int64, error) {
-	now := w.Now()
+// Create adds a market and returns its number. Of the event only the title is read: markets with one title are one event,
+// and a market without a title is its own event.
+func (w *World) Create(m Market) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.created) >= maxCreated {
-		return 0, ErrFull
+	m.ID, m.State = firstCreated+w.created(), Open
+	if m.Start.IsZero() {
+		m.Start = w.Now().Truncate(time.Microsecond)
 	}
-	id := FirstCreated + int64(len(w.created))
-	m := Market{
-		ID: id, Question: d.Question, Description: d.Description, Category: d.Category,
-		Outcomes: d.Outcomes, Tags: d.Tags, Start: now.Truncate(time.Microsecond), End: d.End, State: Open,
-		Price: d.Price, Volume: d.Volume, Volume24h: d.Volume / 10, Liquidity: d.Volume / 5,
-		Kind: d.Kind, Creator: d.Creator, Spread: d.Spread, Book: d.Book,
+	m.Volume24h, m.Liquidity = m.Volume/10, m.Volume/5
+	m.Slug = Slug(m.Question, 80) + "-" + strconv.FormatInt(m.ID, 10)
+	group, slug := m.Event.Title != "", "created-"+Slug(m.Event.Title, 60)
+	if !group {
+		slug = m.Slug
 	}
-	if !d.Start.IsZero() {
-		m.Start = d.Start.UTC()
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(slug))
+	m.Event = Event{
+		ID: strconv.FormatUint(5_000_000_000+sum.Sum64()%4_000_000_000, 10), Slug: slug, Title: cmp.Or(m.Event.Title, m.Question),
+		First: m.ID, Group: group,
 	}
-	m.Slug = Slug(d.Question, 80) + "-" + strconv.FormatInt(id, 10)
-	title, key := d.EventTitle, "created-"+Slug(d.EventTitle, 60)
-	if title == "" {
-		title, key = d.Question, m.Slug
-	}
-	m.Event = Event{ID: eventNumber(key), Slug: key, Title: title, Children: 1, Head: id, Group: d.EventTitle != "", Tags: d.Tags}
-	if members := w.groups[m.Event.ID]; len(members) > 0 {
-		m.Event = w.created[members[0]-FirstCreated].Event
-		m.GroupIndex = len(members)
-	}
-	w.groups[m.Event.ID] = append(w.groups[m.Event.ID], id)
-	w.created = append(w.created, m)
+	w.addToGroup(&m)
+	w.markets[m.ID] = m
 	w.version++
-	return id, nil
+	return m.ID
 }
 
-// Change alters a market; the change holds from now on.
+// created returns the number of created markets.
+func (w *World) created() int64 {
+	if n := len(w.order); n > 0 && w.order[n-1] >= firstCreated {
+		return w.order[n-1] - firstCreated + 1
+	}
+	return 0
+}
+
+// Change changes a market from now on.
 func (w *World) Change(id int64, c Change) error {
 	now := w.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	base, ok := w.baseLocked(id, now)
+	m, ok := w.find(id, now)
 	if !ok {
-		return ErrNoMarket
+		return ErrNotFound
 	}
-	old, existed := w.overlays[id]
-	if !existed && len(w.overlays) >= maxChanged {
-		return ErrFull
+	next := &changes{}
+	if old := w.changes[id]; old != nil {
+		*next = *old
 	}
-	o := &overlay{}
-	if existed {
-		*o = *old
-		o.prices = slices.Clone(old.prices)
-	}
-	if c.Verdict != "" {
-		o.verdict = c.Verdict
-	}
-	if c.State != "" {
-		verdict := o.verdict
-		if verdict == "" {
-			verdict = base.Verdict
+	if c.State != "" || c.Outcome != "" {
+		status := c.following(m.Status, now)
+		if status.State == Resolved && status.Outcome == "" {
+			return ErrNoOutcome
 		}
-		if c.State == Resolved && verdict == "" {
-			return ErrNoVerdict
-		}
-		o.state, o.changedAt = c.State, now
-		if !c.At.IsZero() {
-			o.changedAt = c.At.UTC()
-		}
-		switch {
-		case c.State == Open:
-			o.closedAt = time.Time{}
-		case !c.Closed.IsZero():
-			o.closedAt = c.Closed.UTC()
-		case c.Ends && (o.closedAt.IsZero() || o.closedAt.After(o.changedAt)):
-			o.closedAt = o.changedAt
-		}
-		o.word, o.form, o.payout = "", "", nil
-		if c.State == Open || c.State == Closed {
-			o.verdict = c.Verdict
-		}
+		next.status = &status
 	}
-	if c.Word != "" {
-		o.word = c.Word
-	}
-	if c.Form != "" {
-		o.form = c.Form
-	}
-	if c.Payout != nil {
-		o.payout = c.Payout
-	}
-	if c.Price != nil || c.Spread != nil {
-		o.book = nil
-	}
-	if c.Spread != nil {
-		o.spread = c.Spread
-	}
-	if c.Book != nil {
-		o.book = c.Book
-		if middle := (c.Book.Bid + c.Book.Ask) / 2; c.Price == nil && c.Book.Bid > 0 && c.Book.Ask < One {
-			c.Price = &middle
-		}
-	}
-	if c.Price != nil {
-		if len(o.prices) == maxPriceLog {
-			o.prices = o.prices[1:]
-		}
-		o.prices = append(o.prices, pricePoint{now.Unix(), *c.Price})
-	}
-	w.overlays[id] = o
+	next.quote(c, now)
+	w.changes[id] = next
 	w.version++
 	return nil
 }
 
-// Get finds a market by its number.
+// following returns the status after a change of the outcome or the state.
+func (c *Change) following(before Status, now time.Time) Status {
+	if c.State == "" {
+		before.Outcome = c.Outcome
+		return before
+	}
+	next := c.Status
+	next.ChangedAt = cmp.Or(c.ChangedAt, now).UTC()
+	if c.State != Open && c.State != Closed {
+		next.Outcome = cmp.Or(c.Outcome, before.Outcome)
+	}
+	switch {
+	case c.State == Open:
+		next.ClosedAt = time.Time{}
+	case !c.ClosedAt.IsZero():
+	case c.EndsTrading && (before.ClosedAt.IsZero() || before.ClosedAt.After(next.ChangedAt)):
+		next.ClosedAt = next.ChangedAt
+	default:
+		next.ClosedAt = before.ClosedAt
+	}
+	return next
+}
+
+// quote applies a change of price and book.
+func (o *changes) quote(c Change, now time.Time) {
+	if c.Price != nil || c.Spread != nil || c.Book != nil {
+		o.book = c.Book
+	}
+	if c.Spread != nil {
+		o.spread = c.Spread
+	}
+	if c.Book != nil && c.Price == nil && c.Book.Bid > 0 && c.Book.Ask < One {
+		middle := (c.Book.Bid + c.Book.Ask) / 2
+		c.Price = &middle
+	}
+	if c.Price != nil {
+		o.prices = append(slices.Clone(o.prices[max(len(o.prices)-mostMoves+1, 0):]), move{now.Unix(), *c.Price})
+	}
+}
+
+// Get returns a market by its number.
 func (w *World) Get(id int64) (Market, bool) {
-	now := w.Now()
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	m, ok := w.baseLocked(id, now)
+	m, ok := w.find(id, w.Now())
 	if !ok {
-		return Market{}, false
+		return m, false
 	}
-	m = dress(m, w.overlays[id], now)
-	w.identify(&m)
+	if m.ConditionID == "" {
+		m.ConditionID, m.QuestionID = w.condition(m.ID), w.questionID(m.ID)
+	}
+	if m.Tokens == nil {
+		for i := range m.Labels {
+			m.Tokens = append(m.Tokens, w.token(m.ID, i))
+		}
+	}
 	return m, true
 }
 
-// Find reads a condition id, a token or a slug.
-func (w *World) Find(key string) (Market, bool) {
-	if id, ok := w.source.Lookup(key); ok {
-		return w.Get(id)
-	}
-	id, ok := w.IDs.FromCondition(key)
-	if !ok {
-		id, _, ok = w.IDs.FromToken(key)
+// find returns a market without its derived identifiers. The caller holds the lock.
+func (w *World) find(id int64, now time.Time) (Market, bool) {
+	m, ok := w.markets[id]
+	if !ok && w.universe != nil {
+		m, ok = w.universe.get(id, now)
 	}
 	if ok {
-		return w.Get(id)
+		w.changes[id].apply(&m, now)
 	}
-	if id, ok = trailingNumber(key); !ok {
-		return Market{}, false
-	}
-	m, ok := w.Get(id)
-	return m, ok && m.Slug == key
+	return m, ok
 }
 
-// Recorded finds a recorded market by a key that its source knows.
-func (w *World) Recorded(key string) (Market, bool) {
-	id, ok := w.source.Lookup(key)
-	if !ok {
-		return Market{}, false
+// Members returns the markets of the event whose first market has a number.
+func (w *World) Members(first int64) (out []Market) {
+	m, ok := w.Get(first)
+	if !ok || m.Event.First != first {
+		return nil
 	}
-	return w.Get(id)
+	w.mu.RLock()
+	numbers := w.groups[m.Event.Slug]
+	w.mu.RUnlock()
+	if numbers == nil {
+		for n := first; ok && m.Event.First == first; n++ {
+			out = append(out, m)
+			m, ok = w.Get(n + 1)
+		}
+		return out
+	}
+	for _, n := range numbers {
+		m, _ := w.Get(n)
+		out = append(out, m)
+	}
+	return out
 }
 
-// Range calls yield with every market worth listing, in no given order and
-// without the derived identifiers: Get has those.
-func (w *World) Range(yield func(Market) bool) {
+// Each calls yield with the present markets and those that ended not long ago, without derived identifiers, until yield
+// returns false.
+func (w *World) Each(yield func(*Market) bool) {
 	now := w.Now()
 	w.mu.RLock()
-	created := w.created[:len(w.created):len(w.created)]
-	overlays := maps.Clone(w.overlays)
+	order, changed := w.order[:len(w.order):len(w.order)], maps.Clone(w.changes)
 	w.mu.RUnlock()
-	for _, m := range created {
-		if !yield(dress(m, overlays[m.ID], now)) {
+	for _, id := range order {
+		w.mu.RLock()
+		m := w.markets[id]
+		w.mu.RUnlock()
+		if changed[id].apply(&m, now); !yield(&m) {
 			return
 		}
 	}
-	w.source.Range(now, func(m Market) bool {
-		return yield(dress(m, overlays[m.ID], now))
-	})
-}
-
-func (w *World) baseLocked(id int64, now time.Time) (Market, bool) {
-	if id >= FirstCreated {
-		i := id - FirstCreated
-		if i >= int64(len(w.created)) {
-			return Market{}, false
-		}
-		return w.created[i], true
-	}
-	return w.source.Get(id, now)
-}
-
-// identify fills in the identifiers that are derived from the market's number.
-func (w *World) identify(m *Market) {
-	if m.ConditionID == "" {
-		m.ConditionID, m.QuestionID = w.IDs.Condition(m.ID), w.IDs.Question(m.ID)
-	}
-	if m.Tokens == nil && !m.Placeholder {
-		m.Tokens = make([]string, len(m.Outcomes))
-		for i := range m.Tokens {
-			m.Tokens[i] = w.IDs.Token(m.ID, i)
-		}
+	if w.universe != nil {
+		w.universe.each(now, func(m Market) bool {
+			changed[m.ID].apply(&m, now)
+			return yield(&m)
+		})
 	}
 }
 
-// dress lays a test's changes over a market.
-func dress(m Market, o *overlay, now time.Time) Market {
+// apply makes the changes of tests on a copy of a market.
+func (o *changes) apply(m *Market, now time.Time) {
 	if m.Path == nil {
 		fixed := m.Price
-		m.Path = func(int64) Micros { return fixed }
+		m.Path = func(int64) Price { return fixed }
 	}
-	if o != nil {
-		m.Patched = true
-		if len(o.prices) > 0 || o.spread != nil || o.book != nil {
-			m.Book = o.book
-		}
-		if o.spread != nil {
-			m.Spread = o.spread
-		}
-		if len(o.prices) > 0 {
-			m.Path = over(m.Path, o.prices)
-			for _, p := range o.prices {
-				m.Moves = append(m.Moves, p.at)
+	if o == nil {
+		return
+	}
+	m.Changed = true
+	if o.status != nil {
+		m.Status = *o.status
+	}
+	if len(o.prices) > 0 || o.spread != nil || o.book != nil {
+		m.Book = o.book
+	}
+	if o.spread != nil {
+		m.Spread = o.spread
+	}
+	if len(o.prices) > 0 {
+		before := m.Path
+		m.Path = func(unix int64) Price {
+			for _, p := range slices.Backward(o.prices) {
+				if p.at <= unix {
+					return p.price
+				}
 			}
-		}
-		if o.state != "" {
-			m.State, m.Verdict, m.ChangedAt = o.state, o.verdict, o.changedAt
-			m.Word, m.Form, m.Payout, m.ClosedAt = o.word, o.form, o.payout, o.closedAt
-		} else if o.verdict != "" {
-			m.Verdict = o.verdict
-		}
-		if len(o.prices) > 0 || m.Raw == nil {
-			m.Price = m.Path(m.Until(now).Unix())
-		}
-		if (m.State == Proposed || m.State == Disputed) && len(o.prices) == 0 {
-			m.Price = pinned(m.Verdict, m.Price)
+			return before(unix)
 		}
 	}
-	return m
-}
-
-func over(path Path, log []pricePoint) Path {
-	return func(unix int64) Micros {
-		for i := len(log) - 1; i >= 0; i-- {
-			if log[i].at <= unix {
-				return log[i].price
-			}
-		}
-		return path(unix)
+	m.Price = m.Path(m.LastPriceAt(now).Unix())
+	if (m.State == Proposed || m.State == Disputed) && len(o.prices) == 0 {
+		m.Price = m.Outcome.expected(m.Price)
 	}
 }
 
-// pinned is where trading leaves the price once an outcome is proposed.
-func pinned(v Verdict, p Micros) Micros {
-	switch v {
+// expected returns the price at which a market trades once an outcome is proposed.
+func (o Outcome) expected(p Price) Price {
+	switch o {
 	case Yes:
 		return One - 500
 	case No:

@@ -1,0 +1,43 @@
+package world
+
+import "math/rand/v2"
+
+// mix returns a number that depends only on the parts.
+func mix(parts ...uint64) uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, p := range parts {
+		h ^= p + 0x9e3779b97f4a7c15 + h<<6 + h>>2
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		h ^= h >> 31
+	}
+	return h
+}
+
+// mixText returns a number that depends only on the text.
+func mixText(s string) uint64 {
+	h := uint64(len(s))
+	for _, b := range []byte(s) {
+		h = mix(h, uint64(b))
+	}
+	return h
+}
+
+// dice is a random sequence.
+type dice struct{ *rand.Rand }
+
+// roll returns the sequence that depends only on the parts: every machine invents the same markets.
+func roll(parts ...uint64) *dice { return &dice{rand.New(rand.NewPCG(mix(parts...), 0))} }
+
+func (d *dice) between(lo, hi int) int { return lo + d.IntN(hi-lo+1) }
+
+func (d *dice) chance(p float64) bool { return d.Float64() < p }
+
+// some returns n different words.
+func (d *dice) some(words []string, n int) []string {
+	out := make([]string, n)
+	for i, place := range d.Perm(len(words))[:n] {
+		out[i] = words[place]
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package world
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Price is a price in millionths of a dollar. Integers print exactly.
+type Price int64
+
+// One is the price of a certain outcome.
+const One Price = 1_000_000
+
+// NewPrice rounds a price from 0 to 1 to millionths. It fails outside that range.
+func NewPrice(p float64) (Price, error) {
+	if math.IsNaN(p) || p < 0 || p > 1 {
+		return 0, fmt.Errorf("price %v must be from 0 to 1", p)
+	}
+	return Price(math.Round(p * float64(One))), nil
+}
+
+// Float returns the price as a number from 0 to 1.
+func (p Price) Float() float64 { return float64(p) / float64(One) }
+
+// String returns the shortest decimal text.
+func (p Price) String() string {
+	if p%One == 0 {
+		return strconv.FormatInt(int64(p/One), 10)
+	}
+	return strings.TrimRight(fmt.Sprintf("%d.%06d", p/One, p%One), "0")
+}
+
+// Decimals returns the decimal text with at least n of six decimals.
+func (p Price) Decimals(n int) string {
+	s := fmt.Sprintf("%d.%06d", p/One, p%One)
+	for i := 0; i < 6-n && strings.HasSuffix(s, "0"); i++ {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// Top is the best bid and ask of one side. A bid of 0 and an ask of One mean that there are no orders.
+type Top struct{ Bid, Ask Price }
+
+// opposite returns the top of the other side.
+func (t Top) opposite() Top { return Top{One - t.Ask, One - t.Bid} }
+
+// TopAround returns the best bid and ask around a price: one cent apart, and a tenth of a cent within five cents of 0 and One.
+func TopAround(p Price) Top {
+	half := Price(5_000)
+	if p < 50_000 || p > One-50_000 {
+		half = 500
+	}
+	return Top{max(p-half, 0), min(p+half, One)}
+}

@@ -1,0 +1,128 @@
+package world
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed stories.json
+var storiesJSON []byte
+
+// library is the content of stories.json.
+type library struct {
+	Lifetimes map[string][]int64 // seconds, by the lifetime of a kind
+	Kinds     []*kind
+	Words     map[string][]string // invented names, by the word in braces that draws from them
+}
+
+var stories = readLibrary()
+
+func readLibrary() (l library) {
+	if err := json.Unmarshal(storiesJSON, &l); err != nil {
+		panic(err) // the file is part of the program
+	}
+	return l
+}
+
+// kind is a sort of event. Its texts contain words in braces: the name of a list of words (a digit draws another one), year,
+// month, day, number, or name, the candidate or step of the market.
+type kind struct {
+	Weight int
+	// Form is how the markets depend on each other: single (one market), race (one for each of Names, of which one ends YES),
+	// ladder (one for each step), match (the winner of a game, then totals) or upDown (whether a price rises within an hour).
+	Form            string
+	Tags            []string
+	Lifetime        string
+	Least, Most     int    // markets
+	Names           string // list of the candidates of a race
+	Step            string // text of a ladder's steps with one number, which starts at up to Low and rises by Rise
+	Low, Rise       int
+	Title, Question string // of the event, and of each market
+}
+
+// story is the text of an event and of its markets.
+type story struct {
+	event       Event
+	tags        []Tag
+	description string
+	markets     []chapter
+}
+
+// chapter is one market of an event.
+type chapter struct {
+	question, candidate, slug string
+	labels                    []string
+	outcome                   Outcome
+	disputed                  bool
+	volume, pace              float64
+	course                    *course
+}
+
+var yesNo = []string{"Yes", "No"}
+
+const rules = "This market resolves to Yes if the event named in the question takes place before the end date, otherwise to " +
+	"No.\n\nThe resolution source is the public record of the body concerned; a consensus of credible reporting may be used as well."
+
+var braces = regexp.MustCompile(`\{[a-z]+2?\}`)
+
+// write returns the story of an event of a kind that ends at a time.
+func (k *kind) write(d *dice, size int, end time.Time) *story {
+	drawn := map[string]string{
+		"{year}": end.Format("2006"), "{month}": end.Format("January 2006"), "{day}": end.Format("January 2, 2006"),
+		"{number}": strconv.Itoa(d.between(3, 12)),
+	}
+	fill := func(text string) string {
+		return braces.ReplaceAllStringFunc(text, func(word string) string {
+			if _, known := drawn[word]; !known && word != "{name}" {
+				name := strings.TrimRight(strings.Trim(word, "{}"), "2")
+				two := d.some(stories.Words[name], 2)
+				drawn["{"+name+"}"], drawn["{"+name+"2}"] = two[0], two[1]
+			}
+			return drawn[word]
+		})
+	}
+	s := &story{event: Event{Title: fill(k.Title), Exclusive: k.Form == "race"}, description: rules}
+	for _, label := range k.Tags {
+		s.tags = append(s.tags, NewTag(label))
+	}
+	var names []string
+	switch k.Form {
+	case "race":
+		names = d.some(stories.Words[k.Names], size)
+	case "ladder":
+		for low := d.between(k.Low/2, k.Low); len(names) < size; low += k.Rise {
+			names = append(names, fmt.Sprintf(k.Step, low))
+		}
+	case "match":
+		s.writeMatch(d, drawn["{"+k.Names+"}"], drawn["{"+k.Names+"2}"], size)
+	case "single":
+		names = []string{""}
+	case "upDown":
+		question := fill(k.Question) + end.Format("January 2, ") + end.Add(-time.Hour).Format("15:04-") + end.Format("15:04 UTC")
+		s.markets = []chapter{{question: question, labels: []string{"Up", "Down"}}}
+	}
+	for _, name := range names {
+		drawn["{name}"] = name
+		s.markets = append(s.markets, chapter{question: fill(k.Question), candidate: name, labels: yesNo})
+	}
+	if k.Title == "" {
+		s.event.Title = s.markets[0].question
+	}
+	return s
+}
+
+// writeMatch adds the market of the winner of a game, then markets of totals.
+func (s *story) writeMatch(d *dice, home, away string, size int) {
+	s.markets = append(s.markets, chapter{question: s.event.Title, candidate: "Match Winner", labels: []string{home, away}})
+	for i := 1; i < size; i++ {
+		line := fmt.Sprintf("O/U %d.5", d.between(1, 3)+i)
+		s.markets = append(s.markets, chapter{
+			question: home + " vs. " + away + ": " + line, candidate: line, labels: []string{"Over", "Under"},
+		})
+	}
+}
