@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // CORS is the class of a route for browsers of other origins.
@@ -63,7 +62,7 @@ func (p *path) cors(method string) CORS {
 	if p.proto {
 		return Protocol
 	}
-	if method == http.MethodOptions || teeth.Bites("H1") {
+	if method == http.MethodOptions {
 		return p.class[http.MethodGet]
 	}
 	return None

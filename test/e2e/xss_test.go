@@ -18,11 +18,11 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"golang.org/x/oauth2"
 
-	"github.com/signalcast/signalcast/test/hostile"
+	hostile "github.com/signalcast/signalcast/test/system/browser"
 )
 
 // canaries are texts that call the canary where they are taken for more than text.
-var canaries = hostile.Texts
+var canaries = hostile.HostileTexts
 
 // TestCanaryCanFire: the alarm works, for the canary and for the policy alike.
 func TestCanaryCanFire(t *testing.T) {

@@ -1,3 +1,3 @@
-// Package browser drives one headless Chromium and hears what it complains of: a canary
-// that was called, a policy that was broken, a script that failed.
+// Package browser drives a headless Chromium and records what its pages violate: calls of the function canary, violations of
+// the content security policy, exceptions and dialogs.
 package browser

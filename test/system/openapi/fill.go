@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/signalcast/signalcast/test/system/stack"
@@ -54,4 +55,18 @@ func (o *Operation) Fill(values map[string]string) string {
 		}
 		return NoID
 	})
+}
+
+// Find returns the operation that serves a path with values for its parameters, such as /api/signals/ID/events?limit=1.
+func (d *Document) Find(t testing.TB, host, method, path string) *Operation {
+	t.Helper()
+	path, _, _ = strings.Cut(path, "?")
+	for _, o := range d.Operations {
+		pattern := "^" + pathParameter.ReplaceAllString(o.Path, `[^/]+`) + "$"
+		if o.Host == host && o.Method == method && regexp.MustCompile(pattern).MatchString(path) {
+			return o
+		}
+	}
+	t.Fatalf("the OpenAPI document has no %s %s%s", method, host, path)
+	return nil
 }

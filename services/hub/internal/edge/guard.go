@@ -98,14 +98,10 @@ func (s *server) credentials(c echo.Context, r route) caller.Request {
 	if r.resource != "" {
 		out.Resource = r.resource
 	}
-	if teeth.Bites("H3") && r.cors == web.Protocol {
-		r.who |= caller.TakeSession
-		out.Take = r.who
-	}
 	if r.who.Has(caller.TakeSession) {
 		out.UID, out.Sig, out.Bind = cookie(req, cookieUID), cookie(req, cookieSig), cookie(req, cookieBind)
 		out.Unsafe = req.Method != http.MethodGet && req.Method != http.MethodHead
-		out.SameOrigin = web.SameOrigin(req, s.origin) || teeth.Bites("H2")
+		out.SameOrigin = web.SameOrigin(req, s.origin)
 	}
 	if r.who.Has(caller.TakeAdmin) {
 		out.AdminSecret = req.Header["X-Admin-Secret"]

@@ -13,5 +13,5 @@ func All() []frame.Row {
 		b1, b2, b3,
 	}, rest, credentials, signed, secrets, lives, crowded, following,
 		[]frame.Row{b4}, // when the edges of the many that the first ones planted have been worked out
-		copied, shown, supply)
+		copied, supply)
 }

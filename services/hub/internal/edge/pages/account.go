@@ -7,7 +7,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
@@ -42,7 +41,7 @@ func (s *site) visit(c echo.Context) visit {
 func (s *site) headed(c echo.Context) {
 	h := c.Response().Header()
 	h.Add("Vary", "Cookie")
-	if v := s.visit(c); (v.handle != "" || v.err != nil) && !teeth.Bites("H6") {
+	if v := s.visit(c); v.handle != "" || v.err != nil {
 		h.Set("Cache-Control", "private, no-store")
 	}
 }

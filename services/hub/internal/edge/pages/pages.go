@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"html"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -18,7 +17,6 @@ import (
 	"github.com/signalcast/signalcast/docs/guide"
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/page"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/claim"
@@ -222,10 +220,6 @@ func (s *site) dressed(h echo.HandlerFunc) echo.HandlerFunc {
 		header := c.Response().Header()
 		header.Set("Content-Security-Policy", policy)
 		header.Set("X-Frame-Options", "DENY")
-		if teeth.Bites("H7") {
-			header.Set("Content-Security-Policy", strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors *", 1))
-			header.Del("X-Frame-Options")
-		}
 		header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
 		header.Add("Vary", "Accept")
 		err := h(c)
@@ -263,9 +257,6 @@ func (s *site) frame(c echo.Context, title, description, path string) frame {
 	}
 	if path != "" {
 		f.URL = s.HubURL + path
-		if teeth.Bites("H5") {
-			f.URL = "https://" + c.Request().Host + path
-		}
 	}
 	return f
 }
@@ -311,9 +302,6 @@ func (s *site) render(c echo.Context, status int, name string, data any) error {
 	var b bytes.Buffer
 	if err := s.templates[name].ExecuteTemplate(&b, name+".html", data); err != nil {
 		return fmt.Errorf("render %s: %w", name, err)
-	}
-	if teeth.Bites("H4") {
-		return c.HTML(status, html.UnescapeString(b.String()))
 	}
 	return c.HTMLBlob(status, b.Bytes())
 }

@@ -1,8 +1,7 @@
-package hostile
+package browser
 
-// Texts are words that call the canary where they are taken for markup, attributes,
-// addresses, style or script.
-var Texts = []string{
+// HostileTexts call the function canary if a page interprets them as markup, attributes, addresses, style or script.
+var HostileTexts = []string{
 	`<script>canary(1)</script>`, `<SCRIPT SRC=data:,canary(1)></SCRIPT>`, `<script/x>canary(1)</script>`, `<scr<script>ipt>canary(1)</scr</script>ipt>`,
 	`</title><script>canary(1)</script>`, `</textarea><script>canary(1)</script>`, `</style><script>canary(1)</script>`, `</noscript><img src=x onerror=canary(1)>`,
 	`--><script>canary(1)</script><!--`, `]]><script>canary(1)</script>`, `<img src=x onerror=canary(1)>`, `<img src=x onerror="canary(1)">`,

@@ -1,2 +1,0 @@
-// Package hostile holds what people may write who mean harm to those who read it.
-package hostile

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// credential is what a request shows, with the scheme of the OpenAPI document that accepts it.
+type credential struct {
+	name, scheme string
+	set          stack.Set
+}
+
+func credentials(t *testing.T, s *stack.Stack) []credential {
+	t.Helper()
+	o := s.NewOwner(t)
+	readKey, _ := o.Mint(t, stack.JSON{"label": "read", "permissions": []string{"read"}})
+	basic := func(r *http.Request) { r.SetBasicAuth(o.App.ID, o.App.Secret) }
+	cron := func(r *http.Request) {
+		q := r.URL.Query()
+		q.Set("secret", s.CronSecret)
+		r.URL.RawQuery = q.Encode()
+	}
+	ownPage := func(r *http.Request) {
+		developerCookie(o.Login)(r)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	return []credential{
+		{"no credential", "", func(*http.Request) {}},
+		{"session", "sessionId", o.Browser},
+		{"identity token", "identityToken", stack.Bearer(o.Login)},
+		{"developer cookie", "developerToken", ownPage},
+		{"key", "operatorKey", stack.Bearer(o.Key)},
+		{"key that may only read", "operatorKey", stack.Bearer(readKey)},
+		{"token of an application", "appToken", stack.Bearer(o.Tokens.Access)},
+		{"credentials of an application", "appCredentials", basic},
+		{"administrators' secret", "adminSecret", s.Admin()},
+		{"wrong administrators' secret", "", stack.Header("x-admin-secret", "wrong")},
+		{"cron secret", "cronSecret", cron},
+		{"unknown key", "", stack.Bearer("dk_" + strings.Repeat("A", 43))},
+		{"expired session", "", stack.Header("Cookie", "db_uid=x.1.0; db_sig=y")},
+	}
+}
+
+// A shared cache must not store what was answered to one person, a refusal of a credential, or a failure.
+func TestPrivateAnswersAreNotCached(t *testing.T) {
+	s, doc, crowd := webStack(t), openapi.ForTest(t), stack.NewCrowd(100)
+	existing := map[string]string{"marketId": s.NewNativeMarket(t, 5000, nil), "handle": s.NewOperator(t).Handle}
+	var private, public atomic.Int64
+	all := credentials(t, s)
+	t.Parallel()
+	operation := func(o *openapi.Operation, n int) {
+		for i, c := range all {
+			sets := []stack.Set{c.set, stack.Header("Accept", "application/json")}
+			if o.Form() {
+				sets = append(sets, stack.Form(url.Values{"x": {"x"}}))
+			} else if o.Body() != nil && !o.Takes("cronSecret") {
+				sets = append(sets, stack.Body("{}"))
+			}
+			path := o.Fill(existing)
+			if o.Path == "/api/admin/daily-digest" {
+				path += "?dry=1"
+			}
+			a := crowd.Do(t, o.Method, s.Base(o.Host, n+i)+path, sets...)
+			if !isPrivate(o, c, a.Status) {
+				public.Add(1)
+				continue
+			}
+			private.Add(1)
+			if value := a.Header.Get("Cache-Control"); mayBeShared(value) {
+				t.Errorf("%s with %s: %d with Cache-Control %q; want no-store or private", o.Name(), c.name, a.Status, value)
+			}
+		}
+	}
+	var signOuts []*openapi.Operation
+	stack.Each(len(doc.Operations), 3, func(i int) {
+		if o := doc.Operations[i]; !o.Streams() && !signsOut(o) {
+			operation(o, i)
+		}
+	})
+	for _, o := range doc.Operations {
+		if signsOut(o) {
+			signOuts = append(signOuts, o)
+		}
+	}
+	for i, o := range signOuts {
+		operation(o, i)
+	}
+	if private.Load() <= 100 || public.Load() <= 10 {
+		t.Errorf("%d private and %d public answers; want more than 100 and 10", private.Load(), public.Load())
+	}
+}
+
+func signsOut(o *openapi.Operation) bool {
+	return o.Path == "/api/auth/privy" && o.Method == http.MethodDelete || o.Path == "/sign-out"
+}
+
+// isPrivate reports whether an answer is for the sender of the request alone.
+func isPrivate(o *openapi.Operation, c credential, status int) bool {
+	switch {
+	case o.Gone():
+		return false
+	case o.Method != http.MethodGet, status >= 500:
+		return true
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests:
+		return true
+	case status >= 400:
+		return false
+	}
+	return !o.Public() || c.scheme != "" && o.Takes(c.scheme)
+}
+
+func mayBeShared(cacheControl string) bool {
+	return strings.Contains(cacheControl, "public") || strings.Contains(cacheControl, "s-maxage") ||
+		!strings.Contains(cacheControl, "no-store") && !strings.Contains(cacheControl, "private")
+}
+
+// Failures, and answers without all their parts, are not cached while the database does not answer.
+func TestDegradedAnswersAreNotCached(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it hangs the database")
+	}
+	s, doc, crowd := stack.Exclusive(t, stack.Hubs(2)), openapi.ForTest(t), stack.NewCrowd(100)
+	values := map[string]string{"marketId": s.NewNativeMarket(t, 5000, nil), "handle": s.NewOperator(t).Handle}
+	resume := s.Hang(t, "postgres")
+	defer resume()
+	var degraded atomic.Int64
+	stack.Each(len(doc.Operations), 3, func(i int) {
+		o := doc.Operations[i]
+		if o.Method != http.MethodGet || !o.Public() || o.Streams() || o.Health() {
+			return
+		}
+		a := crowd.Do(t, o.Method, s.Base(o.Host, i)+o.Fill(values), stack.Header("Accept", "application/json"))
+		if a.Status < 500 && a.Header.Get("X-Degraded") == "" {
+			return
+		}
+		degraded.Add(1)
+		if value := a.Header.Get("Cache-Control"); mayBeShared(value) {
+			t.Errorf("%s without the database: %d, X-Degraded %q, Cache-Control %q; want no-store or private",
+				o.Name(), a.Status, a.Header.Get("X-Degraded"), value)
+		}
+	})
+	if degraded.Load() == 0 {
+		t.Error("no answer was degraded while the database did not answer")
+	}
+}

@@ -1,0 +1,160 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// openReads are the prefixes of the hub's reads that pages of any site may send.
+var openReads = []string{
+	"/api/polymarket/", "/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/", "/api/c/", "/api/fashion/signals",
+	"/api/network/", "/api/situations", "/api/operator/{handle}/record", "/api/operator/{handle}/skill", "/api/channel",
+	"/.well-known/",
+}
+
+const (
+	closed   = ""
+	readable = "GET, OPTIONS"
+	protocol = "GET, POST, DELETE, OPTIONS"
+)
+
+func inProtocol(path string) bool {
+	return path == stack.ProtocolPath || strings.HasPrefix(path, stack.ProtocolPath+"/")
+}
+
+// allowedMethods returns what Access-Control-Allow-Methods must be for a method of a path: closed, readable or protocol.
+func allowedMethods(doc *openapi.Document, host, path, method string) string {
+	if host == "hub" && inProtocol(path) {
+		return protocol
+	}
+	public := slices.ContainsFunc(doc.Operations, func(o *openapi.Operation) bool {
+		return o.Host == host && o.Path == path && o.Method == http.MethodGet && o.Public()
+	})
+	listed := host != "hub" || slices.ContainsFunc(openReads, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+	if public && listed && (method == http.MethodGet || method == http.MethodOptions) {
+		return readable
+	}
+	return closed
+}
+
+// corsHeaders are the headers by which a browser decides what a page of another site may do.
+type corsHeaders struct {
+	Origins                       []string
+	Methods, Headers, Credentials string
+	MaxAge                        string // of a preflight
+	ExposesErrors                 bool   // headers that a client needs after a refusal
+}
+
+func corsHeadersOf(a stack.Answer, method string) corsHeaders {
+	get := func(name string) string { return a.Header.Get("Access-Control-" + name) }
+	out := corsHeaders{
+		Origins: a.Header.Values("Access-Control-Allow-Origin"), Methods: get("Allow-Methods"), Headers: get("Allow-Headers"),
+		Credentials:   get("Allow-Credentials"),
+		ExposesErrors: strings.Contains(get("Expose-Headers"), "Retry-After, WWW-Authenticate, X-Degraded"),
+	}
+	if method == http.MethodOptions {
+		out.MaxAge = get("Max-Age")
+	}
+	return out
+}
+
+func wantedHeaders(allowed, method string) corsHeaders {
+	if allowed == closed {
+		return corsHeaders{}
+	}
+	out := corsHeaders{Origins: []string{"*"}, Methods: allowed, ExposesErrors: true}
+	if allowed == protocol {
+		out.Headers = "authorization, content-type, idempotency-key"
+	}
+	if method == http.MethodOptions {
+		out.MaxAge = "86400"
+	}
+	return out
+}
+
+// fromOrigin makes a request look like one of a page of an origin; "" is no page.
+func fromOrigin(origin, method string) stack.Set {
+	return func(r *http.Request) {
+		r.Header.Set("Accept", "application/json")
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		if method == http.MethodOptions {
+			r.Header.Set("Access-Control-Request-Method", http.MethodPost)
+			r.Header.Set("Access-Control-Request-Headers", "authorization, x-admin-secret")
+		}
+	}
+}
+
+// Pages of other sites may send the listed reads and the requests of the protocol, and nothing else.
+func TestCrossOriginAccess(t *testing.T) {
+	t.Parallel()
+	s, doc, crowd := webStack(t), openapi.ForTest(t), stack.NewCrowd(100)
+	values := map[string]string{"marketId": s.NewNativeMarket(t, 5000, nil), "handle": s.NewOperator(t).Handle}
+	samePath := func(a, b *openapi.Operation) bool { return a.Host == b.Host && a.Path == b.Path }
+	paths := slices.CompactFunc(slices.Clone(doc.Operations), samePath)
+	stack.Each(len(paths), 3, func(i int) {
+		o := paths[i]
+		if o.Streams() {
+			return
+		}
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodOptions} {
+			want := wantedHeaders(allowedMethods(doc, o.Host, o.Path, method), method)
+			for _, origin := range []string{"", s.Hub, "https://evil.example", "null"} {
+				a := crowd.Retry(t, method, s.Base(o.Host, i)+o.Fill(values), fromOrigin(origin, method))
+				if diff := cmp.Diff(want, corsHeadersOf(a, method)); diff != "" {
+					t.Errorf("%s %s%s from origin %q: status %d, headers (-want +got):\n%s", method, o.Host, o.Path, origin, a.Status, diff)
+				}
+			}
+		}
+	})
+}
+
+// The OpenAPI document marks the same operations as open as the list of the protocol.
+func TestOpenOperationsAreDescribed(t *testing.T) {
+	t.Parallel()
+	doc := openapi.ForTest(t)
+	for _, o := range doc.Operations {
+		want := allowedMethods(doc, o.Host, o.Path, o.Method) != closed
+		if !o.Streams() && !o.Health() && o.Open() != want {
+			t.Errorf("%s: x-signalcast-cors-open is %v, want %v", o.Name(), o.Open(), want)
+		}
+	}
+}
+
+// A path that only looks like an open one gives no access to a write.
+func TestPathTricksGiveNoCrossOriginAccess(t *testing.T) {
+	t.Parallel()
+	s := webStack(t)
+	session, market, crowd := s.NewOperator(t).Session(t), s.NewNativeMarket(t, 5000, nil), stack.NewCrowd(10)
+	for i, path := range []string{
+		"/api/network/../predictions", "/api/network/..%2fpredictions", "/api/network/%2e%2e/predictions",
+		"/api/network/.%2e/predictions",
+		"/api/network/../../api/predictions", "/api/embed/../predictions", "/api/c/../predictions", "/api/card/..;/predictions",
+		"//api/predictions", "/api//predictions", "/api/protocol/v1/../../predictions", "/api/protocol/v1/%2e%2e/%2e%2e/predictions",
+		"/api/predictions/", "/api/predictions/.", "/api/predictions/../network/", "/API/NETWORK/../predictions", "/api/networks",
+		"/api/embedded", "/api/cards", "/api/broadcasts", "/api/situation", "/api/polymarketx/featured", "/api/fashion/signalsx",
+		"/api/oracle/featuredx", "/api/protocol/v1x/me", "/api/protocol/v10/me", "/api/m/1/../../network/crowd",
+		"/api/network%2f..%2fpredictions", "/api/network/%00/../predictions", "/api/user/follow/../../network/crowd",
+	} {
+		for _, method := range []string{http.MethodPost, http.MethodDelete, http.MethodOptions} {
+			sets := []stack.Set{session, withoutFetchMetadata, fromOrigin("https://evil.example", method)}
+			if method == http.MethodPost {
+				sets = append(sets, stack.Body(stack.Call(market, "YES", 5000)))
+			}
+			a := crowd.Do(t, method, s.HubAt(i)+path, sets...)
+			got, preflight := corsHeadersOf(a, method), method == http.MethodOptions
+			open := len(got.Origins) > 0 && !strings.HasPrefix(path, "/api/protocol/") && !preflight
+			if open || got.Credentials != "" || a.Status < 300 && !preflight {
+				t.Errorf("%s %s from another site: %d, headers %+v; want a refusal without access", method, path, a.Status, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// cookieWrite is a write for which cookies are a sufficient credential.
+type cookieWrite struct {
+	name, method, path string
+	body               stack.JSON
+	form               url.Values
+	cookies            stack.Set
+}
+
+// send sends the write to a hub with the headers of forge in place of those of the hub's own pages.
+func (w cookieWrite) send(t *testing.T, c *stack.Crowd, hub string, forge stack.Set) stack.Answer {
+	sets := []stack.Set{w.cookies, withoutFetchMetadata}
+	switch {
+	case w.form != nil:
+		sets = append(sets, stack.Form(w.form))
+	case w.body != nil:
+		sets = append(sets, stack.Body(w.body))
+	}
+	return c.Do(t, w.method, hub+w.path, append(sets, forge)...)
+}
+
+// developerCookie is the cookie of the developer page.
+func developerCookie(token string) stack.Set {
+	return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "db_dev", Value: token}) }
+}
+
+// cookieWrites returns a write for each route that accepts cookies. The last ones sign out.
+func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
+	t.Helper()
+	fresh, stranger := s.NewNativeMarket(t, 5000, nil), s.NewOperator(t)
+	consent := o.App.ConsentPage(t, o.App.AuthorizeRequest("profile:read"), o.Browser).Require(http.StatusOK).ConsentRequest()
+	grant := o.App.Grant(t, o.Browser, "profile:read signal:create").Grant
+	session, developer := o.Browser, developerCookie(o.Login)
+	withIdentity := func(r *http.Request) {
+		session(r)
+		r.Header.Set("Privy-Id-Token", o.IdentityToken)
+	}
+	call, video := stack.Call(fresh, "YES", 5000), stack.JSON{"url": "https://video.example/not-mine.m3u8"}
+	approval := url.Values{"request": {consent}, "decision": {"approve"}}
+	newKey, secondKey := url.Values{"label": {"x"}, "permission": {"read"}}, url.Values{"id": {o.SecondKeyID}}
+	overlay, lanes := stack.JSON{"marketId": o.Market, "name": "not mine"}, stack.JSON{"lanes": []string{"science"}}
+	return []cookieWrite{
+		{name: "call", method: "POST", path: "/api/predictions", cookies: session, body: call},
+		{name: "event", method: "POST", path: "/api/signals/" + o.Call + "/events", cookies: session, body: stack.JSON{"type": "reaffirm"}},
+		{name: "stream", method: "POST", path: "/api/m/" + fresh + "/streams", cookies: session, body: video},
+		{name: "end of a stream", method: "DELETE", path: "/api/m/" + o.Market + "/streams", cookies: session},
+		{name: "overlay", method: "POST", path: "/api/streamer/signal", cookies: session, body: overlay},
+		{name: "end of an overlay", method: "DELETE", path: "/api/streamer/signal", cookies: session},
+		{name: "registration", method: "POST", path: "/api/streamer/register", cookies: session, body: lanes},
+		{name: "heartbeat", method: "POST", path: "/api/streamer/heartbeat", cookies: session, body: stack.JSON{"state": "offline"}},
+		{name: "follow", method: "POST", path: "/api/user/follow", cookies: session, body: stack.JSON{"handle": stranger.Handle}},
+		{name: "end of a follow", method: "DELETE", path: "/api/user/follow?handle=" + o.Friend.Handle, cookies: session},
+		{name: "end of a claim", method: "DELETE", path: "/api/identity/claim", cookies: session},
+		{name: "claim", method: "POST", path: "/api/identity/claim", cookies: withIdentity, body: stack.JSON{"address": o.Wallet}},
+		{name: "end of a grant", method: "DELETE", path: "/api/user/grants/" + o.Tokens.Grant, cookies: session},
+		{name: "end of a signer", method: "DELETE", path: "/api/user/signers/" + o.Signer.PublicKey, cookies: session},
+		{name: "page of applications", method: "POST", path: "/apps/revoke", cookies: session, form: url.Values{"grant": {grant}}},
+		{name: "consent page", method: "POST", path: "/protocol/authorize", cookies: session, form: approval},
+		{name: "developer page, key", method: "POST", path: "/dev/keys", cookies: developer, form: newKey},
+		{name: "developer page, end of a key", method: "POST", path: "/dev/keys/revoke", cookies: developer, form: secondKey},
+		{name: "profile page", method: "POST", path: "/profile", cookies: session, form: url.Values{"displayName": {"Not mine"}}},
+		{name: "follow button", method: "POST", path: "/u/" + stranger.Handle + "/follow", cookies: session, form: url.Values{}},
+		{name: "page of sign-out", method: "POST", path: "/sign-out", cookies: developer, form: url.Values{}},
+		{name: "sign-out", method: "DELETE", path: "/api/auth/privy", cookies: session},
+	}
+}
+
+// forgery is a way in which a page of another site sends a request.
+type forgery struct {
+	name     string
+	set      stack.Set
+	jsonOnly bool // it is refused for the content type of its body
+	mayRead  bool // it is a read that claims to be a write, which may be answered as a read
+}
+
+func forgeries(hub string) []forgery {
+	from := func(origin, site string) stack.Set {
+		return func(r *http.Request) {
+			if origin != "" {
+				r.Header["Origin"] = strings.Split(origin, " ")
+			}
+			if site != "" {
+				r.Header.Set("Sec-Fetch-Site", site)
+			}
+		}
+	}
+	typed := func(contentType, site string) stack.Set {
+		return func(r *http.Request) {
+			r.Header.Set("Content-Type", contentType)
+			r.Header.Set("Sec-Fetch-Site", site)
+			if site == "same-origin" {
+				r.Header.Set("Origin", hub)
+			}
+		}
+	}
+	override := func(method string) stack.Set {
+		return func(r *http.Request) {
+			for _, name := range []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"} {
+				r.Header.Set(name, r.Method)
+			}
+			q := r.URL.Query()
+			q.Set("_method", r.Method)
+			r.URL.RawQuery, r.Method = q.Encode(), method
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+		}
+	}
+	host := strings.TrimPrefix(hub, "http://")
+	rebound := func(r *http.Request) {
+		r.Host = "evil.example"
+		r.Header.Set("Origin", "http://evil.example")
+		r.Header.Set("X-Forwarded-Host", host)
+	}
+	return []forgery{
+		{name: "another site", set: from("https://evil.example", "cross-site")},
+		{name: "another site, older browser", set: from("https://evil.example", "")},
+		{name: "opaque origin", set: from("null", "cross-site")},
+		{name: "opaque origin, older browser", set: from("null", "")},
+		{name: "subdomain", set: from("https://www."+host, "same-site")},
+		{name: "no origin", set: from("", "")},
+		{name: "another site without origin", set: from("", "cross-site")},
+		{name: "address bar", set: from("", "none")},
+		{name: "origin with the hub as prefix", set: from(hub+".evil.example", "cross-site")},
+		{name: "origin with the hub as suffix", set: from("https://evil.example#"+hub, "cross-site")},
+		{name: "hub with another scheme", set: from("https://"+host, "cross-site")},
+		{name: "hub with another port", set: from("http://127.0.0.1:1", "same-site")},
+		{name: "hub without port", set: from("http://127.0.0.1", "same-site")},
+		{name: "two origins", set: from(hub+" https://evil.example", "")},
+		{name: "another site that claims to be the same", set: from("https://evil.example", "same-origin")},
+		{name: "referrer only", set: stack.Header("Referer", hub+"/apps")},
+		{name: "rebound host name", set: rebound},
+		{name: "plain text", set: typed("text/plain", "cross-site")},
+		{name: "form", set: typed("application/x-www-form-urlencoded", "cross-site")},
+		{name: "multipart form", set: typed("multipart/form-data; boundary=x", "cross-site")},
+		{name: "method override of POST", set: override(http.MethodPost), mayRead: true},
+		{name: "method override of GET", set: override(http.MethodGet), mayRead: true},
+		{name: "own page, plain text", set: typed("text/plain", "same-origin"), jsonOnly: true},
+		{name: "own page, form", set: typed("application/x-www-form-urlencoded", "same-origin"), jsonOnly: true},
+	}
+}
+
+// A page of another site cannot write with the cookies of a visitor.
+func TestCrossSiteWritesAreRefused(t *testing.T) {
+	s := webStack(t)
+	owner, crowd := s.NewOwner(t), stack.NewCrowd(50)
+	writes := cookieWrites(t, s, owner)
+	t.Parallel()
+	before := owner.Holdings(t)
+	for i, w := range writes {
+		for k, f := range forgeries(s.Hub) {
+			if f.jsonOnly && w.body == nil {
+				continue
+			}
+			a := w.send(t, crowd, s.HubAt(i+k), f.set)
+			refused := a.Status >= 400 && a.Status < 500 && a.Status != http.StatusTooManyRequests
+			refused = refused || f.mayRead && a.Status == http.StatusOK
+			if n := len(a.Cookies()); !refused || n > 0 {
+				t.Errorf("%s, %s: %d, %d cookies; want a refusal without cookies\n%.200s", w.name, f.name, a.Status, n, a.Body)
+			}
+		}
+	}
+	if after := owner.Holdings(t); after != before {
+		t.Errorf("the refused requests have changed what the visitor owns, from\n%s\nto\n%s", before, after)
+	}
+	for i, w := range writes {
+		if a := w.send(t, crowd, s.HubAt(i), stack.Header("Origin", s.Hub)); a.Status >= 400 {
+			t.Errorf("%s from a page of the hub: %d, want success\n%.200s", w.name, a.Status, a.Body)
+		}
+	}
+}
+
+// A page of another site cannot sign a visitor in with a token of its own.
+func TestSignInOfAnotherSiteIsRefused(t *testing.T) {
+	t.Parallel()
+	s := webStack(t)
+	attacker := s.NewOperator(t).Login
+	cookies := stack.Header("Cookie", "db_dev_state=ours; db_dev_next="+attacker)
+	for _, state := range []string{"", "theirs"} {
+		if a := stack.Get(t, s.Hub+"/dev/session?state="+state, cookies).Require(http.StatusForbidden); len(a.Cookies()) > 0 {
+			t.Errorf("a sign-in with state %q sets cookies", state)
+		}
+	}
+	stack.Post(t, s.Hub+"/dev/session", stack.Form(url.Values{"token": {attacker}})).Require(http.StatusForbidden)
+}
