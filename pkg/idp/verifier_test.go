@@ -346,6 +346,22 @@ func TestAHungProviderHoldsNobodyForLong(t *testing.T) {
 	}
 }
 
+// The keys of a provider are not read from where a redirect leads.
+func TestRedirectedKeysAreNotRead(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	redirects := httptest.NewServer(http.RedirectHandler(i.url+"/jwks.json", http.StatusFound))
+	defer redirects.Close()
+	provider := i.provider("main")
+	provider.JWKSURL = redirects.URL
+	v := idp.NewVerifier(idp.Config{Providers: []idp.Provider{provider}}, newClock().now)
+	_, err := v.Verify(t.Context(), i.sign(t, "key-1", good()))
+	wantFault(t, "redirected keys", err, idp.ErrUnavailable)
+	if n := i.fetched(); n != 0 {
+		t.Errorf("the redirect was followed %d times; want 0", n)
+	}
+}
+
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Provider names where a market lives.
@@ -59,9 +58,6 @@ type MarketID string
 // ParseMarketID accepts the five forms and nothing else.
 // Fault: ErrMarketID (a read answers not_found instead).
 func ParseMarketID(s string) (MarketID, error) {
-	if teeth.Bites("I8") {
-		s = strings.TrimLeft(s, "0")
-	}
 	if len(s) == 0 || len(s) > maxMarketID {
 		return "", ErrMarketID
 	}

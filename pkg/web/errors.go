@@ -13,7 +13,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Faults of the edge itself.
@@ -160,9 +159,6 @@ func writeFault(b *bytes.Buffer, f *fault.Fault) {
 			b.WriteByte(':')
 			writeValue(b, f.Extra[name])
 		}
-	}
-	if teeth.Bites("I6") {
-		b.WriteString(`,"trace":"edge"`)
 	}
 	b.WriteByte('}')
 }

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // maxDepth bounds nesting; the reader recurses once per level.
@@ -142,7 +141,7 @@ func (s *scanner) object() ([]span, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !seen.add(name) && !teeth.Bites("I1") {
+		if !seen.add(name) {
 			return nil, errDuplicate
 		}
 		if !s.take(':') {

@@ -2,13 +2,11 @@ package edge
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/resolution"
@@ -143,9 +141,6 @@ func (s *server) finalize(c echo.Context) error {
 	}
 	if err := o.Err(); err != nil {
 		return err
-	}
-	if teeth.Bites("I4") {
-		_, _ = http.Head(f.ProofURL)
 	}
 	if !f.MarketID.IsNative() {
 		return resolution.ErrNotNative

@@ -1,0 +1,8 @@
+Guarantee: I2
+Test: TestNoStatementsFromInput
+Package: ./test/system/input
+Fault: a trigger makes a statement of the text of a call
+
+CREATE FUNCTION api.note_text() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN EXECUTE ''SELECT length('''''' || coalesce(NEW.text_take, '''') || '''''')''; RETURN NEW; END';
+CREATE TRIGGER note_text BEFORE INSERT ON api.signals FOR EACH ROW EXECUTE FUNCTION api.note_text();

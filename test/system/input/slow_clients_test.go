@@ -1,0 +1,133 @@
+package input
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// The server closes connections on which a request or its answer does not advance; other requests are answered meanwhile.
+func TestSlowClientsAreDisconnected(t *testing.T) {
+	s := stack.Exclusive(t, stack.Hubs(2))
+	c := &slowClients{server: netip.MustParseAddrPort(strings.TrimPrefix(s.Hub, "http://")), from: netip.MustParsePrefix("127.250.0.0/16")}
+	t.Cleanup(c.close)
+	c.open(t, stack.Size(t, 200, 2000, 2000), stack.Size(t, 50, 500, 500), stack.Size(t, 50, 500, 500))
+	if n := c.established(t); n == 0 {
+		t.Fatal("the server has none of the slow connections; want most of them")
+	}
+	during := latencies(t, s)
+	// The server allows 2 s for a head, 4 s for a body and 5 s for writing an answer.
+	stack.Eventually(t, 20*time.Second, "the end of all slow connections", func() bool { return c.established(t) == 0 })
+	// Without an attack it is about 5 ms; the bound is for a loaded machine.
+	if during > 2*time.Second {
+		t.Errorf("the 99th percentile of other requests is %v during the attack; want at most 2 s", during)
+	}
+}
+
+// latencies sends reads at a rate of 50 per second and returns the 99th percentile of their latency.
+func latencies(t *testing.T, s *stack.Stack) time.Duration {
+	t.Helper()
+	crowd, times := stack.NewCrowd(50), &stack.Times{}
+	stack.Steady(t, 50, time.Duration(stack.Size(t, 1, 4, 4))*time.Second, func(i int) {
+		began, path := time.Now(), []string{"/api/signals/feed", "/api/operator/leaderboard"}[i%2]
+		if a := crowd.Do(t, http.MethodGet, s.Hub+path); a.Status != http.StatusOK {
+			t.Errorf("GET %s: %d, want 200\n%.200s", path, a.Status, a.Body)
+		}
+		times.Add(time.Since(began))
+	})
+	return times.Quantile(0.99)
+}
+
+// slowClients are connections to one server from a network that no other client uses.
+type slowClients struct {
+	server netip.AddrPort
+	from   netip.Prefix
+
+	mu    sync.Mutex
+	conns []net.Conn
+	wait  sync.WaitGroup
+}
+
+// open opens connections that send half of a head, bodies of one byte per second, and requests whose answers are not read.
+func (c *slowClients) open(t *testing.T, heads, bodies, deaf int) {
+	stack.Each(heads+bodies+deaf, 64, func(i int) {
+		dialer := net.Dialer{Timeout: 10 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 250, byte(i/200), byte(1+i%200))}}
+		conn, err := dialer.Dial("tcp", c.server.String())
+		if err != nil {
+			t.Errorf("open a slow connection: %v", err)
+			return
+		}
+		c.mu.Lock()
+		c.conns = append(c.conns, conn)
+		c.mu.Unlock()
+		switch {
+		case i < heads:
+			_, err = fmt.Fprintf(conn, "GET /api/signals/feed HTTP/1.1\r\nHost: %s\r\nX-Slow: ", c.server)
+		case i < heads+bodies:
+			_, err = fmt.Fprintf(conn, "POST /api/auth/privy HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n", c.server)
+			c.wait.Go(func() { writeUntilClosed(conn, " ", time.Second) })
+		default:
+			request := fmt.Sprintf("GET /openapi.json HTTP/1.1\r\nHost: %s\r\n\r\n", c.server)
+			c.wait.Go(func() { writeUntilClosed(conn, strings.Repeat(request, 16), 0) })
+		}
+		if err != nil {
+			t.Errorf("write to a slow connection: %v", err)
+		}
+	})
+}
+
+func writeUntilClosed(conn net.Conn, text string, pause time.Duration) {
+	for {
+		if _, err := conn.Write([]byte(text)); err != nil {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+func (c *slowClients) close() {
+	for _, conn := range c.conns {
+		_ = conn.Close()
+	}
+	c.wait.Wait()
+}
+
+// established returns how many of the connections the server has not closed, from the kernel's table of its end.
+func (c *slowClients) established(t *testing.T) (n int) {
+	t.Helper()
+	raw, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const established, closeWait = "01", "08"
+	for line := range strings.Lines(string(raw)) {
+		fields := strings.Fields(line)
+		if len(fields) < 4 || fields[3] != established && fields[3] != closeWait {
+			continue
+		}
+		if kernelAddress(fields[1]) == c.server && c.from.Contains(kernelAddress(fields[2]).Addr()) {
+			n++
+		}
+	}
+	return n
+}
+
+// kernelAddress parses an address of /proc/net/tcp: four bytes in little-endian order and the port, in hexadecimal.
+// The result is invalid for the heading of the table.
+func kernelAddress(text string) netip.AddrPort {
+	host, port, _ := strings.Cut(text, ":")
+	raw, err := hex.DecodeString(host + port)
+	if err != nil || len(raw) != 6 {
+		return netip.AddrPort{}
+	}
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{raw[3], raw[2], raw[1], raw[0]}), uint16(raw[4])<<8|uint16(raw[5]))
+}
