@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-
 )
 
 // CORS is the class of a route for browsers of other origins.
