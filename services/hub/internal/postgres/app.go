@@ -6,60 +6,59 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/moderation"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// Grants keeps apps, consents, grants and tokens. It implements the four ports of
-// package grant.
+// Grants stores apps, consents, grants and tokens. It implements the four ports of package grant.
 type Grants struct {
 	pool   *pgxpool.Pool
-	read   *pg.DB
+	read   *db.Queries
 	budget time.Duration // of a transaction
 }
 
-// NewGrants makes the store of delegated sign-in over an open pool. Every step may
-// take budget; 0 is a second for a write and pg.ReadBudget for a read.
+// NewGrants returns the store of delegated sign-in over an open pool. Every step may take budget; 0 is writeBudget for a
+// write and pg.ReadBudget for a read.
 func NewGrants(pool *pgxpool.Pool, budget time.Duration) *Grants {
 	if budget > 0 {
-		return &Grants{pool: pool, read: pg.Bound(pool, budget), budget: budget}
+		return &Grants{pool: pool, read: db.New(pg.Bound(pool, budget)), budget: budget}
 	}
-	return &Grants{pool: pool, read: pg.Bound(pool, pg.ReadBudget), budget: writeBudget}
+	return &Grants{pool: pool, read: db.New(pg.Bound(pool, pg.ReadBudget)), budget: writeBudget}
 }
 
-// wideBudget is how long a step may take that touches many rows: the end of an app
-// with all of its grants, a sweep.
+// wideBudget is how long a step may take that changes many rows: the end of an app with all of its grants, a sweep.
 const wideBudget = 10 * time.Second
 
-// inTx runs a business step in one transaction within the budget.
-func (g *Grants) inTx(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
-	return g.inTime(ctx, g.budget, do)
-}
-
-func (g *Grants) inTime(ctx context.Context, budget time.Duration, do func(ctx context.Context, tx pgx.Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
-	return pg.InTx(ctx, g.pool, func(tx pgx.Tx) error { return do(ctx, tx) })
+// inTx executes a business step in one transaction within the budget.
+func (g *Grants) inTx(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
+	return inTx(ctx, g.pool, g.budget, do)
 }
 
 // AddApp implements grant.Apps.
 func (g *Grants) AddApp(ctx context.Context, a grant.App, limit int) error {
-	return g.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, query("app_line"), a.OwnerID); err != nil {
-			return fmt.Errorf("line up for apps: %w", err)
+	return g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := q.LockAppsOfOwner(ctx, a.OwnerID); err != nil {
+			return fmt.Errorf("lock apps: %w", err)
 		}
-		var active int
-		if err := tx.QueryRow(ctx, query("app_count"), a.OwnerID).Scan(&active); err != nil {
+		active, err := q.CountApps(ctx, a.OwnerID)
+		if err != nil {
 			return fmt.Errorf("count apps: %w", err)
 		}
-		if active >= limit {
+		if active >= int64(limit) {
 			return grant.ErrAppLimit
 		}
-		_, err := tx.Exec(ctx, query("app_add"), a.ID, a.OwnerID, a.Kind, a.Name, a.RedirectURIs, a.Scopes.Words(), a.Homepage, a.LogoURL,
-			words(a.AllowedResources), hashBytes(a.Secret), hashBytes(a.OldSecret), maybeTime(a.OldSecretUntil), a.CreatedAt, maybeTime(a.DisabledAt))
+		err = q.InsertApp(ctx, db.InsertAppParams{
+			ID: a.ID, OwnerID: a.OwnerID, Kind: a.Kind, Name: a.Name, RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, Homepage: a.Homepage,
+			LogoURL: a.LogoURL, AllowedResources: words(a.AllowedResources), SecretHash: hashBytes(a.Secret),
+			OldSecretHash: hashBytes(a.OldSecret), OldSecretUntil: pg.Null(a.OldSecretUntil), CreatedAt: a.CreatedAt,
+			DisabledAt: pg.Null(a.DisabledAt),
+		})
 		if err != nil {
 			return fmt.Errorf("insert app: %w", err)
 		}
@@ -69,30 +68,24 @@ func (g *Grants) AddApp(ctx context.Context, a grant.App, limit int) error {
 
 // ListApps implements grant.Apps.
 func (g *Grants) ListApps(ctx context.Context, ownerID string) ([]grant.App, error) {
-	rows, err := g.read.Query(ctx, query("app_list"), ownerID)
+	rows, err := g.read.ListApps(ctx, ownerID)
 	if err != nil {
 		return nil, fmt.Errorf("list apps: %w", err)
 	}
-	apps, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a grant.App, err error) {
-		err = row.Scan(appFields(&a)...)
-		return a, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list apps: %w", err)
-	}
-	return apps, nil
+	return pg.Collect(rows, func(row db.ListAppsRow) grant.App { return app(row.App) }), nil
 }
 
 // FindApp implements grant.Apps.
 func (g *Grants) FindApp(ctx context.Context, id string) (*grant.App, error) {
-	return findApp(ctx, g.read, "app_find", id)
+	row, ok, err := found(g.read.GetApp(ctx, id))
+	return appOrNil(row.App, ok, err)
 }
 
 // ChangeApp implements grant.Apps.
 func (g *Grants) ChangeApp(ctx context.Context, ownerID, id string, change func(*grant.App) error) (grant.App, error) {
 	var changed grant.App
-	err := g.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		a, err := findApp(ctx, tx, "app_lock", maybeText(ownerID), id)
+	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		a, err := lockApp(ctx, q, ownerID, id)
 		if err != nil {
 			return err
 		}
@@ -103,8 +96,11 @@ func (g *Grants) ChangeApp(ctx context.Context, ownerID, id string, change func(
 			return err
 		}
 		changed = *a
-		_, err = tx.Exec(ctx, query("app_change"), a.ID, a.Name, a.RedirectURIs, a.Scopes.Words(), a.Homepage, a.LogoURL,
-			words(a.AllowedResources), hashBytes(a.Secret), hashBytes(a.OldSecret), maybeTime(a.OldSecretUntil), maybeTime(a.TrustedAt))
+		err = q.UpdateApp(ctx, db.UpdateAppParams{
+			ID: a.ID, Name: a.Name, RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, Homepage: a.Homepage, LogoURL: a.LogoURL,
+			AllowedResources: words(a.AllowedResources), SecretHash: hashBytes(a.Secret), OldSecretHash: hashBytes(a.OldSecret),
+			OldSecretUntil: pg.Null(a.OldSecretUntil), TrustedAt: pg.Null(a.TrustedAt),
+		})
 		if err != nil {
 			return fmt.Errorf("change app: %w", err)
 		}
@@ -115,8 +111,8 @@ func (g *Grants) ChangeApp(ctx context.Context, ownerID, id string, change func(
 
 // DisableApp implements grant.Apps.
 func (g *Grants) DisableApp(ctx context.Context, ownerID, id string, now time.Time) error {
-	return g.inTime(ctx, max(g.budget, wideBudget), func(ctx context.Context, tx pgx.Tx) error {
-		a, err := findApp(ctx, tx, "app_lock", maybeText(ownerID), id)
+	return inTx(ctx, g.pool, max(g.budget, wideBudget), func(ctx context.Context, q *db.Queries) error {
+		a, err := lockApp(ctx, q, ownerID, id)
 		if err != nil {
 			return err
 		}
@@ -126,93 +122,50 @@ func (g *Grants) DisableApp(ctx context.Context, ownerID, id string, now time.Ti
 		if !a.Active() {
 			return nil
 		}
-		if _, err := tx.Exec(ctx, query("app_disable"), id, now); err != nil {
+		if err := q.DisableApp(ctx, db.DisableAppParams{ID: id, Now: now}); err != nil {
 			return fmt.Errorf("disable app: %w", err)
 		}
-		rows, err := tx.Query(ctx, query("grant_revoke_app"), id, now)
+		ended, err := q.RevokeGrantsOfApp(ctx, db.RevokeGrantsOfAppParams{AppID: id, Now: now})
 		if err != nil {
 			return fmt.Errorf("revoke the grants of an app: %w", err)
 		}
-		ended, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return fmt.Errorf("revoke the grants of an app: %w", err)
-		}
-		return endSigners(ctx, tx, ended, now)
+		return endSigners(ctx, q, ended, now)
 	})
 }
 
-// asker is what a single row can be asked of: the pool, or a transaction.
-type asker interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+// lockApp returns nil if the owner, if one is given, has no such app.
+func lockApp(ctx context.Context, q *db.Queries, ownerID, id string) (*grant.App, error) {
+	row, ok, err := found(q.LockApp(ctx, db.LockAppParams{ID: id, OwnerID: pg.Null(ownerID)}))
+	return appOrNil(row.App, ok, err)
 }
 
-// findApp gives nil when the statement finds none.
-func findApp(ctx context.Context, from asker, name string, args ...any) (*grant.App, error) {
-	var a grant.App
-	err := from.QueryRow(ctx, query(name), args...).Scan(appFields(&a)...)
-	if errors.Is(err, pgx.ErrNoRows) {
+func appOrNil(row db.App, ok bool, err error) (*grant.App, error) {
+	if err != nil {
+		return nil, fmt.Errorf("read app: %w", err)
+	}
+	if !ok {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
+	a := app(row)
 	return &a, nil
 }
 
-func appFields(a *grant.App) []any {
-	return []any{
-		&a.ID, &a.OwnerID, &a.Kind, &a.Name, &a.RedirectURIs, scanScopes(&a.Scopes), &a.Homepage, &a.LogoURL, &a.AllowedResources,
-		scanHash(&a.Secret), scanHash(&a.OldSecret), scanTime(&a.OldSecretUntil), scanTime(&a.CreatedAt), scanTime(&a.DisabledAt), scanTime(&a.TrustedAt),
+func app(row db.App) grant.App {
+	return grant.App{
+		ID: row.ID, OwnerID: row.OwnerID, Kind: row.Kind, Name: row.Name, RedirectURIs: row.RedirectURIs, Scopes: row.Scopes,
+		Homepage: row.Homepage, LogoURL: row.LogoURL, AllowedResources: row.AllowedResources, Secret: hashOrNil(row.SecretHash),
+		OldSecret: hashOrNil(row.OldSecretHash), OldSecretUntil: utc(row.OldSecretUntil), CreatedAt: row.CreatedAt.UTC(),
+		DisabledAt: utc(row.DisabledAt), TrustedAt: utc(row.TrustedAt),
 	}
 }
 
-// scan turns one column into something of package grant.
-type scan[T any] func(T) error
-
-// Scan implements sql.Scanner.
-func (s scan[T]) Scan(src any) error {
-	var v T
-	if src != nil {
-		var ok bool
-		if v, ok = src.(T); !ok {
-			return fmt.Errorf("cannot read a %T", src)
-		}
-	}
-	return s(v)
-}
-
-// scanTime reads a time; null is the zero time.
-func scanTime(into *time.Time) scan[time.Time] {
-	return func(v time.Time) error {
-		if *into = v; !v.IsZero() {
-			*into = v.UTC()
-		}
+// hashOrNil returns a SHA-256, which the table checks for its length; null is nil.
+func hashOrNil(b []byte) *grant.Hash {
+	if b == nil {
 		return nil
 	}
-}
-
-// scanScopes reads a list of texts.
-func scanScopes(into *grant.Scopes) *[]grant.Scope { return (*[]grant.Scope)(into) }
-
-// scanText reads a text; null is the empty one.
-func scanText[T ~string](into *T) scan[string] {
-	return func(v string) error { *into = T(v); return nil }
-}
-
-// scanHash reads a SHA-256; null is nil.
-func scanHash(into **grant.Hash) scan[[]byte] {
-	return func(v []byte) error {
-		*into = nil
-		if v == nil {
-			return nil
-		}
-		h := new(grant.Hash)
-		if copy(h[:], v) != len(v) || len(v) != len(h) {
-			return fmt.Errorf("a hash of %d bytes", len(v))
-		}
-		*into = h
-		return nil
-	}
+	h := grant.Hash(b)
+	return &h
 }
 
 func hashBytes(h *grant.Hash) []byte {
@@ -222,19 +175,77 @@ func hashBytes(h *grant.Hash) []byte {
 	return h[:]
 }
 
-func maybeTime(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
+// Moderation stores decisions about applications, and reports.
+type Moderation struct{ *Store }
+
+// Moderation returns the store of package moderation.
+func (s *Store) Moderation() *Moderation { return &Moderation{s} }
+
+// Decide implements moderation.Store.
+func (s *Moderation) Decide(ctx context.Context, d moderation.Decision) (moderation.Decision, error) {
+	if uuid.Validate(d.ID) != nil {
+		return d, moderation.ErrNotFound
 	}
-	return &t
+	err := s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		original, err := q.ModerateApp(ctx, db.ModerateAppParams{
+			AppID: d.ID, Hidden: d.Hidden, Reason: d.Reason, DecidedBy: d.By, DecidedAt: d.At,
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return moderation.ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		return q.UpdateAppText(ctx, db.UpdateAppTextParams{ID: d.ID, Original: original})
+	})
+	if err != nil {
+		return d, fmt.Errorf("moderate app: %w", err)
+	}
+	return d, nil
 }
 
-func maybeText(text string) *string {
-	if text == "" {
-		return nil
+// Find implements moderation.Store.
+func (s *Moderation) Find(ctx context.Context, _, id string) error {
+	if uuid.Validate(id) != nil {
+		return moderation.ErrNotFound
 	}
-	return &text
+	_, ok, err := found(s.read.GetApp(ctx, id))
+	if err != nil {
+		return fmt.Errorf("find app: %w", err)
+	}
+	if !ok {
+		return moderation.ErrNotFound
+	}
+	return nil
 }
 
-// words is a list that is never null.
-func words(list []string) []string { return append([]string{}, list...) }
+// List implements moderation.Store.
+func (s *Moderation) List(ctx context.Context, limit int) ([]moderation.Decision, error) {
+	rows, err := s.read.ListModeratedApps(ctx, int32(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list moderated apps: %w", err)
+	}
+	return pg.Collect(rows, func(row db.ListModeratedAppsRow) moderation.Decision {
+		return moderation.Decision{
+			Kind: "app", ID: row.ID, Hidden: row.Hidden, Reason: row.Reason, By: row.DecidedBy, At: row.DecidedAt,
+		}
+	}), nil
+}
+
+// AddReport implements moderation.Reports.
+func (s *Moderation) AddReport(ctx context.Context, r moderation.Report, since time.Time, most int) (added bool, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := q.LockReportsOfOperator(ctx, string(r.Reporter)); err != nil {
+			return err
+		}
+		n, err := q.InsertReport(ctx, db.InsertReportParams{
+			ID: r.ID, Reporter: r.Reporter, Kind: r.Kind, Thing: r.Thing, Reason: r.Reason, At: r.At, Since: since, MaxReports: int64(most),
+		})
+		added = n == 1
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("add report: %w", err)
+	}
+	return added, nil
+}

@@ -2,47 +2,47 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
+	"github.com/signalcast/signalcast/services/hub/internal/station"
 )
 
-// AddClip implements clip.Store. Whoever asks and the stream are locked until the clip
-// stands, always in the same order, so that racing wishes are counted one by one.
+// AddClip implements clip.Store. The maker and the stream are locked until the clip is stored, in the order of their names,
+// so that concurrent requests are counted one by one.
 func (s *Store) AddClip(ctx context.Context, d clip.Draft) (v clip.Verdict, err error) {
-	ctx, cancel := context.WithTimeout(ctx, writeBudget)
-	defer cancel()
-	err = pg.InTx(ctx, s.db.Pool(), func(tx pgx.Tx) error {
+	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		locks := []string{"by:" + d.By.String(), "of:" + d.Handle.String()}
 		slices.Sort(locks)
 		for _, l := range locks {
-			if _, err := tx.Exec(ctx, query("clip_lock"), l); err != nil {
+			if err := q.LockClips(ctx, l); err != nil {
 				return fmt.Errorf("lock clips: %w", err)
 			}
 		}
 		at := d.At.UTC()
 		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
-		var byMaker, ofStream int
-		var last *time.Time
-		if err := tx.QueryRow(ctx, query("clip_count"), d.By, d.Handle, day).Scan(&byMaker, &ofStream, &last); err != nil {
+		count, err := q.CountClipsOfDay(ctx, db.CountClipsOfDayParams{CreatedBy: d.By, Handle: d.Handle, Day: day})
+		if err != nil {
 			return fmt.Errorf("count clips: %w", err)
 		}
 		switch {
-		case max(byMaker, ofStream) >= clip.PerDay:
+		case max(count.ByMaker, count.OfStream) >= clip.PerDay:
 			v = clip.Verdict{Daily: true, Wait: day.AddDate(0, 0, 1).Sub(at)}
 			return nil
-		case last != nil && at.Before(last.Add(clip.Cooldown)):
-			v = clip.Verdict{Wait: last.Add(clip.Cooldown).Sub(at)}
+		case at.Before(count.Newest.Add(clip.Cooldown)):
+			v = clip.Verdict{Wait: count.Newest.Add(clip.Cooldown).Sub(at)}
 			return nil
 		}
-		_, err := tx.Exec(ctx, query("clip_add"), d.ID, d.Handle, d.MarketID, d.ShowID, d.Title, d.Stance, d.By, d.At)
+		err = q.InsertClip(ctx, db.InsertClipParams{
+			ID: d.ID, Handle: d.Handle, MarketID: d.MarketID, ShowID: pg.Null(d.ShowID), Title: pg.Null(d.Title), Stance: d.Stance,
+			CreatedBy: d.By, CreatedAt: d.At,
+		})
 		if err != nil {
 			return fmt.Errorf("add clip: %w", err)
 		}
@@ -53,21 +53,19 @@ func (s *Store) AddClip(ctx context.Context, d clip.Draft) (v clip.Verdict, err 
 
 // TakeClip implements clip.Store.
 func (s *Store) TakeClip(ctx context.Context, now, until time.Time) (clip.Job, bool, error) {
-	var j clip.Job
-	err := s.db.QueryRow(ctx, query("clip_take"), now, until).Scan(&j.ID, &j.Handle, &j.At, &j.Tries)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return clip.Job{}, false, nil
-	}
+	row, ok, err := found(s.write.ClaimClip(ctx, db.ClaimClipParams{Now: now, LeaseUntil: until}))
 	if err != nil {
 		return clip.Job{}, false, fmt.Errorf("take clip: %w", err)
 	}
-	return j, true, nil
+	return clip.Job{ID: row.ID, Handle: row.Handle, At: row.CreatedAt, Tries: int(row.Tries)}, ok, nil
 }
 
 // ReadyClip implements clip.Store.
 func (s *Store) ReadyClip(ctx context.Context, id string, f clip.Film, now time.Time) error {
-	seconds := int(math.Round(f.Length.Seconds()))
-	if _, err := s.db.Exec(ctx, query("clip_ready"), id, f.URL, f.Thumbnail, seconds, now); err != nil {
+	err := s.write.FinishClip(ctx, db.FinishClipParams{
+		ID: id, URL: f.URL, ThumbnailURL: f.Thumbnail, DurationS: int32(math.Round(f.Length.Seconds())), Now: now,
+	})
+	if err != nil {
 		return fmt.Errorf("finish clip: %w", err)
 	}
 	return nil
@@ -75,7 +73,7 @@ func (s *Store) ReadyClip(ctx context.Context, id string, f clip.Film, now time.
 
 // FailClip implements clip.Store.
 func (s *Store) FailClip(ctx context.Context, id, reason string) error {
-	if _, err := s.db.Exec(ctx, query("clip_fail"), id, reason); err != nil {
+	if err := s.write.FailClip(ctx, db.FailClipParams{ID: id, Reason: reason}); err != nil {
 		return fmt.Errorf("fail clip: %w", err)
 	}
 	return nil
@@ -83,8 +81,36 @@ func (s *Store) FailClip(ctx context.Context, id, reason string) error {
 
 // DropClip implements clip.Store.
 func (s *Store) DropClip(ctx context.Context, id string) error {
-	if _, err := s.db.Exec(ctx, query("clip_drop"), id); err != nil {
+	if err := s.write.DropClip(ctx, id); err != nil {
 		return fmt.Errorf("drop clip: %w", err)
 	}
 	return nil
+}
+
+// Clips implements station.Clips.
+func (s *Store) Clips(ctx context.Context, id syntax.MarketID, limit int) ([]station.Clip, error) {
+	rows, err := s.read.ListClips(ctx, db.ListClipsParams{MarketID: id, MaxRows: int32(limit)})
+	if err != nil {
+		return nil, fmt.Errorf("list clips: %w", err)
+	}
+	return pg.Collect(rows, func(row db.ListClipsRow) station.Clip {
+		return station.Clip{
+			ID: row.ID, Handle: row.Handle, MarketID: id, Title: row.Title, URL: pg.Value(row.URL), ThumbnailURL: row.ThumbnailURL,
+			Duration: row.DurationS, Status: row.Status, Stance: row.Stance, Views: row.Views, Boosted: row.Boosted,
+			CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, ReadyAt: pg.Value(row.ReadyAt),
+		}
+	}), nil
+}
+
+// CountTapes implements broadcast.Tapes.
+func (s *Store) CountTapes(ctx context.Context, ids []syntax.MarketID) (map[syntax.MarketID]int64, error) {
+	rows, err := s.read.CountClips(ctx, words(ids))
+	if err != nil {
+		return nil, fmt.Errorf("count clips: %w", err)
+	}
+	out := make(map[syntax.MarketID]int64, len(rows))
+	for _, row := range rows {
+		out[row.MarketID] = row.Clips
+	}
+	return out, nil
 }

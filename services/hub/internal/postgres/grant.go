@@ -8,118 +8,356 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// FindGrants implements grant.Grants.
-func (g *Grants) FindGrants(ctx context.Context, userID, appID string, now time.Time) ([]grant.Grant, error) {
-	rows, err := g.read.Query(ctx, query("grant_find"), userID, appID, now)
-	if err != nil {
-		return nil, fmt.Errorf("find grants: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (one grant.Grant, err error) {
-		err = row.Scan(grantFields(&one)...)
-		return one, err
+// AddRequest implements grant.Codes.
+func (g *Grants) AddRequest(ctx context.Context, r grant.Request) error {
+	return g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		err := q.InsertRequest(ctx, db.InsertRequestParams{
+			Hash: r.Hash[:], SessionHash: r.Session[:], UserID: r.UserID, AppID: r.AppID, RedirectURI: r.RedirectURI, Scopes: r.Scopes,
+			State: r.State, Challenge: r.Challenge, Resource: r.Resource, Renew: r.Renew, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
+		})
+		if err != nil {
+			return fmt.Errorf("insert request: %w", err)
+		}
+		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("find grants: %w", err)
-	}
-	return found, nil
 }
 
-// GetGrant implements grant.Grants.
-func (g *Grants) GetGrant(ctx context.Context, id string) (*grant.Grant, error) {
-	var one grant.Grant
-	err := g.read.QueryRow(ctx, query("grant_get"), id).Scan(grantFields(&one)...)
+// TakeRequest implements grant.Codes.
+func (g *Grants) TakeRequest(ctx context.Context, hash, session grant.Hash, userID string) (*grant.Request, error) {
+	var row db.TakeRequestRow
+	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+		row, err = q.TakeRequest(ctx, db.TakeRequestParams{Hash: hash[:], SessionHash: session[:], UserID: userID})
+		return err
+	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
+		return nil, fmt.Errorf("take request: %w", err)
+	}
+	return &grant.Request{
+		Hash: hash, Session: session, UserID: userID, AppID: row.AppID, RedirectURI: row.RedirectURI, Scopes: row.Scopes, State: row.State,
+		Challenge: row.Challenge, Resource: row.Resource, Renew: row.Renew, CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(),
+	}, nil
+}
+
+// AddCode implements grant.Codes.
+func (g *Grants) AddCode(ctx context.Context, c grant.Code) error {
+	return g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		err := q.InsertCode(ctx, db.InsertCodeParams{
+			Hash: c.Hash[:], AppID: c.AppID, UserID: c.UserID, RedirectURI: c.RedirectURI, Scopes: c.Scopes, Challenge: c.Challenge,
+			Resource: c.Resource, GrantID: pg.Null(c.GrantID), Consented: c.Consented, CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt,
+		})
+		if err != nil {
+			return fmt.Errorf("insert code: %w", err)
+		}
+		return nil
+	})
+}
+
+// Redeem implements grant.Codes. Locks are taken in the order code, app, grant.
+func (g *Grants) Redeem(ctx context.Context, hash grant.Hash, now time.Time, rule func(grant.CodeState) grant.Turn) error {
+	var turn grant.Turn
+	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		state, err := lockCode(ctx, q, hash)
+		if err != nil {
+			return err
+		}
+		turn = rule(state)
+		if turn.UseUp {
+			if err := useCode(ctx, q, hash, turn, now); err != nil {
+				return err
+			}
+		}
+		return write(ctx, q, turn, now)
+	})
+	if err != nil {
+		return err
+	}
+	return turn.Err
+}
+
+// useCode marks a code as used and stores the grant that it came to, if any.
+func useCode(ctx context.Context, q *db.Queries, hash grant.Hash, turn grant.Turn, now time.Time) error {
+	var redeemed *string
+	if turn.Err == nil {
+		redeemed = &turn.GrantID
+	}
+	if one := turn.NewGrant; one != nil {
+		err := q.InsertGrant(ctx, db.InsertGrantParams{
+			ID: one.ID, UserID: one.UserID, AppID: one.AppID, Scopes: one.Scopes, Resource: one.Resource, CreatedAt: one.CreatedAt,
+			ExpiresAt: one.ExpiresAt,
+		})
+		if err != nil {
+			return fmt.Errorf("insert grant: %w", err)
+		}
+	}
+	if err := q.UseCode(ctx, db.UseCodeParams{Hash: hash[:], Now: now, RedeemedGrant: redeemed}); err != nil {
+		return fmt.Errorf("use code: %w", err)
+	}
+	return nil
+}
+
+// lockCode reads a code and, if it can still be redeemed, its app and grant.
+func lockCode(ctx context.Context, q *db.Queries, hash grant.Hash) (grant.CodeState, error) {
+	row, ok, err := found(q.LockCode(ctx, hash[:]))
+	if err != nil {
+		return grant.CodeState{}, fmt.Errorf("lock code: %w", err)
+	}
+	if !ok {
+		return grant.CodeState{}, grant.ErrInvalidGrant
+	}
+	s := grant.CodeState{Code: grant.Code{
+		Hash: hash, AppID: row.AppID, UserID: row.UserID, RedirectURI: row.RedirectURI, Scopes: row.Scopes, Challenge: row.Challenge,
+		Resource: row.Resource, GrantID: pg.Value(row.GrantID), Consented: row.Consented, CreatedAt: row.CreatedAt.UTC(),
+		ExpiresAt: row.ExpiresAt.UTC(), UsedAt: utc(row.UsedAt), Redeemed: row.Redeemed,
+	}}
+	if !s.Code.UsedAt.IsZero() {
+		return s, nil
+	}
+	owner, err := q.ShareApp(ctx, s.Code.AppID) // a foreign key of the code guards the app
+	if err != nil {
+		return s, fmt.Errorf("lock app: %w", err)
+	}
+	s.App = app(owner.App)
+	if s.Code.GrantID != "" {
+		locked, err := q.LockGrant(ctx, s.Code.GrantID)
+		if err != nil {
+			return s, fmt.Errorf("lock grant: %w", err)
+		}
+		one := grantOf(locked.Grant)
+		s.Grant = &one
+	}
+	return s, nil
+}
+
+// FindGrants implements grant.Grants.
+func (g *Grants) FindGrants(ctx context.Context, userID, appID string, now time.Time) ([]grant.Grant, error) {
+	rows, err := g.read.FindGrants(ctx, db.FindGrantsParams{UserID: userID, AppID: appID, Now: now})
+	if err != nil {
+		return nil, fmt.Errorf("find grants: %w", err)
+	}
+	return pg.Collect(rows, func(row db.FindGrantsRow) grant.Grant { return grantOf(row.Grant) }), nil
+}
+
+// GetGrant implements grant.Grants.
+func (g *Grants) GetGrant(ctx context.Context, id string) (*grant.Grant, error) {
+	row, ok, err := found(g.read.GetGrant(ctx, id))
+	if err != nil {
 		return nil, fmt.Errorf("get grant: %w", err)
 	}
+	if !ok {
+		return nil, nil
+	}
+	one := grantOf(row.Grant)
 	return &one, nil
 }
 
 // ListGrants implements grant.Grants.
 func (g *Grants) ListGrants(ctx context.Context, userID, grantID string, now time.Time) ([]grant.Listed, error) {
-	rows, err := g.read.Query(ctx, query("grant_list"), userID, maybeText(grantID), now)
+	rows, err := g.read.ListGrants(ctx, db.ListGrantsParams{UserID: userID, GrantID: pg.Null(grantID), Now: now})
 	if err != nil {
 		return nil, fmt.Errorf("list grants: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l grant.Listed, err error) {
-		err = row.Scan(append(grantFields(&l.Grant), &l.App.Name, &l.App.LogoURL, &l.Signers)...)
-		l.App.ID = l.AppID
-		return l, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list grants: %w", err)
+	return pg.Collect(rows, func(row db.ListGrantsRow) grant.Listed {
+		return grant.Listed{
+			Grant: grantOf(row.Grant), App: grant.App{ID: row.Grant.AppID, Name: row.Name, LogoURL: row.LogoURL}, Signers: row.Signers,
+		}
+	}), nil
+}
+
+func grantOf(row db.Grant) grant.Grant {
+	return grant.Grant{
+		ID: row.ID, UserID: row.UserID, AppID: row.AppID, Scopes: row.Scopes, Resource: row.Resource, CreatedAt: row.CreatedAt.UTC(),
+		ExpiresAt: row.ExpiresAt.UTC(), LastUsedAt: utc(row.LastUsedAt), RevokedAt: utc(row.RevokedAt),
+		RevokedBy: grant.Reason(pg.Value(row.RevokedBy)),
 	}
-	return list, nil
 }
 
 // RevokeGrant implements grant.Grants.
 func (g *Grants) RevokeGrant(ctx context.Context, userID, grantID string, by grant.Reason, now time.Time) (found bool, err error) {
-	err = g.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		found, err = revoke(ctx, tx, userID, grantID, by, now)
+	err = g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		found, err = revoke(ctx, q, userID, grantID, by, now)
 		return err
 	})
 	return found, err
 }
 
-// Sweep implements grant.Grants.
-func (g *Grants) Sweep(ctx context.Context, now time.Time) (int64, error) {
-	var gone int64
-	err := g.inTime(ctx, max(g.budget, wideBudget), func(ctx context.Context, tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, query("grant_sweep"), now).Scan(&gone); err != nil {
-			return fmt.Errorf("sweep grants: %w", err)
-		}
-		return nil
-	})
-	return gone, err
-}
-
-// revoke ends a grant, then its signers.
-func revoke(ctx context.Context, tx pgx.Tx, userID, grantID string, by grant.Reason, now time.Time) (bool, error) {
-	var id string
-	err := tx.QueryRow(ctx, query("grant_revoke"), maybeText(userID), grantID, now, string(by)).Scan(&id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
+// revoke ends a grant of a user, or of any user if none is given, and then its signers.
+func revoke(ctx context.Context, q *db.Queries, userID, grantID string, by grant.Reason, now time.Time) (bool, error) {
+	n, err := q.RevokeGrant(ctx, db.RevokeGrantParams{ID: grantID, UserID: pg.Null(userID), Now: now, RevokedBy: string(by)})
 	if err != nil {
 		return false, fmt.Errorf("revoke grant: %w", err)
 	}
-	return true, endSigners(ctx, tx, []string{id}, now)
+	if n == 0 {
+		return false, nil
+	}
+	return true, endSigners(ctx, q, []string{grantID}, now)
 }
 
-// endSigners ends the signers of grants that this transaction has ended.
-func endSigners(ctx context.Context, tx pgx.Tx, grants []string, now time.Time) error {
-	rows, err := tx.Query(ctx, query("grant_with_signers"), grants)
-	if err != nil {
-		return fmt.Errorf("find grants with signers: %w", err)
-	}
-	with, err := pgx.CollectRows(rows, pgx.RowTo[string])
+// endSigners revokes the signers of grants that this transaction has revoked.
+func endSigners(ctx context.Context, q *db.Queries, grants []string, now time.Time) error {
+	with, err := q.ListGrantsWithSigners(ctx, grants)
 	if err != nil {
 		return fmt.Errorf("find grants with signers: %w", err)
 	}
 	for _, id := range with {
-		if _, err := RevokeSignersOf(ctx, tx, id, now); err != nil {
+		if _, err := RevokeSignersOf(ctx, q, id, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func lockGrant(ctx context.Context, tx pgx.Tx, id string) (*grant.Grant, error) {
-	var one grant.Grant
-	if err := tx.QueryRow(ctx, query("grant_lock"), id).Scan(grantFields(&one)...); err != nil {
-		return nil, fmt.Errorf("lock grant: %w", err)
-	}
-	return &one, nil
+// Sweep implements grant.Grants.
+func (g *Grants) Sweep(ctx context.Context, now time.Time) (deleted int64, err error) {
+	err = inTx(ctx, g.pool, max(g.budget, wideBudget), func(ctx context.Context, q *db.Queries) error {
+		if deleted, err = q.DeleteExpired(ctx, now); err != nil {
+			return fmt.Errorf("sweep grants: %w", err)
+		}
+		return nil
+	})
+	return deleted, err
 }
 
-func grantFields(g *grant.Grant) []any {
-	return []any{
-		&g.ID, &g.UserID, &g.AppID, scanScopes(&g.Scopes), &g.Resource, scanTime(&g.CreatedAt), scanTime(&g.ExpiresAt),
-		scanTime(&g.LastUsedAt), scanTime(&g.RevokedAt), scanText(&g.RevokedBy),
+// Refresh implements grant.Tokens. Locks are taken in the order token, grant.
+func (g *Grants) Refresh(ctx context.Context, hash grant.Hash, now time.Time, rule func(grant.RefreshState) grant.Turn) error {
+	var turn grant.Turn
+	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		state, err := lockRefresh(ctx, q, hash)
+		if err != nil {
+			return err
+		}
+		turn = rule(state)
+		if turn.Refresh != nil {
+			err := q.RotateRefreshToken(ctx, db.RotateRefreshTokenParams{Hash: hash[:], Now: now, SuccessorHash: turn.Rotate[:]})
+			if err != nil {
+				return fmt.Errorf("rotate refresh token: %w", err)
+			}
+		}
+		if turn.Err == nil {
+			if err := q.TouchGrant(ctx, db.TouchGrantParams{ID: turn.GrantID, Now: now, Every: grant.UsedAtMost}); err != nil {
+				return fmt.Errorf("record use: %w", err)
+			}
+		}
+		return write(ctx, q, turn, now)
+	})
+	if err != nil {
+		return err
+	}
+	return turn.Err
+}
+
+func lockRefresh(ctx context.Context, q *db.Queries, hash grant.Hash) (s grant.RefreshState, err error) {
+	successor, ok, err := found(q.LockRefreshToken(ctx, hash[:]))
+	if err != nil {
+		return s, fmt.Errorf("lock refresh token: %w", err)
+	}
+	if !ok {
+		return s, grant.ErrInvalidGrant
+	}
+	own, err := q.GetRefreshToken(ctx, hash[:])
+	if err != nil {
+		return s, fmt.Errorf("read refresh token: %w", err)
+	}
+	state := tokenState(hash, db.GetAccessTokenRow(own))
+	s.Token, s.Grant, s.App = state.Token, state.Grant, state.App
+	next := hashOrNil(successor)
+	if next == nil {
+		return s, nil
+	}
+	row, ok, err := found(q.GetRefreshToken(ctx, next[:]))
+	if err != nil {
+		return s, fmt.Errorf("read refresh token: %w", err)
+	}
+	if ok {
+		s.Successor = &tokenState(*next, db.GetAccessTokenRow(row)).Token
+	}
+	return s, nil
+}
+
+// write does what codes and refresh tokens have in common: it revokes or extends the grant and stores new tokens.
+func write(ctx context.Context, q *db.Queries, turn grant.Turn, now time.Time) error {
+	if turn.Revoke != "" {
+		if _, err := revoke(ctx, q, "", turn.GrantID, turn.Revoke, now); err != nil {
+			return err
+		}
+	}
+	if !turn.Extend.IsZero() {
+		if err := q.ExtendGrant(ctx, db.ExtendGrantParams{ID: turn.GrantID, ExpiresAt: turn.Extend}); err != nil {
+			return fmt.Errorf("extend grant: %w", err)
+		}
+	}
+	if turn.Access != nil {
+		if err := q.InsertAccessToken(ctx, tokenColumns(*turn.Access)); err != nil {
+			return fmt.Errorf("insert access token: %w", err)
+		}
+	}
+	if turn.Refresh != nil {
+		if err := q.InsertRefreshToken(ctx, db.InsertRefreshTokenParams(tokenColumns(*turn.Refresh))); err != nil {
+			return fmt.Errorf("insert refresh token: %w", err)
+		}
+	}
+	return nil
+}
+
+func tokenColumns(t grant.Token) db.InsertAccessTokenParams {
+	return db.InsertAccessTokenParams{
+		Hash: t.Hash[:], GrantID: t.GrantID, Scopes: t.Scopes, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
+	}
+}
+
+// UseAccess implements grant.Tokens.
+func (g *Grants) UseAccess(ctx context.Context, hash grant.Hash, now time.Time) (*grant.TokenState, error) {
+	row, ok, err := found(g.read.UseAccessToken(ctx, db.UseAccessTokenParams{Hash: hash[:], Now: now, Every: grant.UsedAtMost}))
+	return tokenOrNil(hash, db.GetAccessTokenRow(row), ok, err)
+}
+
+// FindAccess implements grant.Tokens.
+func (g *Grants) FindAccess(ctx context.Context, hash grant.Hash) (*grant.TokenState, error) {
+	row, ok, err := found(g.read.GetAccessToken(ctx, hash[:]))
+	return tokenOrNil(hash, row, ok, err)
+}
+
+// FindRefresh implements grant.Tokens.
+func (g *Grants) FindRefresh(ctx context.Context, hash grant.Hash) (*grant.TokenState, error) {
+	row, ok, err := found(g.read.GetRefreshToken(ctx, hash[:]))
+	return tokenOrNil(hash, db.GetAccessTokenRow(row), ok, err)
+}
+
+// RevokeAccess implements grant.Tokens.
+func (g *Grants) RevokeAccess(ctx context.Context, hash grant.Hash, now time.Time) error {
+	return g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := q.RevokeAccessToken(ctx, db.RevokeAccessTokenParams{Hash: hash[:], Now: now}); err != nil {
+			return fmt.Errorf("revoke access token: %w", err)
+		}
+		return nil
+	})
+}
+
+// tokenOrNil returns nil for an unknown token.
+func tokenOrNil(hash grant.Hash, row db.GetAccessTokenRow, ok bool, err error) (*grant.TokenState, error) {
+	if err != nil {
+		return nil, fmt.Errorf("read token: %w", err)
+	}
+	if !ok {
+		return nil, nil
+	}
+	return tokenState(hash, row), nil
+}
+
+func tokenState(hash grant.Hash, row db.GetAccessTokenRow) *grant.TokenState {
+	return &grant.TokenState{
+		Token: grant.Token{
+			Hash: hash, GrantID: row.GrantID, Scopes: row.Scopes, CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(),
+			EndedAt: utc(row.EndedAt),
+		},
+		Grant: grantOf(row.Grant),
+		App:   grant.App{ID: row.Grant.AppID, Kind: row.Kind, Scopes: row.AppScopes, DisabledAt: utc(row.DisabledAt)},
 	}
 }

@@ -4,81 +4,84 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// Messages keeps signed messages.
+// Messages stores signed messages.
 type Messages struct{ s *Store }
 
-// Messages is the store's part for signed messages.
+// Messages returns the store's part for signed messages.
 func (s *Store) Messages() Messages { return Messages{s} }
 
 // Find implements message.Messages.
 func (m Messages) Find(ctx context.Context, id message.ID, key message.Key, nonce string) (message.Record, bool, error) {
-	if key == "" {
-		return foundMessage(m.s.read.QueryRow(ctx, query("message_get"), string(id)))
+	if key != "" {
+		return findMessage(ctx, m.s.read, message.Record{ID: id, Key: key, Nonce: nonce})
 	}
-	return foundMessage(m.s.read.QueryRow(ctx, query("message_find"), string(id), string(key), nonce))
+	row, ok, err := found(m.s.read.GetMessage(ctx, id))
+	return recordIf(row.Message, ok, err)
 }
 
-// takings is how often a message is tried to be kept while what stands in its way
-// is being dropped.
-const takings = 3
+// findMessage returns the stored message, or else the one that uses its nonce.
+func findMessage(ctx context.Context, q *db.Queries, r message.Record) (message.Record, bool, error) {
+	row, ok, err := found(q.FindMessage(ctx, db.FindMessageParams{ID: r.ID, PublicKey: r.Key, Nonce: r.Nonce}))
+	return recordIf(row.Message, ok, err)
+}
+
+// insertTries is how often a message is inserted while a conflicting one is being deleted.
+const insertTries = 3
 
 // Take implements message.Messages.
 func (m Messages) Take(ctx context.Context, r message.Record) (kept message.Record, taken bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, writeBudget)
-	defer cancel()
-	err = pg.InTx(ctx, m.s.db.Pool(), func(tx pgx.Tx) error {
-		if err := holdSigner(ctx, tx, r); err != nil {
+	err = m.s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := shareSigner(ctx, q, r); err != nil {
 			return err
 		}
-		for range takings {
-			tag, err := tx.Exec(ctx, query("message_take"), string(r.ID), string(r.Type), r.DenpaID, r.AppID, string(r.Key),
-				r.Nonce, string(r.Body), r.Attempt, r.ReceivedAt)
+		for range insertTries {
+			n, err := q.InsertPendingMessage(ctx, db.InsertPendingMessageParams{
+				ID: r.ID, Type: r.Type, DenpaID: r.DenpaID, AppID: r.AppID, PublicKey: r.Key, Nonce: r.Nonce, Body: string(r.Body),
+				Attempt: r.Attempt, ReceivedAt: r.ReceivedAt,
+			})
 			if err != nil {
 				return fmt.Errorf("insert message: %w", err)
 			}
-			if tag.RowsAffected() == 1 {
+			if n == 1 {
 				kept, taken = r, true
 				return nil
 			}
-			there, found, err := foundMessage(tx.QueryRow(ctx, query("message_find"), string(r.ID), string(r.Key), r.Nonce))
+			there, ok, err := findMessage(ctx, q, r)
 			switch {
 			case err != nil:
 				return err
-			case found && there.ID == r.ID:
+			case ok && there.ID == r.ID:
 				kept = there
 				return nil
-			case found:
+			case ok:
 				return message.ErrNonce
 			}
 		}
-		return pg.ErrUnavailable.Wrap(errors.New("insert message: another one comes and goes"))
+		return pg.ErrUnavailable.Wrap(errors.New("insert message: a conflicting message is stored and deleted again and again"))
 	})
 	return kept, taken, err
 }
 
-// holdSigner lets no revocation of the signer pass before the transaction ends.
-func holdSigner(ctx context.Context, tx pgx.Tx, r message.Record) error {
+// shareSigner blocks revocations of the signer until the transaction ends. It fails if the signer must not sign.
+func shareSigner(ctx context.Context, q *db.Queries, r message.Record) error {
+	row, err := q.ShareSigner(ctx, db.ShareSignerParams{PublicKey: r.Key, Now: r.ReceivedAt})
+	if err != nil {
+		// Signers are never deleted, so a missing one is no fault of a caller.
+		return fmt.Errorf("lock signer: %w", err)
+	}
 	var s message.Signer
-	var revoked, expired bool
-	err := tx.QueryRow(ctx, query("message_signer"), string(r.Key), r.ReceivedAt).Scan(&revoked, &expired)
 	switch {
-	case err != nil:
-		// Signers are never removed, so no row is no fault of a caller.
-		return fmt.Errorf("hold signer: %w", err)
-	case revoked:
+	case row.Revoked:
 		s.RevokedAt = r.ReceivedAt
-	case expired:
+	case row.Expired:
 		s.ExpiresAt = r.ReceivedAt
 	}
 	return s.Usable(r.ReceivedAt)
@@ -86,157 +89,128 @@ func holdSigner(ctx context.Context, tx pgx.Tx, r message.Record) error {
 
 // Accept implements message.Messages.
 func (m Messages) Accept(ctx context.Context, r message.Record, at time.Time) (bool, error) {
-	for range takings {
-		tag, err := m.s.db.Exec(ctx, query("message_accept"), string(r.ID), at, jsonOrNull(r.Result))
-		if err == nil && tag.RowsAffected() == 0 {
-			tag, err = m.s.db.Exec(ctx, query("message_revive"), string(r.ID), string(r.Type), r.DenpaID, r.AppID, string(r.Key),
-				r.Nonce, string(r.Body), r.Attempt, r.ReceivedAt, at, jsonOrNull(r.Result))
+	for range insertTries {
+		n, err := m.s.write.AcceptMessage(ctx, db.AcceptMessageParams{ID: r.ID, Now: at, Result: textOrNull(r.Result)})
+		if err == nil && n == 0 {
+			n, err = m.s.write.InsertAcceptedMessage(ctx, db.InsertAcceptedMessageParams{
+				ID: r.ID, Type: r.Type, DenpaID: r.DenpaID, AppID: r.AppID, PublicKey: r.Key, Nonce: r.Nonce, Body: string(r.Body),
+				Attempt: r.Attempt, ReceivedAt: r.ReceivedAt, Now: at, Result: textOrNull(r.Result),
+			})
 		}
 		if err != nil {
 			return false, fmt.Errorf("accept message: %w", err)
 		}
-		if tag.RowsAffected() == 1 {
+		if n == 1 {
 			return true, nil
 		}
-		there, found, err := foundMessage(m.s.db.QueryRow(ctx, query("message_find"), string(r.ID), string(r.Key), r.Nonce))
+		there, ok, err := findMessage(ctx, m.s.write, r)
 		switch {
 		case err != nil:
 			return false, err
-		case found && there.ID != r.ID:
+		case ok && there.ID != r.ID:
 			return false, message.ErrNonce
-		case found && !there.Pending:
+		case ok && !there.Pending:
 			return false, nil
 		}
 	}
-	return false, pg.ErrUnavailable.Wrap(errors.New("accept message: another one comes and goes"))
+	return false, pg.ErrUnavailable.Wrap(errors.New("accept message: a conflicting message is stored and deleted again and again"))
 }
 
 // Drop implements message.Messages.
 func (m Messages) Drop(ctx context.Context, id message.ID, attempt string) error {
-	if _, err := m.s.db.Exec(ctx, query("message_drop"), string(id), attempt); err != nil {
-		return fmt.Errorf("drop message: %w", err)
+	if err := m.s.write.DeletePendingMessage(ctx, db.DeletePendingMessageParams{ID: id, Attempt: attempt}); err != nil {
+		return fmt.Errorf("delete message: %w", err)
 	}
 	return nil
 }
 
 // Unsettled implements message.Messages.
 func (m Messages) Unsettled(ctx context.Context, before, now time.Time, limit int) ([]message.Record, error) {
-	rows, err := m.s.db.Query(ctx, query("message_unsettled"), before, now, limit)
+	rows, err := m.s.write.ClaimPendingMessages(ctx, db.ClaimPendingMessagesParams{Before: before, Now: now, MaxRows: int32(limit)})
 	if err != nil {
-		return nil, fmt.Errorf("hand out unsettled messages: %w", err)
+		return nil, fmt.Errorf("claim pending messages: %w", err)
 	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (message.Record, error) { return scanMessage(row) })
-	if err != nil {
-		return nil, fmt.Errorf("hand out unsettled messages: %w", err)
-	}
-	return out, nil
+	return pg.Collect(rows, func(row db.ClaimPendingMessagesRow) message.Record { return record(row.Message) }), nil
 }
 
 // Attest implements message.Messages.
 func (m Messages) Attest(ctx context.Context, r message.Record) (message.Record, error) {
-	tag, err := m.s.db.Exec(ctx, query("message_attest"), string(r.ID), string(r.Type), r.DenpaID, r.AppID, string(r.Key),
-		r.Nonce, string(r.Body), r.Subject, r.Attempt, r.ReceivedAt, jsonOrNull(r.Result))
+	n, err := m.s.write.InsertAttestedMessage(ctx, db.InsertAttestedMessageParams{
+		ID: r.ID, Type: r.Type, DenpaID: r.DenpaID, AppID: r.AppID, PublicKey: r.Key, Nonce: r.Nonce, Body: string(r.Body),
+		Subject: r.Subject, Attempt: r.Attempt, ReceivedAt: r.ReceivedAt, Result: textOrNull(r.Result),
+	})
 	if err != nil {
 		return message.Record{}, fmt.Errorf("insert attested message: %w", err)
 	}
-	if tag.RowsAffected() == 1 {
+	if n == 1 {
 		return r, nil
 	}
-	there, found, err := foundMessage(m.s.db.QueryRow(ctx, query("message_subject"), r.Subject))
-	if err == nil && !found {
-		err = fmt.Errorf("read attested message of %s: %w", r.Subject, pgx.ErrNoRows)
+	row, err := m.s.write.GetMessageBySubject(ctx, r.Subject)
+	if err != nil {
+		return message.Record{}, fmt.Errorf("read attested message of %s: %w", r.Subject, err)
 	}
-	return there, err
+	return record(row.Message), nil
 }
 
-// List implements message.Messages. It asks for one row more than it gives, to
-// know whether there is another page.
-func (m Messages) List(ctx context.Context, q message.Query, after syntax.Cursor) (message.Page, error) {
-	sql, args := listMessages(q, after)
-	rows, err := m.s.read.Query(ctx, sql, args...)
+// lastTime is later than every message.
+var lastTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// List implements message.Messages. It reads one row more than it returns, to find whether there is another page.
+func (m Messages) List(ctx context.Context, asked message.Query, after syntax.Cursor) (message.Page, error) {
+	p := db.ListMessagesParams{
+		AppID: pg.Null(asked.AppID), Type: pg.Null(string(asked.Type)), Since: asked.Since, BeforeTime: lastTime,
+		MaxRows: int32(asked.Limit + 1),
+	}
+	if at, ok := after.Time(0); ok {
+		p.BeforeTime, p.BeforeID = at, after.ID
+	}
+	list, err := m.list(ctx, asked.DenpaID, p)
 	if err != nil {
 		return message.Page{}, fmt.Errorf("list messages: %w", err)
 	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (message.Record, error) { return scanMessage(row) })
-	if err != nil {
-		return message.Page{}, fmt.Errorf("list messages: %w", err)
-	}
-	page := message.Page{Messages: out}
-	if len(out) > q.Limit {
-		page.Messages = out[:q.Limit]
-		last := out[q.Limit-1]
+	page := message.Page{Messages: list}
+	if len(list) > asked.Limit {
+		page.Messages = list[:asked.Limit]
+		last := list[asked.Limit-1]
 		page.Next = syntax.NewCursor(string(last.ID), syntax.TimeKey(last.ReceivedAt))
 	}
 	return page, nil
 }
 
-// question is a statement that grows with what is asked for.
-type question struct {
-	where []string
-	args  []any
+func (m Messages) list(ctx context.Context, denpaID string, p db.ListMessagesParams) ([]message.Record, error) {
+	if denpaID == "" {
+		rows, err := m.s.read.ListMessages(ctx, p)
+		return pg.Collect(rows, func(row db.ListMessagesRow) message.Record { return record(row.Message) }), err
+	}
+	rows, err := m.s.read.ListMessagesOfPassport(ctx, db.ListMessagesOfPassportParams{
+		DenpaID: denpaID, AppID: p.AppID, Type: p.Type, Since: p.Since, BeforeTime: p.BeforeTime, BeforeID: p.BeforeID, MaxRows: p.MaxRows,
+	})
+	return pg.Collect(rows, func(row db.ListMessagesOfPassportRow) message.Record { return record(row.Message) }), err
 }
 
-// add adds a condition, in which the last word is a parameter.
-func (q *question) add(condition string, v any) {
-	q.where = append(q.where, condition+q.arg(v))
-}
-
-// arg adds a parameter and gives its name.
-func (q *question) arg(v any) string {
-	q.args = append(q.args, v)
-	return "$" + strconv.Itoa(len(q.args))
-}
-
-// listMessages writes only the conditions that were asked for, so that each
-// question finds its index.
-func listMessages(asked message.Query, after syntax.Cursor) (string, []any) {
-	q := &question{where: []string{"status = 'accepted'"}}
-	if asked.DenpaID != "" {
-		q.add("denpa_id = ", asked.DenpaID)
-	}
-	if asked.AppID != "" {
-		q.add("app_id = ", asked.AppID)
-	}
-	if asked.Type != "" {
-		q.add("type = ", string(asked.Type))
-	}
-	if !asked.Since.IsZero() {
-		q.add("received_at >= ", asked.Since)
-	}
-	if at, ok := after.Time(0); ok {
-		q.where = append(q.where, "(received_at, id) < ("+q.arg(at)+", "+q.arg(after.ID)+")")
-	}
-	head, _, _ := strings.Cut(query("message_get"), "WHERE")
-	sql := head + "WHERE " + strings.Join(q.where, " AND ") + " ORDER BY received_at DESC, id DESC LIMIT " + q.arg(asked.Limit+1)
-	return sql, q.args
-}
-
-// foundMessage reads a row that may not be there.
-func foundMessage(row pgx.Row) (message.Record, bool, error) {
-	r, err := scanMessage(row)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return message.Record{}, false, nil
-	case err != nil:
+func recordIf(row db.Message, ok bool, err error) (message.Record, bool, error) {
+	if err != nil {
 		return message.Record{}, false, fmt.Errorf("read message: %w", err)
 	}
-	return r, true, nil
-}
-
-func scanMessage(row pgx.Row) (message.Record, error) {
-	var r message.Record
-	var body, result string
-	err := row.Scan((*string)(&r.ID), (*string)(&r.Type), &r.DenpaID, &r.AppID, (*string)(&r.Key), &r.Nonce, &body, &r.Attested,
-		&r.Subject, &r.Pending, &r.Attempt, &r.ReceivedAt, &result)
-	r.Body, r.ReceivedAt = []byte(body), r.ReceivedAt.UTC()
-	if result != "" {
-		r.Result = []byte(result)
+	if !ok {
+		return message.Record{}, false, nil
 	}
-	return r, err
+	return record(row), true, nil
 }
 
-// jsonOrNull keeps a text that may be missing.
-func jsonOrNull(b []byte) *string {
+func record(row db.Message) message.Record {
+	r := message.Record{
+		ID: row.ID, Type: row.Type, DenpaID: row.DenpaID, AppID: pg.Value(row.AppID), Key: row.PublicKey, Nonce: row.Nonce,
+		Body: []byte(row.Body), Attested: row.Attested, Subject: pg.Value(row.Subject), ReceivedAt: row.ReceivedAt.UTC(),
+		Pending: row.Status == "pending", Attempt: row.Attempt,
+	}
+	if row.Result != nil && *row.Result != "" {
+		r.Result = []byte(*row.Result)
+	}
+	return r
+}
+
+func textOrNull(b []byte) *string {
 	if b == nil {
 		return nil
 	}

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/network"
-	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
 // The kinds of copies.
@@ -30,19 +29,19 @@ func (s *Store) KeepOperators(ctx context.Context, origin string, list []network
 
 func keepCopy[T any](ctx context.Context, s *Store, origin, kind string, list []T, at time.Time) error {
 	raw, err := json.Marshal(append([]T{}, list...))
-	if err != nil {
-		return fmt.Errorf("keep %s of %s: %w", kind, origin, err)
+	if err == nil {
+		err = s.write.UpsertPartnerCopy(ctx, db.UpsertPartnerCopyParams{Origin: origin, Kind: kind, Rows: raw, At: at})
 	}
-	if _, err := s.db.Exec(ctx, query("network_keep"), origin, kind, raw, at); err != nil {
-		return fmt.Errorf("keep %s of %s: %w", kind, origin, err)
+	if err != nil {
+		return fmt.Errorf("store %s of %s: %w", kind, origin, err)
 	}
 	return nil
 }
 
 // DropOthers implements network.Copies.
 func (s *Store) DropOthers(ctx context.Context, origins []string) error {
-	if _, err := s.db.Exec(ctx, query("network_drop"), append([]string{}, origins...)); err != nil {
-		return fmt.Errorf("drop copies: %w", err)
+	if err := s.write.DeletePartnerCopies(ctx, words(origins)); err != nil {
+		return fmt.Errorf("delete copies: %w", err)
 	}
 	return nil
 }
@@ -58,57 +57,53 @@ func (s *Store) CopiedOperators(ctx context.Context, since time.Time) ([]network
 }
 
 func copies[T any](ctx context.Context, s *Store, kind string, since time.Time) ([]T, error) {
-	rows, err := s.read.Query(ctx, query("network_copies"), kind, since)
-	if err != nil {
-		return nil, fmt.Errorf("read copies of %s: %w", kind, err)
-	}
-	lists, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (list []T, err error) {
-		var raw []byte
-		if err := row.Scan(&raw); err != nil {
-			return nil, err
-		}
-		err = json.Unmarshal(raw, &list)
-		return list, err
-	})
+	rows, err := s.read.ListPartnerCopies(ctx, db.ListPartnerCopiesParams{Kind: kind, Since: since})
 	if err != nil {
 		return nil, fmt.Errorf("read copies of %s: %w", kind, err)
 	}
 	var out []T
-	for _, l := range lists {
-		out = append(out, l...)
+	for _, raw := range rows {
+		var list []T
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return nil, fmt.Errorf("read copies of %s: %w", kind, err)
+		}
+		out = append(out, list...)
 	}
 	return out, nil
 }
 
 // Heard implements network.Heard.
 func (s *Store) Heard(ctx context.Context) (map[string]time.Time, error) {
-	rows, err := s.read.Query(ctx, query("network_heard"))
+	rows, err := s.read.ListPartnerTimes(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read when partners were heard: %w", err)
+		return nil, fmt.Errorf("read times of partners: %w", err)
 	}
-	out := map[string]time.Time{}
-	var origin string
-	var at time.Time
-	if _, err := pgx.ForEachRow(rows, []any{&origin, &at}, func() error { out[origin] = at; return nil }); err != nil {
-		return nil, fmt.Errorf("read when partners were heard: %w", err)
+	out := make(map[string]time.Time, len(rows))
+	for _, row := range rows {
+		out[row.Origin] = row.At
 	}
 	return out, nil
 }
 
 // LocalTapes implements network.Shelf.
 func (s *Store) LocalTapes(ctx context.Context, limit int) ([]network.Tape, error) {
-	rows, err := s.read.Query(ctx, query("network_clips"), limit)
+	rows, err := s.read.ListTapes(ctx, int32(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list clips: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t network.Tape, err error) {
-		err = row.Scan(&t.ID, &t.Handle, &t.URL, &t.MarketID, &t.DurationS, &t.Views, &t.Stance, &t.CreatedAt, &t.Boosted, &t.Approved)
-		return t, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list clips: %w", err)
+	return pg.Collect(rows, tape), nil
+}
+
+func tape(row db.ListTapesRow) network.Tape {
+	t := network.Tape{
+		ID: row.ID, Handle: string(row.Handle), URL: pg.Value(row.URL), MarketID: string(row.MarketID), Views: row.Views,
+		Stance: row.Stance, CreatedAt: row.CreatedAt, Boosted: row.Boosted, Approved: row.Approved,
 	}
-	return list, nil
+	if row.DurationS != nil {
+		seconds := int64(*row.DurationS)
+		t.DurationS = &seconds
+	}
+	return t
 }
 
 // Views implements network.Shelf.
@@ -116,15 +111,11 @@ func (s *Store) Views(ctx context.Context, list []network.Tape) ([]int64, error)
 	if len(list) == 0 {
 		return nil, nil
 	}
-	origins, ids := make([]string, len(list)), make([]string, len(list))
-	for i, t := range list {
-		origins[i], ids[i] = t.Origin, t.ID
+	var p db.ListTapeViewsParams
+	for _, t := range list {
+		p.Origins, p.TapeIDs = append(p.Origins, t.Origin), append(p.TapeIDs, t.ID)
 	}
-	rows, err := s.read.Query(ctx, query("network_views"), origins, ids)
-	if err != nil {
-		return nil, fmt.Errorf("count views: %w", err)
-	}
-	out, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	out, err := s.read.ListTapeViews(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("count views: %w", err)
 	}
@@ -133,27 +124,8 @@ func (s *Store) Views(ctx context.Context, list []network.Tape) ([]int64, error)
 
 // AddView implements network.Shelf.
 func (s *Store) AddView(ctx context.Context, origin, id string) error {
-	if _, err := s.db.Exec(ctx, query("network_view"), origin, id); err != nil {
+	if err := s.write.AddTapeView(ctx, db.AddTapeViewParams{Origin: origin, TapeID: id}); err != nil {
 		return fmt.Errorf("add view: %w", err)
 	}
 	return nil
-}
-
-// Owners implements network.Links.
-func (s *Store) Owners(ctx context.Context, list []network.Proof) (map[network.Proof]operator.ID, error) {
-	stations, identities := make([]string, len(list)), make([]string, len(list))
-	for i, p := range list {
-		stations[i], identities[i] = p.Station, p.Identity
-	}
-	rows, err := s.read.Query(ctx, query("claim_owners"), stations, identities)
-	if err != nil {
-		return nil, fmt.Errorf("find claims: %w", err)
-	}
-	out := make(map[network.Proof]operator.ID)
-	var id operator.ID
-	var p network.Proof
-	if _, err := pgx.ForEachRow(rows, []any{&id, &p.Station, &p.Identity}, func() error { out[p] = id; return nil }); err != nil {
-		return nil, fmt.Errorf("find claims: %w", err)
-	}
-	return out, nil
 }

@@ -2,32 +2,31 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
+	"github.com/signalcast/signalcast/services/hub/internal/station"
 )
 
-// OnAir keeps what happens on the air.
+// OnAir stores live sessions, overlay signals and streamers.
 type OnAir struct{ *Store }
 
-// OnAir is the store of package onair.
+// OnAir returns the store of package onair.
 func (s *Store) OnAir() *OnAir { return &OnAir{s} }
 
-// turn does something about one operator while nothing else about it is done.
+// turn changes what one operator airs in a transaction; transactions of one operator run one after the other.
 func (s *OnAir) turn(ctx context.Context, handle syntax.Handle, do func(ctx context.Context, t stage) error) error {
-	ctx, cancel := context.WithTimeout(ctx, writeBudget)
-	defer cancel()
-	err := pg.InTx(ctx, s.db.Pool(), func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, query("onair_lock"), handle); err != nil {
+	err := s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := q.LockOperator(ctx, string(handle)); err != nil {
 			return err
 		}
-		return do(ctx, stage{tx: tx, handle: handle})
+		return do(ctx, stage{q: q, handle: handle})
 	})
 	if err != nil {
 		return fmt.Errorf("change what is on the air: %w", err)
@@ -35,19 +34,23 @@ func (s *OnAir) turn(ctx context.Context, handle syntax.Handle, do func(ctx cont
 	return nil
 }
 
-// stage is one operator in its turn.
+// stage is one operator whose lock the transaction holds.
 type stage struct {
-	tx     pgx.Tx
+	q      *db.Queries
 	handle syntax.Handle
 }
 
 // Beat implements onair.Store.
 func (s *OnAir) Beat(ctx context.Context, b onair.Start) (out onair.Session, err error) {
-	err = s.turn(ctx, b.Handle, func(ctx context.Context, t stage) (err error) {
+	err = s.turn(ctx, b.Handle, func(ctx context.Context, t stage) error {
 		if b.MessageID != "" {
-			var done bool
-			if out, done, err = scanSession(t.tx.QueryRow(ctx, query("onair_went"), b.MessageID)); err != nil || done {
+			row, done, err := found(t.q.GetLiveSessionOfMessage(ctx, b.MessageID))
+			if err != nil {
 				return err
+			}
+			if done {
+				out = session(row.LiveSession)
+				return nil
 			}
 		}
 		if err := t.allowed(ctx); err != nil {
@@ -59,66 +62,72 @@ func (s *OnAir) Beat(ctx context.Context, b onair.Start) (out onair.Session, err
 	return out, err
 }
 
-// allowed refuses a suspended operator.
+// allowed fails for a suspended operator.
 func (t stage) allowed(ctx context.Context) error {
-	status, _, err := t.status(ctx)
-	if err == nil && status == onair.Suspended {
+	one, err := streamer(ctx, t.q, t.handle)
+	if err == nil && one.Status == onair.Suspended {
 		return onair.ErrNotApproved
 	}
 	return err
 }
 
-func (t stage) status(ctx context.Context) (status onair.Status, lanes []string, err error) {
-	err = t.tx.QueryRow(ctx, query("streamer_get"), t.handle).Scan(&status, &lanes)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return onair.Unregistered, nil, nil
-	}
-	return status, lanes, err
-}
-
 func (t stage) beat(ctx context.Context, b onair.Start) (onair.Session, error) {
-	open, found, err := t.open(ctx)
+	open, ok, err := t.open(ctx)
 	if err != nil {
 		return onair.Session{}, err
 	}
-	if over := open.At(b.At); found && !over.Open() {
+	if over := open.At(b.At); ok && !over.Open() {
 		if err := t.end(ctx, open, over.EndedAt, b.At); err != nil {
 			return onair.Session{}, err
 		}
-		found = false
+		ok = false
 	}
 	url, err := t.named(ctx, b)
 	if err != nil {
 		return onair.Session{}, err
 	}
-	market, broadcast, id := maybeText(string(b.MarketID)), maybeText(b.BroadcastID), open.ID
-	if found {
-		_, err = t.tx.Exec(ctx, query("onair_beat"), id, b.At, market, url, broadcast, b.Bitrate, b.Viewers)
-	} else {
+	id := open.ID
+	if !ok {
 		id = b.NewID
-		_, err = t.tx.Exec(ctx, query("onair_start"), id, b.Handle, b.At, market, url, broadcast, b.Bitrate, b.Viewers)
 	}
-	if err != nil {
+	if err := t.keep(ctx, b, id, url, ok); err != nil {
 		return onair.Session{}, err
-	}
-	if _, err := t.tx.Exec(ctx, query("onair_keep_overlay"), b.Handle, b.At, b.At.Add(onair.OverlayLife)); err != nil {
-		return onair.Session{}, err
-	}
-	if b.MessageID != "" {
-		if _, err := t.tx.Exec(ctx, query("onair_go"), b.MessageID, id, b.At, b.BroadcastID); err != nil {
-			return onair.Session{}, err
-		}
 	}
 	if _, err := t.air(ctx, id, b.Provisioned, b.At); err != nil {
 		return onair.Session{}, err
 	}
 	now, _, err := t.open(ctx)
-	now.WentLive = now.URL != "" && (!found || open.URL == "")
+	now.WentLive = now.URL != "" && (!ok || open.URL == "")
 	return now, err
 }
 
-// named is the address that a go-live names for the session itself: none where the
-// stream is bound to a market. nil: it is no go-live.
+// keep stores a heartbeat: it extends the open session or starts one.
+func (t stage) keep(ctx context.Context, b onair.Start, id string, url *string, extend bool) error {
+	p := db.ExtendLiveSessionParams{
+		ID: id, Now: b.At, MarketID: pg.Null(string(b.MarketID)), OwnURL: url, BroadcastID: pg.Null(b.BroadcastID),
+		BitrateKbps: b.Bitrate, ReportedViewers: b.Viewers,
+	}
+	var err error
+	if extend {
+		err = t.q.ExtendLiveSession(ctx, p)
+	} else {
+		err = t.q.InsertLiveSession(ctx, db.InsertLiveSessionParams{
+			ID: id, Handle: b.Handle, Now: p.Now, MarketID: p.MarketID, OwnURL: p.OwnURL, BroadcastID: p.BroadcastID,
+			BitrateKbps: p.BitrateKbps, ReportedViewers: p.ReportedViewers,
+		})
+	}
+	if err != nil {
+		return err
+	}
+	err = t.q.ExtendOverlay(ctx, db.ExtendOverlayParams{Handle: b.Handle, Now: b.At, ExpiresAt: b.At.Add(onair.OverlayLife)})
+	if err != nil || b.MessageID == "" {
+		return err
+	}
+	return t.q.InsertGoLive(ctx, db.InsertGoLiveParams{MessageID: b.MessageID, SessionID: id, Now: b.At, BroadcastID: b.BroadcastID})
+}
+
+// named returns the URL that a go-live names for the session itself, which is empty if the stream is bound to a market. It
+// returns nil for a heartbeat.
 func (t stage) named(ctx context.Context, b onair.Start) (*string, error) {
 	if b.OwnURL == "" {
 		return nil, nil
@@ -126,58 +135,57 @@ func (t stage) named(ctx context.Context, b onair.Start) (*string, error) {
 	url := b.OwnURL
 	if b.MarketID != "" {
 		url = ""
-		if _, err := t.tx.Exec(ctx, query("stream_bind"), b.MarketID, b.Handle, b.OwnURL, b.Label, b.At); err != nil {
+		one := station.Stream{MarketID: b.MarketID, Handle: b.Handle, URL: b.OwnURL, Label: b.Label, UpdatedAt: b.At}
+		if err := t.bind(ctx, one); err != nil {
 			return nil, err
 		}
 	}
 	return &url, nil
 }
 
-// open finds the open session and holds it.
+// open returns the open session and locks it.
 func (t stage) open(ctx context.Context) (onair.Session, bool, error) {
-	return scanSession(t.tx.QueryRow(ctx, query("onair_open"), t.handle))
+	row, ok, err := found(t.q.LockLiveSession(ctx, t.handle))
+	return sessionIf(row.LiveSession, ok, err)
 }
 
-func scanSession(row pgx.Row) (onair.Session, bool, error) {
-	var s onair.Session
-	var ended *time.Time
-	var market, signal, name *string
-	err := row.Scan(&s.ID, &s.Handle, &s.StartedAt, &s.LastBeat, &ended, &market, &s.OwnURL, &s.URL, &s.Aired, &s.Viewers, &s.Peak, &signal, &name)
-	if errors.Is(err, pgx.ErrNoRows) {
+func sessionIf(row db.LiveSession, ok bool, err error) (onair.Session, bool, error) {
+	if err != nil {
+		return onair.Session{}, false, fmt.Errorf("read session: %w", err)
+	}
+	if !ok {
 		return onair.Session{}, false, nil
 	}
-	if ended != nil {
-		s.EndedAt = *ended
-	}
-	if market != nil {
-		s.MarketID = syntax.MarketID(*market)
-	}
-	s.Signal = signalOf(signal, name)
-	return s, err == nil, err
+	return session(row), true, nil
 }
 
-// air looks where the viewers of an open session are sent, and tells when it went on
-// the air or off it by that; changed tells that they are sent elsewhere.
+func session(row db.LiveSession) onair.Session {
+	return onair.Session{
+		ID: row.ID, Handle: row.Handle, StartedAt: row.StartedAt, LastBeat: row.LastBeat, EndedAt: pg.Value(row.EndedAt),
+		MarketID: syntax.MarketID(pg.Value(row.MarketID)), OwnURL: pg.Value(row.OwnURL), URL: pg.Value(row.HLSURL), Aired: row.Aired,
+		Viewers: int64(row.Viewers), Peak: int64(row.ViewersPeak), Signal: signalOf(row.SignalMarket, pg.Value(row.SignalName)),
+	}
+}
+
+// air finds where the viewers of an open session are sent. It publishes if the session went on or off the air by that,
+// and reports whether viewers are sent elsewhere.
 func (t stage) air(ctx context.Context, id, provisioned string, now time.Time) (changed bool, err error) {
 	s, _, err := t.open(ctx)
 	if err != nil {
 		return false, err
 	}
-	var url string
-	if err := t.tx.QueryRow(ctx, query("onair_url"), t.handle, id, provisioned, now).Scan(&url); err != nil {
+	url, err := t.q.GetSessionURL(ctx, db.GetSessionURLParams{Handle: t.handle, ID: id, Provisioned: provisioned, Now: now})
+	if err != nil || url == s.URL {
 		return false, err
 	}
-	if url == s.URL {
-		return false, nil
-	}
-	if _, err := t.tx.Exec(ctx, query("onair_air"), id, maybeText(url)); err != nil {
+	if err := t.q.SetSessionURL(ctx, db.SetSessionURLParams{ID: id, HLSURL: pg.Null(url)}); err != nil {
 		return false, err
 	}
 	switch {
 	case s.URL == "":
-		_, err = t.tx.Exec(ctx, query("onair_tell_live"), id, now)
+		err = t.q.PublishLive(ctx, db.PublishLiveParams{ID: id, Now: now})
 	case url == "":
-		_, err = t.tx.Exec(ctx, query("onair_tell_offline"), id, now, now)
+		err = t.q.PublishOffline(ctx, db.PublishOfflineParams{ID: id, Now: now, EndedAt: now})
 	}
 	if err != nil {
 		return false, err
@@ -185,49 +193,43 @@ func (t stage) air(ctx context.Context, id, provisioned string, now time.Time) (
 	return true, t.copies(ctx, now, true)
 }
 
-// end ends a session and tells of it.
+// end ends a session and publishes that.
 func (t stage) end(ctx context.Context, s onair.Session, ended, now time.Time) error {
-	if _, err := t.tx.Exec(ctx, query("onair_end"), s.ID, ended, now); err != nil {
+	if err := t.q.EndLiveSession(ctx, db.EndLiveSessionParams{ID: s.ID, EndedAt: ended, Now: now}); err != nil {
 		return err
 	}
 	if s.URL == "" {
 		return t.copies(ctx, now, s.Aired)
 	}
-	if _, err := t.tx.Exec(ctx, query("onair_tell_offline"), s.ID, now, ended); err != nil {
+	if err := t.q.PublishOffline(ctx, db.PublishOfflineParams{ID: s.ID, Now: now, EndedAt: ended}); err != nil {
 		return err
 	}
 	return t.copies(ctx, now, true)
 }
 
-// copies tells how the channel of the operator begins from now on, and that of the
-// live list where it moved. Each channel has its turn; that of the list comes last.
+// copies publishes how the channel of the operator begins, and that of the live list if it changed. The live list comes
+// last, because all operators share its lock.
 func (t stage) copies(ctx context.Context, now time.Time, list bool) error {
-	at, err := t.head(ctx, "operator:"+string(t.handle), now)
+	handle := string(t.handle)
+	at, err := t.q.TakeChannelTime(ctx, db.TakeChannelTimeParams{Channel: "operator:" + handle, Now: now})
 	if err != nil {
 		return err
 	}
-	if _, err := t.tx.Exec(ctx, query("onair_copy_operator"), t.handle, at, now, now.Add(-onair.Life)); err != nil {
+	err = t.q.PublishOperator(ctx, db.PublishOperatorParams{Handle: handle, At: at, Now: now, Stale: now.Add(-onair.Life)})
+	if err != nil || !list {
 		return err
 	}
-	if !list {
-		return nil
-	}
-	return t.copyLive(ctx, now)
+	return publishLiveList(ctx, t.q, now)
 }
 
-func (t stage) copyLive(ctx context.Context, now time.Time) error {
-	at, err := t.head(ctx, "live", now)
+func publishLiveList(ctx context.Context, q *db.Queries, now time.Time) error {
+	at, err := q.TakeChannelTime(ctx, db.TakeChannelTimeParams{Channel: "live", Now: now})
 	if err != nil {
 		return err
 	}
-	_, err = t.tx.Exec(ctx, query("onair_copy_live"), at, now, now.Add(-onair.Life), now.Add(-onair.RecentSpan), onair.MaxLive, onair.MaxRecent)
-	return err
-}
-
-// head takes the turn of a channel; copies of it leave in the order of these times.
-func (t stage) head(ctx context.Context, channel string, now time.Time) (at time.Time, err error) {
-	err = t.tx.QueryRow(ctx, query("onair_head"), channel, now).Scan(&at)
-	return at, err
+	return q.PublishLiveList(ctx, db.PublishLiveListParams{
+		At: at, Now: now, Stale: now.Add(-onair.Life), Since: now.Add(-onair.RecentSpan), MaxLive: onair.MaxLive, MaxRecent: onair.MaxRecent,
+	})
 }
 
 // End implements onair.Store.
@@ -239,10 +241,10 @@ func (s *OnAir) End(ctx context.Context, handle syntax.Handle, now time.Time) (o
 	return out, ended, err
 }
 
-// off ends the open session now; false: there was none, or it was over before.
+// off ends the open session now. It returns false if there was none, or if it was over before.
 func (t stage) off(ctx context.Context, now time.Time) (out onair.Session, ended bool, err error) {
-	open, found, err := t.open(ctx)
-	if err != nil || !found {
+	open, ok, err := t.open(ctx)
+	if err != nil || !ok {
 		return open, false, err
 	}
 	out = open.At(now)
@@ -254,51 +256,185 @@ func (t stage) off(ctx context.Context, now time.Time) (out onair.Session, ended
 
 // Refresh implements onair.Store.
 func (s *OnAir) Refresh(ctx context.Context, handle syntax.Handle, provisioned string, now time.Time) error {
-	return s.turn(ctx, handle, func(ctx context.Context, t stage) error {
-		open, found, err := t.open(ctx)
-		if err != nil || !found || !open.At(now).Open() {
-			return err
-		}
-		_, err = t.air(ctx, open.ID, provisioned, now)
-		return err
-	})
+	return s.turn(ctx, handle, func(ctx context.Context, t stage) error { return t.refresh(ctx, provisioned, now) })
 }
 
-// sweepMost is how many operators one sweep looks at of each kind.
-const sweepMost = 500
+// refresh finds again where the viewers of the open session, if there is one, are sent.
+func (t stage) refresh(ctx context.Context, provisioned string, now time.Time) error {
+	open, ok, err := t.open(ctx)
+	if err != nil || !ok || !open.At(now).Open() {
+		return err
+	}
+	_, err = t.air(ctx, open.ID, provisioned, now)
+	return err
+}
+
+// maxSweep is the number of operators that one sweep examines of each kind.
+const maxSweep = 500
 
 // Sweep implements onair.Store.
 func (s *OnAir) Sweep(ctx context.Context, now time.Time) (int, error) {
-	n := 0
-	for name, before := range map[string]time.Time{"onair_due": now.Add(-onair.Life), "overlay_due": now} {
-		rows, err := s.read.Query(ctx, query(name), before, sweepMost)
-		if err != nil {
-			return n, fmt.Errorf("look for what is over: %w", err)
-		}
-		due, err := pgx.CollectRows(rows, pgx.RowTo[syntax.Handle])
-		if err != nil {
-			return n, fmt.Errorf("look for what is over: %w", err)
-		}
-		for _, handle := range due {
-			if err := s.turn(ctx, handle, func(ctx context.Context, t stage) error { return t.settle(ctx, now) }); err != nil {
-				return n, err
-			}
-			n++
+	stale, err := s.read.ListStaleLiveSessions(ctx, db.ListStaleLiveSessionsParams{Stale: now.Add(-onair.Life), MaxRows: maxSweep})
+	if err != nil {
+		return 0, fmt.Errorf("list stale sessions: %w", err)
+	}
+	expired, err := s.read.ListExpiredOverlays(ctx, db.ListExpiredOverlaysParams{Now: now, MaxRows: maxSweep})
+	if err != nil {
+		return 0, fmt.Errorf("list expired signals: %w", err)
+	}
+	due := append(stale, expired...)
+	slices.Sort(due)
+	due = slices.Compact(due)
+	for n, handle := range due {
+		if err := s.turn(ctx, handle, func(ctx context.Context, t stage) error { return t.settle(ctx, now) }); err != nil {
+			return n, err
 		}
 	}
-	return n, nil
+	return len(due), nil
 }
 
 // settle ends what is over of one operator.
 func (t stage) settle(ctx context.Context, now time.Time) error {
-	open, found, err := t.open(ctx)
+	open, ok, err := t.open(ctx)
 	if err != nil {
 		return err
 	}
-	if over := open.At(now); found && !over.Open() {
+	if over := open.At(now); ok && !over.Open() {
 		if err := t.end(ctx, open, over.EndedAt, now); err != nil {
 			return err
 		}
 	}
-	return t.expire(ctx, now)
+	return t.clear(ctx, now, true)
+}
+
+// Last implements onair.Store.
+func (s *OnAir) Last(ctx context.Context, handle syntax.Handle) (onair.Session, bool, error) {
+	row, ok, err := found(s.read.GetNewestLiveSession(ctx, handle))
+	return sessionIf(row.LiveSession, ok, err)
+}
+
+// Find implements onair.Store.
+func (s *OnAir) Find(ctx context.Context, handle syntax.Handle, id string) (onair.Session, bool, error) {
+	row, ok, err := found(s.read.GetLiveSession(ctx, db.GetLiveSessionParams{Handle: handle, ID: id}))
+	return sessionIf(row.LiveSession, ok, err)
+}
+
+// Live implements onair.Store.
+func (s *OnAir) Live(ctx context.Context, now time.Time) ([]onair.Show, error) {
+	rows, err := s.read.ListLive(ctx, db.ListLiveParams{Now: now, Stale: now.Add(-onair.Life), MaxRows: onair.MaxLive})
+	if err != nil {
+		return nil, fmt.Errorf("list live sessions: %w", err)
+	}
+	return pg.Collect(rows, func(row db.ListLiveRow) onair.Show {
+		return onair.Show{
+			ShowID: row.ID, Handle: row.Handle, HLSURL: pg.Value(row.HLSURL), Viewers: int64(row.Viewers), StartedAt: row.StartedAt,
+			MarketID: syntax.MarketID(pg.Value(row.MarketID)), Signal: signalOf(row.SignalMarket, pg.Value(row.SignalName)),
+			Approved: row.Approved,
+		}
+	}), nil
+}
+
+// Recent implements onair.Store.
+func (s *OnAir) Recent(ctx context.Context, now time.Time) ([]onair.Past, error) {
+	rows, err := s.read.ListRecent(ctx, db.ListRecentParams{
+		Since: now.Add(-onair.RecentSpan), Stale: now.Add(-onair.Life), MaxRows: onair.MaxRecent,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list recent sessions: %w", err)
+	}
+	return pg.Collect(rows, func(row db.ListRecentRow) onair.Past {
+		return onair.Past{
+			ShowID: row.ID, Handle: row.Handle, StartedAt: row.StartedAt, EndedAt: row.Ended, Peak: int64(row.ViewersPeak),
+			Signal: signalOf(row.SignalMarket, row.SignalName), Approved: row.Approved,
+		}
+	}), nil
+}
+
+// signalOf returns nil without a market or a name.
+func signalOf(market *string, name string) *onair.Signal {
+	if market == nil || name == "" {
+		return nil
+	}
+	return &onair.Signal{MarketID: syntax.MarketID(*market), Name: name}
+}
+
+// Sample implements onair.Store.
+func (s *OnAir) Sample(ctx context.Context, list []onair.Sample, now time.Time) error {
+	if len(list) == 0 {
+		return nil
+	}
+	p := db.InsertSamplesParams{Now: now}
+	for _, one := range list {
+		p.IDs, p.Viewers = append(p.IDs, one.ShowID), append(p.Viewers, int32(min(one.Viewers, 1<<31-1)))
+	}
+	err := s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		changed, err := q.InsertSamples(ctx, p)
+		if err != nil || changed == 0 {
+			return err
+		}
+		return publishLiveList(ctx, q, now)
+	})
+	if err != nil {
+		return fmt.Errorf("store samples: %w", err)
+	}
+	return nil
+}
+
+// Thin implements onair.Store.
+func (s *OnAir) Thin(ctx context.Context, before time.Time) error {
+	if err := s.write.DeleteOldSamples(ctx, before); err != nil {
+		return fmt.Errorf("delete samples: %w", err)
+	}
+	return nil
+}
+
+// Count implements onair.Store.
+func (s *OnAir) Count(ctx context.Context, handle syntax.Handle) (int64, error) {
+	n, err := s.read.CountLiveSessions(ctx, handle)
+	if err != nil {
+		return 0, fmt.Errorf("count sessions: %w", err)
+	}
+	return n, nil
+}
+
+// SessionWatched implements onair.Store.
+func (s *OnAir) SessionWatched(ctx context.Context, id string) (onair.Watched, error) {
+	row, err := s.read.GetSessionViewers(ctx, id)
+	if err != nil {
+		return onair.Watched{}, fmt.Errorf("add up samples: %w", err)
+	}
+	return onair.Watched(row), nil
+}
+
+// Around implements onair.Store.
+func (s *OnAir) Around(ctx context.Context, handle syntax.Handle, who operator.ID, from, to time.Time) (onair.Around, error) {
+	row, err := s.read.GetActivity(ctx, db.GetActivityParams{Handle: handle, Followed: who, First: from, Last: to})
+	if err != nil {
+		return onair.Around{}, fmt.Errorf("count activity: %w", err)
+	}
+	return onair.Around(row), nil
+}
+
+// Stretch implements onair.Store.
+func (s *OnAir) Stretch(ctx context.Context, handle syntax.Handle, from, now time.Time) (onair.Stretch, error) {
+	row, err := s.read.GetAiredTime(ctx, db.GetAiredTimeParams{Handle: handle, Since: from, Now: now})
+	if err != nil {
+		return onair.Stretch{}, fmt.Errorf("add up sessions: %w", err)
+	}
+	return onair.Stretch{
+		Sessions: row.Sessions, Live: time.Duration(row.Seconds) * time.Second, Peak: int64(row.Peak),
+		Watched: onair.Watched{Viewers: row.Viewers, Samples: row.Samples},
+	}, nil
+}
+
+// Series implements onair.Store.
+func (s *OnAir) Series(ctx context.Context, handle syntax.Handle, from time.Time, step time.Duration, most int) ([]onair.Step, error) {
+	rows, err := s.read.ListViewers(ctx, db.ListViewersParams{
+		Handle: handle, Since: from, Seconds: int32(step / time.Second), MaxRows: int32(most),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read samples: %w", err)
+	}
+	slices.Reverse(rows)
+	return pg.Collect(rows, func(row db.ListViewersRow) onair.Step { return onair.Step{At: row.Step, Viewers: row.Viewers} }), nil
 }

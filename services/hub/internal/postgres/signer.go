@@ -2,30 +2,31 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// Signers keeps the keys that sign messages, and challenges for new ones.
+// Signers stores the keys that sign messages, and challenges for new ones.
 type Signers struct{ s *Store }
 
-// Signers is the store's part for signers.
+// Signers returns the store's part for signers.
 func (s *Store) Signers() Signers { return Signers{s} }
 
 // Find implements message.Signers.
 func (g Signers) Find(ctx context.Context, key message.Key) (message.Signer, bool, error) {
-	return foundSigner(g.s.read.QueryRow(ctx, query("signer_get"), string(key)))
+	row, ok, err := found(g.s.read.GetSigner(ctx, key))
+	return signerIf(row.Signer, ok, err)
 }
 
 // Challenge implements message.Signers.
 func (g Signers) Challenge(ctx context.Context, c message.Challenge, now time.Time) error {
-	_, err := g.s.db.Exec(ctx, query("signer_challenge_add"), c.Hash, string(c.Key), c.DenpaID, c.AppID, c.ExpiresAt, now)
+	err := g.s.write.InsertChallenge(ctx, db.InsertChallengeParams{
+		Hash: c.Hash, PublicKey: c.Key, DenpaID: c.DenpaID, AppID: c.AppID, ExpiresAt: c.ExpiresAt, Now: now,
+	})
 	if err != nil {
 		return fmt.Errorf("insert challenge: %w", err)
 	}
@@ -34,43 +35,47 @@ func (g Signers) Challenge(ctx context.Context, c message.Challenge, now time.Ti
 
 // Register implements message.Signers.
 func (g Signers) Register(ctx context.Context, s message.Signer, challenge []byte, limit int) error {
-	ctx, cancel := context.WithTimeout(ctx, writeBudget)
-	defer cancel()
-	return pg.InTx(ctx, g.s.db.Pool(), func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, query("signer_challenge_use"), challenge, string(s.Key), s.DenpaID, s.AppID, s.CreatedAt)
+	return g.s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		used, err := q.UseChallenge(ctx, db.UseChallengeParams{
+			Hash: challenge, PublicKey: s.Key, DenpaID: s.DenpaID, AppID: s.AppID, Now: s.CreatedAt,
+		})
 		if err != nil {
 			return fmt.Errorf("use challenge: %w", err)
 		}
-		if tag.RowsAffected() == 0 {
+		if used == 0 {
 			return message.ErrChallenge
 		}
-		if _, err := tx.Exec(ctx, query("signer_turn"), s.DenpaID, s.AppID); err != nil {
-			return fmt.Errorf("wait for other registrations: %w", err)
+		if err := q.LockSignersOfPassport(ctx, db.LockSignersOfPassportParams{DenpaID: s.DenpaID, AppID: s.AppID}); err != nil {
+			return fmt.Errorf("lock signers: %w", err)
 		}
-		if err := addSigner(ctx, tx, s); err != nil {
+		if err := insertSigner(ctx, q, s); err != nil {
 			return err
 		}
-		var active int
-		if err := tx.QueryRow(ctx, query("signer_count"), s.DenpaID, s.AppID, s.CreatedAt).Scan(&active); err != nil {
+		active, err := q.CountSigners(ctx, db.CountSignersParams{DenpaID: s.DenpaID, AppID: s.AppID, Now: s.CreatedAt})
+		if err != nil {
 			return fmt.Errorf("count signers: %w", err)
 		}
-		if active > limit {
+		if active > int64(limit) {
 			return message.ErrLimit
 		}
 		return nil
 	})
 }
 
-// addSigner inserts a key that never was there.
-func addSigner(ctx context.Context, tx pgx.Tx, s message.Signer) error {
-	tag, err := tx.Exec(ctx, query("signer_add"), string(s.Key), s.DenpaID, s.AppID, s.GrantID, s.Scopes, s.Label, s.CreatedAt, timeOrNull(s.ExpiresAt), s.KeyID)
+// insertSigner inserts a key that was never stored.
+func insertSigner(ctx context.Context, q *db.Queries, s message.Signer) error {
+	n, err := q.InsertSigner(ctx, db.InsertSignerParams{
+		PublicKey: s.Key, DenpaID: s.DenpaID, AppID: pg.Null(s.AppID), GrantID: pg.Null(s.GrantID), Scopes: s.Scopes, Label: s.Label,
+		CreatedAt: s.CreatedAt, ExpiresAt: pg.Null(s.ExpiresAt), KeyID: pg.Null(s.KeyID),
+	})
 	if err != nil {
 		return fmt.Errorf("insert signer: %w", err)
 	}
-	if tag.RowsAffected() == 1 {
+	if n == 1 {
 		return nil
 	}
-	there, _, err := foundSigner(tx.QueryRow(ctx, query("signer_get"), string(s.Key)))
+	row, ok, err := found(q.GetSigner(ctx, s.Key))
+	there, _, err := signerIf(row.Signer, ok, err)
 	switch {
 	case err != nil:
 		return err
@@ -82,33 +87,27 @@ func addSigner(ctx context.Context, tx pgx.Tx, s message.Signer) error {
 
 // List implements message.Signers.
 func (g Signers) List(ctx context.Context, denpaID string) ([]message.Signer, error) {
-	rows, err := g.s.read.Query(ctx, query("signer_list"), denpaID)
+	rows, err := g.s.read.ListSigners(ctx, denpaID)
 	if err != nil {
 		return nil, fmt.Errorf("list signers: %w", err)
 	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (message.Signer, error) { return scanSigner(row) })
-	if err != nil {
-		return nil, fmt.Errorf("list signers: %w", err)
-	}
-	return out, nil
+	return pg.Collect(rows, func(row db.ListSignersRow) message.Signer { return signer(row.Signer) }), nil
 }
 
 // Revoke implements message.Signers.
 func (g Signers) Revoke(ctx context.Context, key message.Key, denpaID, grantID, by string, now time.Time) (out message.Signer, err error) {
-	ctx, cancel := context.WithTimeout(ctx, writeBudget)
-	defer cancel()
-	err = pg.InTx(ctx, g.s.db.Pool(), func(tx pgx.Tx) error {
-		var found bool
-		if out, found, err = foundSigner(tx.QueryRow(ctx, query("signer_lock"), string(key))); err != nil {
+	err = g.s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		row, ok, err := found(q.LockSigner(ctx, key))
+		if out, ok, err = signerIf(row.Signer, ok, err); err != nil {
 			return err
 		}
-		if !found || out.DenpaID != denpaID || grantID != "" && out.GrantID != grantID {
+		if !ok || out.DenpaID != denpaID || grantID != "" && out.GrantID != grantID {
 			return message.ErrNotFound
 		}
 		if !out.RevokedAt.IsZero() {
 			return nil
 		}
-		out.RevokedAt, err = revokeSigner(ctx, tx, key, by, now)
+		out.RevokedAt, err = revokeSigner(ctx, q, key, by, now)
 		out.RevokedBy = by
 		return err
 	})
@@ -118,54 +117,49 @@ func (g Signers) Revoke(ctx context.Context, key message.Key, denpaID, grantID, 
 	return out, nil
 }
 
-// revokeSigner revokes a signer whose row the transaction has locked.
-func revokeSigner(ctx context.Context, tx pgx.Tx, key message.Key, by string, now time.Time) (time.Time, error) {
-	var at time.Time
-	if err := tx.QueryRow(ctx, query("signer_revoke"), string(key), now, by).Scan(&at); err != nil {
+// revokeSigner revokes a signer that the transaction has locked.
+func revokeSigner(ctx context.Context, q *db.Queries, key message.Key, by string, now time.Time) (time.Time, error) {
+	at, err := q.RevokeSigner(ctx, db.RevokeSignerParams{PublicKey: key, RevokedBy: by, Now: now})
+	if err != nil {
 		return time.Time{}, fmt.Errorf("revoke signer: %w", err)
 	}
-	return at.UTC(), nil
+	return utc(at), nil
 }
 
-// RevokeSignersOf revokes every signer of a grant inside the transaction that
-// ends the grant, so that no message is taken after it.
-func RevokeSignersOf(ctx context.Context, tx pgx.Tx, grantID string, now time.Time) (int, error) {
-	return revokeSigners(ctx, tx, "signer_lock_grant", grantID, "grant", now)
+// RevokeSignersOf revokes every signer of a grant in the transaction that revokes the grant, so that no message is stored
+// after it. It returns how many.
+func RevokeSignersOf(ctx context.Context, q *db.Queries, grantID string, now time.Time) (int, error) {
+	keys, err := q.LockSignersOfGrant(ctx, grantID)
+	if err != nil {
+		return 0, fmt.Errorf("lock signers of grant: %w", err)
+	}
+	return len(keys), revokeSigners(ctx, q, keys, "grant", now)
 }
 
-// revokeSigners revokes the signers that a statement locks, and returns how many.
-func revokeSigners(ctx context.Context, tx pgx.Tx, lock, id, by string, now time.Time) (int, error) {
-	rows, err := tx.Query(ctx, query(lock), id)
-	if err != nil {
-		return 0, fmt.Errorf("lock signers of %s: %w", by, err)
-	}
-	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return 0, fmt.Errorf("lock signers of %s: %w", by, err)
-	}
+func revokeSigners(ctx context.Context, q *db.Queries, keys []message.Key, by string, now time.Time) error {
 	for _, key := range keys {
-		if _, err := revokeSigner(ctx, tx, message.Key(key), by, now); err != nil {
-			return 0, err
+		if _, err := revokeSigner(ctx, q, key, by, now); err != nil {
+			return err
 		}
 	}
-	return len(keys), nil
+	return nil
 }
 
 // RevokeOfKey implements message.Signers.
 func (g Signers) RevokeOfKey(ctx context.Context, keyID string, now time.Time) (revoked []string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, writeBudget)
-	defer cancel()
-	err = pg.InTx(ctx, g.s.db.Pool(), func(tx pgx.Tx) error {
-		if _, err := revokeSigners(ctx, tx, "signer_lock_key", keyID, "key", now); err != nil {
+	err = g.s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		keys, err := q.LockSignersOfKey(ctx, keyID)
+		if err != nil {
+			return fmt.Errorf("lock signers of key: %w", err)
+		}
+		if err := revokeSigners(ctx, q, keys, "key", now); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, query("signer_of_key"), keyID)
+		keys, err = q.ListSignersRevokedWithKey(ctx, keyID)
 		if err != nil {
 			return fmt.Errorf("list signers of key: %w", err)
 		}
-		if revoked, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-			return fmt.Errorf("list signers of key: %w", err)
-		}
+		revoked = words(keys)
 		return nil
 	})
 	return revoked, err
@@ -173,46 +167,27 @@ func (g Signers) RevokeOfKey(ctx context.Context, keyID string, now time.Time) (
 
 // KeysInUse implements message.Signers.
 func (g Signers) KeysInUse(ctx context.Context, after string, now time.Time, limit int) ([]string, error) {
-	rows, err := g.s.read.Query(ctx, query("signer_keys"), after, now, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list keys of signers: %w", err)
-	}
-	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	keys, err := g.s.read.ListSignerKeys(ctx, db.ListSignerKeysParams{After: after, Now: now, MaxRows: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list keys of signers: %w", err)
 	}
 	return keys, nil
 }
 
-// foundSigner reads a row that may not be there.
-func foundSigner(row pgx.Row) (message.Signer, bool, error) {
-	s, err := scanSigner(row)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return message.Signer{}, false, nil
-	case err != nil:
+func signerIf(row db.Signer, ok bool, err error) (message.Signer, bool, error) {
+	if err != nil {
 		return message.Signer{}, false, fmt.Errorf("read signer: %w", err)
 	}
-	return s, true, nil
+	if !ok {
+		return message.Signer{}, false, nil
+	}
+	return signer(row), true, nil
 }
 
-func scanSigner(row pgx.Row) (message.Signer, error) {
-	var s message.Signer
-	var expires, revoked *time.Time
-	err := row.Scan((*string)(&s.Key), &s.DenpaID, &s.AppID, &s.GrantID, &s.KeyID, &s.Scopes, &s.Label, &s.CreatedAt, &expires, &revoked, &s.RevokedBy)
-	s.CreatedAt = s.CreatedAt.UTC()
-	if expires != nil {
-		s.ExpiresAt = expires.UTC()
+func signer(row db.Signer) message.Signer {
+	return message.Signer{
+		Key: row.PublicKey, DenpaID: row.DenpaID, AppID: pg.Value(row.AppID), GrantID: pg.Value(row.GrantID), KeyID: pg.Value(row.KeyID),
+		Scopes: row.Scopes, Label: row.Label, CreatedAt: row.CreatedAt.UTC(), ExpiresAt: utc(row.ExpiresAt), RevokedAt: utc(row.RevokedAt),
+		RevokedBy: pg.Value(row.RevokedBy),
 	}
-	if revoked != nil {
-		s.RevokedAt = revoked.UTC()
-	}
-	return s, err
-}
-
-func timeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
 func TestRegisterSigner(t *testing.T) {
@@ -195,7 +196,7 @@ func TestSignersOfGrant(t *testing.T) {
 	}
 	pool := testkit.Pool(t, d.db.URL("hub_rw"))
 	err = pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
-		n, err := postgres.RevokeSignersOf(t.Context(), tx, grantID, midday)
+		n, err := postgres.RevokeSignersOf(t.Context(), db.New(tx), grantID, midday)
 		if n != 1 {
 			t.Errorf("%d signers", n)
 		}

@@ -3,49 +3,21 @@ package postgres
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
-
-//go:embed queries/*.sql
-var queryFiles embed.FS
-
-var queries = loadQueries()
-
-func loadQueries() map[string]string {
-	entries, err := queryFiles.ReadDir("queries")
-	if err != nil {
-		panic(err) // embedded at build time
-	}
-	out := make(map[string]string, len(entries))
-	for _, e := range entries {
-		text, err := queryFiles.ReadFile("queries/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		out[strings.TrimSuffix(e.Name(), ".sql")] = string(text)
-	}
-	return out
-}
-
-// query gives the statement of queries/<name>.sql.
-func query(name string) string {
-	text, ok := queries[name]
-	if !ok {
-		panic("no statement queries/" + name + ".sql")
-	}
-	return text
-}
 
 // Schema is what the hub keeps in the database; the password is that of its
 // writing role and needed to migrate only.
@@ -62,25 +34,51 @@ const writeBudget = time.Second
 
 // Store is the hub's database as the role hub_rw sees it.
 type Store struct {
-	db   *pg.DB // writes
-	read *pg.DB
+	pool  *pgxpool.Pool
+	write *db.Queries // within writeBudget each
+	read  *db.Queries // within pg.ReadBudget each
 }
 
-// New makes a store over an open pool.
+// New returns a store over an open pool.
 func New(pool *pgxpool.Pool) *Store {
-	return &Store{db: pg.Bound(pool, writeBudget), read: pg.Bound(pool, pg.ReadBudget)}
+	return &Store{pool: pool, write: db.New(pg.Bound(pool, writeBudget)), read: db.New(pg.Bound(pool, pg.ReadBudget))}
 }
 
-// Ready tells whether the database has the tables that this program needs.
+// Ready returns an error unless the database has the tables that this program needs.
 func (s *Store) Ready(ctx context.Context) error {
-	return pg.CheckSchema(ctx, s.db, Schema(""))
+	return pg.CheckSchema(ctx, pg.Bound(s.pool, writeBudget), Schema(""))
+}
+
+// inTx executes a business step in one transaction within writeBudget.
+func (s *Store) inTx(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
+	return inTx(ctx, s.pool, writeBudget, do)
+}
+
+func inTx(ctx context.Context, pool *pgxpool.Pool, budget time.Duration, do func(ctx context.Context, q *db.Queries) error) error {
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	return pg.InTx(ctx, pool, func(tx pgx.Tx) error { return do(ctx, db.New(tx)) })
+}
+
+// found reports whether a statement returned a row.
+func found[T any](row T, err error) (T, bool, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row, false, nil
+	}
+	return row, err == nil, err
+}
+
+// utc returns a time in UTC; null is the zero time.
+func utc(t *time.Time) time.Time { return pg.Value(t).UTC() }
+
+// words returns a list that is not null.
+func words[T ~string](list []T) []string {
+	return pg.Collect(list, func(one T) string { return string(one) })
 }
 
 // Add implements audit.Log.
 func (s *Store) Add(ctx context.Context, e audit.Entry) error {
-	_, err := s.db.Exec(ctx, query("audit_add"),
-		e.ID, e.At, string(e.Stage), e.Actor, e.Action, e.Target, e.RequestID, e.IP, e.Code, string(e.Detail))
-	if err != nil {
+	if err := s.write.InsertAuditEntry(ctx, db.InsertAuditEntryParams(e)); err != nil {
 		return fmt.Errorf("insert audit entry: %w", err)
 	}
 	return nil

@@ -1,0 +1,2 @@
+// Package db executes the statements of ../queries. Except for this file, sqlc generates it.
+package db

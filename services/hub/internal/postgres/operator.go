@@ -1,0 +1,237 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/onair"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
+)
+
+// Streamer implements onair.Store.
+func (s *OnAir) Streamer(ctx context.Context, handle syntax.Handle) (onair.Streamer, error) {
+	return streamer(ctx, s.read, handle)
+}
+
+// streamer returns an operator as a streamer, unregistered if nothing is stored.
+func streamer(ctx context.Context, q *db.Queries, handle syntax.Handle) (onair.Streamer, error) {
+	row, ok, err := found(q.GetStreamer(ctx, handle))
+	if err != nil {
+		return onair.Streamer{}, fmt.Errorf("read streamer: %w", err)
+	}
+	if !ok {
+		return onair.Streamer{Status: onair.Unregistered}, nil
+	}
+	return onair.Streamer(row), nil
+}
+
+// BoundTo implements onair.Store.
+func (s *OnAir) BoundTo(ctx context.Context, handle syntax.Handle) (string, error) {
+	url, _, err := found(s.read.GetNewestStream(ctx, handle))
+	if err != nil {
+		return "", fmt.Errorf("read streams: %w", err)
+	}
+	return url, nil
+}
+
+// Register implements onair.Store.
+func (s *OnAir) Register(ctx context.Context, handle syntax.Handle, lanes []string, now time.Time) (status onair.Status, first bool, err error) {
+	err = s.turn(ctx, handle, func(ctx context.Context, t stage) error {
+		status, first, err = found(t.q.RegisterStreamer(ctx, db.RegisterStreamerParams{Handle: handle, Lanes: lanes, Now: now}))
+		if err != nil || first {
+			return err
+		}
+		before, err := streamer(ctx, t.q, handle)
+		status = before.Status
+		return err
+	})
+	return status, first, err
+}
+
+// ChooseLanes implements onair.Store.
+func (s *OnAir) ChooseLanes(ctx context.Context, handle syntax.Handle, lanes []string, now time.Time) error {
+	if err := s.write.UpsertLanes(ctx, db.UpsertLanesParams{Handle: handle, Lanes: words(lanes), Now: now}); err != nil {
+		return fmt.Errorf("store lanes: %w", err)
+	}
+	return nil
+}
+
+// Decide implements onair.Store.
+func (s *OnAir) Decide(ctx context.Context, handle syntax.Handle, status onair.Status, now time.Time) error {
+	return s.turn(ctx, handle, func(ctx context.Context, t stage) error {
+		before, err := streamer(ctx, t.q, handle)
+		if err != nil {
+			return err
+		}
+		err = t.q.UpsertStreamerStatus(ctx, db.UpsertStreamerStatusParams{Handle: handle, Status: status, Now: now})
+		if err != nil || status == before.Status {
+			return err
+		}
+		if status == onair.Suspended {
+			if _, _, err := t.off(ctx, now); err != nil {
+				return err
+			}
+			if err := t.clear(ctx, now, false); err != nil {
+				return err
+			}
+		}
+		if err := t.q.PublishStreams(ctx, db.PublishStreamsParams{Handle: handle, Now: now}); err != nil {
+			return err
+		}
+		return t.copies(ctx, now, true)
+	})
+}
+
+// Hide implements onair.Store.
+func (s *OnAir) Hide(ctx context.Context, handle syntax.Handle, hidden bool, provisioned string, now time.Time) error {
+	return s.turn(ctx, handle, func(ctx context.Context, t stage) error {
+		changed, err := t.q.HideStreamer(ctx, db.HideStreamerParams{Handle: handle, Hidden: hidden, Now: now})
+		if err != nil || changed == 0 {
+			return err
+		}
+		if err := t.q.PublishStreams(ctx, db.PublishStreamsParams{Handle: handle, Now: now}); err != nil {
+			return err
+		}
+		if err := t.refresh(ctx, provisioned, now); err != nil {
+			return err
+		}
+		if err := t.q.PublishOverlay(ctx, db.PublishOverlayParams{Handle: handle, Now: now}); err != nil {
+			return err
+		}
+		return t.copies(ctx, now, true)
+	})
+}
+
+// Aired implements broadcast.Streamers.
+func (s *OnAir) Aired(ctx context.Context, handles []string) (map[string]bool, error) {
+	return setOf(s.read.ListShown(ctx, handles))
+}
+
+// Withheld implements origin.Withheld.
+func (s *OnAir) Withheld(ctx context.Context) (map[string]bool, error) {
+	return setOf(s.read.ListWithheldMedia(ctx))
+}
+
+func setOf(names []string, err error) (map[string]bool, error) {
+	if err != nil {
+		return nil, fmt.Errorf("list operators: %w", err)
+	}
+	out := make(map[string]bool, len(names))
+	for _, name := range names {
+		out[name] = true
+	}
+	return out, nil
+}
+
+// Announce implements onair.Store.
+func (s *OnAir) Announce(ctx context.Context, b onair.Broadcast) error {
+	err := s.write.InsertBroadcast(ctx, db.InsertBroadcastParams{
+		ID: b.ID, Owner: b.Owner, Title: b.Title, MarketID: pg.Null(string(b.MarketID)), StationID: pg.Null(b.StationID),
+		Lane: pg.Null(string(b.Lane)), ScheduledFor: pg.Null(b.ScheduledFor), CreatedAt: b.CreatedAt,
+	})
+	if err != nil {
+		return fmt.Errorf("store broadcast: %w", err)
+	}
+	return nil
+}
+
+// Broadcast implements onair.Store.
+func (s *OnAir) Broadcast(ctx context.Context, id string) (onair.Broadcast, bool, error) {
+	row, ok, err := found(s.read.GetBroadcast(ctx, id))
+	if err != nil {
+		return onair.Broadcast{}, false, fmt.Errorf("read broadcast: %w", err)
+	}
+	if !ok {
+		return onair.Broadcast{}, false, nil
+	}
+	return onair.Broadcast{
+		ID: id, Owner: row.Owner, Title: row.Title, MarketID: syntax.MarketID(row.MarketID), StationID: row.StationID,
+		Lane: syntax.Lane(row.Lane), ScheduledFor: pg.Value(row.ScheduledFor), CreatedAt: row.CreatedAt,
+	}, true, nil
+}
+
+// Overlay implements onair.Store.
+func (s *OnAir) Overlay(ctx context.Context, handle syntax.Handle, now time.Time) (onair.Overlay, bool, error) {
+	row, ok, err := found(s.read.GetOverlay(ctx, db.GetOverlayParams{Handle: handle, Now: now}))
+	if err != nil {
+		return onair.Overlay{}, false, fmt.Errorf("read overlay signal: %w", err)
+	}
+	if !ok {
+		return onair.Overlay{}, false, nil
+	}
+	return onair.Overlay{
+		MarketID: syntax.MarketID(pg.Value(row.MarketID)), Name: pg.Value(row.Name), YesPct: row.YesPct, Handle: handle, Slug: row.Slug,
+		UpdatedAt: row.UpdatedAt, Annotation: row.Annotation, ClosesAt: pg.Value(row.ClosesAt),
+	}, true, nil
+}
+
+// OverlaySets implements onair.Store.
+func (s *OnAir) OverlaySets(ctx context.Context, handle syntax.Handle, from time.Time) (int64, error) {
+	n, err := s.read.CountOverlaySets(ctx, db.CountOverlaySetsParams{Handle: handle, Since: from})
+	if err != nil {
+		return 0, fmt.Errorf("count signals: %w", err)
+	}
+	return n, nil
+}
+
+// SetOverlay implements onair.Store.
+func (s *OnAir) SetOverlay(ctx context.Context, o onair.Overlay, until time.Time) (at time.Time, err error) {
+	now := o.UpdatedAt
+	err = s.turn(ctx, o.Handle, func(ctx context.Context, t stage) error {
+		if err := t.allowed(ctx); err != nil {
+			return err
+		}
+		market := string(o.MarketID)
+		at, err = t.q.UpsertOverlay(ctx, db.UpsertOverlayParams{
+			Handle: o.Handle, MarketID: &market, Name: &o.Name, YesPct: o.YesPct, Slug: o.Slug, Annotation: o.Annotation,
+			ClosesAt: pg.Null(o.ClosesAt), UpdatedAt: now, ExpiresAt: until,
+		})
+		if err != nil {
+			return err
+		}
+		if err := t.q.InsertOverlaySet(ctx, db.InsertOverlaySetParams{Handle: o.Handle, At: now}); err != nil {
+			return err
+		}
+		return t.overlaid(ctx, now)
+	})
+	return at, err
+}
+
+// ClearOverlay implements onair.Store.
+func (s *OnAir) ClearOverlay(ctx context.Context, handle syntax.Handle, now time.Time) error {
+	return s.turn(ctx, handle, func(ctx context.Context, t stage) error { return t.clear(ctx, now, false) })
+}
+
+// clear removes the signal of the operator, or only an expired one.
+func (t stage) clear(ctx context.Context, now time.Time, onlyExpired bool) error {
+	expired, err := t.q.IsOverlayExpired(ctx, db.IsOverlayExpiredParams{Handle: t.handle, Now: now})
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && onlyExpired && !expired {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := t.q.UpsertOverlay(ctx, db.UpsertOverlayParams{Handle: t.handle, UpdatedAt: now, ExpiresAt: now}); err != nil {
+		return err
+	}
+	return t.overlaid(ctx, now)
+}
+
+// overlaid publishes a signal that was set or cleared. Viewers whom it sends to another stream follow with the next
+// heartbeat.
+func (t stage) overlaid(ctx context.Context, now time.Time) error {
+	if err := t.q.PublishOverlay(ctx, db.PublishOverlayParams{Handle: t.handle, Now: now}); err != nil {
+		return err
+	}
+	open, ok, err := t.open(ctx)
+	if err != nil {
+		return err
+	}
+	return t.copies(ctx, now, ok && open.At(now).Live())
+}

@@ -1,0 +1,91 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
+)
+
+// Pins implements market.Pins.
+func (s *Store) Pins(ctx context.Context, limit int) ([]market.Pin, error) {
+	rows, err := s.read.ListPins(ctx, int32(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list pins: %w", err)
+	}
+	return pg.Collect(rows, func(row db.Pin) market.Pin { return market.Pin(row) }), nil
+}
+
+// Pin implements market.Pins.
+func (s *Store) Pin(ctx context.Context, p market.Pin) (market.Pin, error) {
+	at, err := s.write.UpsertPin(ctx, db.UpsertPinParams(p))
+	if err != nil {
+		return market.Pin{}, fmt.Errorf("pin market: %w", err)
+	}
+	p.CreatedAt = at
+	return p, nil
+}
+
+// Unpin implements market.Pins.
+func (s *Store) Unpin(ctx context.Context, id syntax.MarketID) (bool, error) {
+	n, err := s.write.DeletePin(ctx, id)
+	if err != nil {
+		return false, fmt.Errorf("unpin market: %w", err)
+	}
+	return n > 0, nil
+}
+
+// Spotlight implements broadcast.Spotlights.
+func (s *Store) Spotlight(ctx context.Context) (broadcast.Held, error) {
+	row, ok, err := found(s.read.GetSpotlight(ctx))
+	if err != nil {
+		return broadcast.Held{}, fmt.Errorf("read spotlight: %w", err)
+	}
+	if !ok {
+		return broadcast.Held{}, nil
+	}
+	return broadcast.Held{Version: row.Version, Spotlight: broadcast.Spotlight{
+		Reason: row.Reason, ShowID: row.ShowID, MarketID: row.MarketID, Title: row.Title, Yes: row.YesBps, Lane: row.Lane,
+		Handle: syntax.Handle(row.Handle), HLSURL: row.HLSURL, Viewers: row.Viewers, SegmentID: row.SegmentID,
+		StartedAt: row.StartedAt, ExpiresAt: row.ExpiresAt, ChosenAt: row.ChosenAt,
+	}}, nil
+}
+
+// HoldSpotlight implements broadcast.Spotlights.
+func (s *Store) HoldSpotlight(ctx context.Context, one broadcast.Spotlight, version int64) (broadcast.Held, error) {
+	err := s.write.ReplaceSpotlight(ctx, db.ReplaceSpotlightParams{
+		Version: version, Reason: one.Reason, ShowID: one.ShowID, MarketID: one.MarketID, Title: one.Title, YesBps: one.Yes, Lane: one.Lane,
+		Handle: string(one.Handle), HLSURL: one.HLSURL, Viewers: one.Viewers, SegmentID: one.SegmentID,
+		StartedAt: one.StartedAt, ExpiresAt: one.ExpiresAt, ChosenAt: one.ChosenAt,
+	})
+	if err != nil {
+		return broadcast.Held{}, fmt.Errorf("replace spotlight: %w", err)
+	}
+	return s.Spotlight(ctx)
+}
+
+// KeepLink implements share.Store. The code is empty if it is taken, or if the thing gets another one at the same time.
+func (s *Store) KeepLink(ctx context.Context, l share.Link) (string, error) {
+	code, _, err := found(s.write.InsertShortLink(ctx, db.InsertShortLinkParams{Code: l.Code, Type: l.Kind, ID: l.ID}))
+	if err != nil {
+		return "", fmt.Errorf("store link: %w", err)
+	}
+	return code, nil
+}
+
+// Link implements share.Store.
+func (s *Store) Link(ctx context.Context, code string) (share.Link, error) {
+	row, ok, err := found(s.read.GetShortLink(ctx, code))
+	if err != nil {
+		return share.Link{}, fmt.Errorf("read link: %w", err)
+	}
+	if !ok {
+		return share.Link{}, share.ErrUnknown
+	}
+	return share.Link{Code: row.Code, Kind: row.Type, ID: row.ID}, nil
+}

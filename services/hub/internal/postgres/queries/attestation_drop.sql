@@ -1,1 +1,0 @@
-DELETE FROM attestations_due WHERE subject = $1

@@ -1,0 +1,114 @@
+-- name: LockClips :exec
+-- Serializes the clips of one maker or of one stream; the name is by:<handle> or of:<handle>.
+SELECT pg_advisory_xact_lock(7203, hashtext(@name::text));
+
+-- name: CountClipsOfDay :one
+-- Returns what limits another clip: the clips of the day by its maker and of its stream, and the time of the newest of
+-- both. The time is year 1 if there is none.
+SELECT
+    (SELECT count(*) FROM clips c WHERE c.created_by = @created_by AND c.created_at >= @day) AS by_maker,
+    (SELECT count(*) FROM clips c WHERE c.handle = @handle AND c.created_at >= @day) AS of_stream,
+    coalesce(greatest(
+        (SELECT max(c.created_at) FROM clips c WHERE c.created_by = @created_by),
+        (SELECT max(c.created_at) FROM clips c WHERE c.handle = @handle)
+    ), '0001-01-01Z')::timestamptz AS newest;
+
+-- name: InsertClip :exec
+INSERT INTO clips (id, handle, market_id, show_id, title, stance, status, created_by, created_at)
+VALUES (@id, @handle, @market_id, @show_id, @title, @stance, 'processing', @created_by, @created_at);
+
+-- name: ClaimClip :one
+-- Leases the clip that waits longest.
+UPDATE clips SET lease_until = @lease_until::timestamptz, tries = tries + 1
+WHERE id = (
+    SELECT w.id FROM clips w
+    WHERE w.status = 'processing' AND (w.lease_until IS NULL OR w.lease_until <= @now::timestamptz)
+    ORDER BY w.created_at LIMIT 1
+    FOR UPDATE SKIP LOCKED
+)
+RETURNING id, handle, created_at, tries;
+
+-- name: FinishClip :exec
+-- Marks a clip as ready and publishes it, unless its operator is suspended.
+WITH done AS (
+    UPDATE clips
+    SET status = 'ready', url = @url::text, thumbnail_url = nullif(@thumbnail_url::text, ''), duration_s = @duration_s::integer,
+        ready_at = @now::timestamptz, lease_until = NULL
+    WHERE clips.id = @id AND clips.status = 'processing'
+    RETURNING id, handle, market_id, url, thumbnail_url, duration_s, status, stance, views, boosted, created_by, created_at,
+        ready_at, title
+)
+INSERT INTO outbox (type, at, market_id, handle, data)
+SELECT 'clip.ready', done.ready_at, done.market_id, done.handle, (jsonb_build_object(
+    'id', done.id, 'handle', done.handle, 'marketId', done.market_id, 'url', done.url, 'thumbnailUrl', done.thumbnail_url,
+    'durationS', done.duration_s, 'status', done.status, 'stance', done.stance, 'views', done.views, 'boosted', done.boosted,
+    'createdBy', done.created_by,
+    'createdAt', to_char(done.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'readyAt', to_char(done.ready_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+) || CASE WHEN done.title IS NULL THEN '{}' ELSE jsonb_build_object('title', done.title) END)::text
+FROM done
+WHERE NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = done.handle AND p.status = 'suspended');
+
+-- name: FailClip :exec
+UPDATE clips SET status = 'failed', reason = @reason::text, lease_until = NULL WHERE id = @id AND status = 'processing';
+
+-- name: DropClip :exec
+-- Records that the files of a clip are deleted.
+UPDATE clips SET status = 'dropped', url = NULL, thumbnail_url = NULL WHERE id = @id AND status IN ('ready', 'processing');
+
+-- name: ListClips :many
+-- Returns the clips of a market that can be watched, the newest first.
+SELECT c.id, c.handle, c.url, c.thumbnail_url, c.duration_s, c.status, c.stance,
+    (c.views + coalesce(v.views, 0))::bigint AS views, c.boosted, c.created_by, c.created_at, c.ready_at,
+    coalesce(c.title, '') AS title
+FROM clips c
+LEFT JOIN tape_views v ON v.origin = 'hub' AND v.tape_id = c.id::text
+WHERE c.market_id = @market_id AND c.status = 'ready'
+    AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = c.handle AND p.withheld)
+ORDER BY c.created_at DESC, c.id DESC
+LIMIT @max_rows;
+
+-- name: CountClips :many
+-- Returns how many clips of each market can be watched.
+SELECT c.market_id, count(*) AS clips
+FROM clips c
+WHERE c.market_id = ANY (@market_ids::text[]) AND c.status = 'ready'
+    AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = c.handle AND p.withheld)
+GROUP BY c.market_id;
+
+-- name: ListTapes :many
+-- Returns the clips that can be watched: boosted ones first, then the newest.
+SELECT c.id, c.handle, c.url, c.market_id, c.duration_s, c.views, c.stance, c.created_at, c.boosted,
+    coalesce(p.status = 'approved', false)::boolean AS approved
+FROM clips c
+LEFT JOIN streamer_profiles p ON p.handle = c.handle
+WHERE c.status = 'ready' AND p.withheld IS NOT TRUE
+ORDER BY c.boosted DESC, c.created_at DESC, c.id DESC
+LIMIT @max_rows;
+
+-- name: ListTapeViews :many
+-- Returns how often each tape was started. Origins and ids are parallel arrays.
+SELECT coalesce(v.views, 0) AS views
+FROM unnest(@origins::text[], @tape_ids::text[]) WITH ORDINALITY AS g (origin, tape_id, n)
+LEFT JOIN tape_views v ON v.origin = g.origin AND v.tape_id = g.tape_id
+ORDER BY g.n;
+
+-- name: AddTapeView :exec
+INSERT INTO tape_views AS v (origin, tape_id, views) VALUES (@origin, @tape_id, 1)
+ON CONFLICT (origin, tape_id) DO UPDATE SET views = v.views + 1;
+
+-- name: UpsertPartnerCopy :exec
+-- Stores a copy of what a partner station shows. It never replaces a newer copy.
+INSERT INTO partner_copies AS c (origin, kind, rows, at) VALUES (@origin, @kind, @rows, @at)
+ON CONFLICT (origin, kind) DO UPDATE SET rows = excluded.rows, at = excluded.at WHERE c.at <= excluded.at;
+
+-- name: ListPartnerCopies :many
+SELECT rows AS list FROM partner_copies WHERE kind = @kind AND at >= @since ORDER BY origin;
+
+-- name: ListPartnerTimes :many
+-- Returns when each partner station was last read.
+SELECT origin, max(at)::timestamptz AS at FROM partner_copies GROUP BY origin;
+
+-- name: DeletePartnerCopies :exec
+-- Deletes the copies of stations that are no partners.
+DELETE FROM partner_copies WHERE NOT origin = ANY (@origins::text[]);

@@ -1,1 +1,0 @@
-DELETE FROM follows WHERE follower = $1 AND followed = $2

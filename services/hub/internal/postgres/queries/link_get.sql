@@ -1,1 +1,0 @@
-SELECT code, type, id FROM short_links WHERE code = $1

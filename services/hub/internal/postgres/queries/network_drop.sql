@@ -1,1 +1,0 @@
-DELETE FROM partner_copies WHERE NOT origin = ANY ($1::text[])

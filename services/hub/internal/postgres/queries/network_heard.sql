@@ -1,1 +1,0 @@
-SELECT origin, max(at) FROM partner_copies GROUP BY origin

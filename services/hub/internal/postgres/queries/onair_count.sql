@@ -1,1 +1,0 @@
-SELECT count(*) FROM live_sessions WHERE handle = $1

@@ -1,1 +1,0 @@
-DELETE FROM outbox WHERE id = ANY ($1::bigint[])

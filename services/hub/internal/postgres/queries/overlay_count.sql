@@ -1,1 +1,0 @@
-INSERT INTO overlay_sets (handle, at) VALUES ($1, $2)

@@ -1,1 +1,0 @@
-SELECT count(*) FROM overlay_sets WHERE handle = $1 AND at >= $2

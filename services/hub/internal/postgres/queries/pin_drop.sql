@@ -1,1 +1,0 @@
-DELETE FROM pins WHERE market_id = $1

@@ -1,1 +1,0 @@
-SELECT public_key FROM signers WHERE grant_id = $1 AND revoked_at IS NULL ORDER BY public_key FOR UPDATE

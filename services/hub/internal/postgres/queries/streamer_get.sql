@@ -1,1 +1,0 @@
-SELECT status, lanes FROM streamer_profiles WHERE handle = $1

@@ -1,0 +1,2 @@
+-- Declares for sqlc what its analyzer does not know. It is never run.
+CREATE FUNCTION unnest(anyarray, anyarray) RETURNS SETOF record LANGUAGE sql;
