@@ -455,8 +455,8 @@ const listMessages = `-- name: ListMessages :many
 SELECT m.id, m.type, m.denpa_id, m.app_id, m.public_key, m.nonce, m.body, m.attested, m.subject, m.status, m.attempt, m.received_at, m.tried_at, m.accepted_at, m.result
 FROM messages m
 WHERE m.status = 'accepted' AND m.received_at >= $1 AND (m.received_at, m.id) < ($2::timestamptz, $3::text)
-    AND ($4::text IS NULL OR m.app_id = $4::text)
-    AND ($5::text IS NULL OR m.type = $5::text)
+    AND CASE WHEN $4::text IS NULL THEN true ELSE m.app_id = $4::text END
+    AND CASE WHEN $5::text IS NULL THEN true ELSE m.type = $5::text END
 ORDER BY m.received_at DESC, m.id DESC
 LIMIT $6
 `
@@ -474,7 +474,8 @@ type ListMessagesRow struct {
 	Message Message
 }
 
-// Returns accepted messages before a place, the newest first.
+// Returns accepted messages before a place, the newest first. The conditions on app and type are CASE expressions, because
+// of an OR Postgres expects so few rows that it sorts all messages instead of reading the index in its order.
 func (q *Queries) ListMessages(ctx context.Context, arg ListMessagesParams) ([]ListMessagesRow, error) {
 	rows, err := q.db.Query(ctx, listMessages,
 		arg.Since,
@@ -523,8 +524,8 @@ SELECT m.id, m.type, m.denpa_id, m.app_id, m.public_key, m.nonce, m.body, m.atte
 FROM messages m
 WHERE m.status = 'accepted' AND m.denpa_id = $1
     AND m.received_at >= $2 AND (m.received_at, m.id) < ($3::timestamptz, $4::text)
-    AND ($5::text IS NULL OR m.app_id = $5::text)
-    AND ($6::text IS NULL OR m.type = $6::text)
+    AND CASE WHEN $5::text IS NULL THEN true ELSE m.app_id = $5::text END
+    AND CASE WHEN $6::text IS NULL THEN true ELSE m.type = $6::text END
 ORDER BY m.received_at DESC, m.id DESC
 LIMIT $7
 `

@@ -13,12 +13,13 @@ LIMIT 1;
 SELECT sqlc.embed(m) FROM messages m WHERE m.subject = @subject::text;
 
 -- name: ListMessages :many
--- Returns accepted messages before a place, the newest first.
+-- Returns accepted messages before a place, the newest first. The conditions on app and type are CASE expressions, because
+-- of an OR Postgres expects so few rows that it sorts all messages instead of reading the index in its order.
 SELECT sqlc.embed(m)
 FROM messages m
 WHERE m.status = 'accepted' AND m.received_at >= @since AND (m.received_at, m.id) < (@before_time::timestamptz, @before_id::text)
-    AND (sqlc.narg(app_id)::text IS NULL OR m.app_id = sqlc.narg(app_id)::text)
-    AND (sqlc.narg(type)::text IS NULL OR m.type = sqlc.narg(type)::text)
+    AND CASE WHEN sqlc.narg(app_id)::text IS NULL THEN true ELSE m.app_id = sqlc.narg(app_id)::text END
+    AND CASE WHEN sqlc.narg(type)::text IS NULL THEN true ELSE m.type = sqlc.narg(type)::text END
 ORDER BY m.received_at DESC, m.id DESC
 LIMIT @max_rows;
 
@@ -28,8 +29,8 @@ SELECT sqlc.embed(m)
 FROM messages m
 WHERE m.status = 'accepted' AND m.denpa_id = @denpa_id
     AND m.received_at >= @since AND (m.received_at, m.id) < (@before_time::timestamptz, @before_id::text)
-    AND (sqlc.narg(app_id)::text IS NULL OR m.app_id = sqlc.narg(app_id)::text)
-    AND (sqlc.narg(type)::text IS NULL OR m.type = sqlc.narg(type)::text)
+    AND CASE WHEN sqlc.narg(app_id)::text IS NULL THEN true ELSE m.app_id = sqlc.narg(app_id)::text END
+    AND CASE WHEN sqlc.narg(type)::text IS NULL THEN true ELSE m.type = sqlc.narg(type)::text END
 ORDER BY m.received_at DESC, m.id DESC
 LIMIT @max_rows;
 
