@@ -11,7 +11,6 @@ import (
 
 	"github.com/signalcast/signalcast/test/prove/internal/frame"
 	"github.com/signalcast/signalcast/test/prove/internal/rows"
-	"github.com/signalcast/signalcast/test/system/feedclient"
 )
 
 func main() {
@@ -28,9 +27,6 @@ func main() {
 
 // command reads the command line and runs what it says.
 func command(ctx context.Context, args []string) (ok bool, err error) {
-	if len(args) == 2 && args[0] == feedclient.Word {
-		return true, feedclient.Main(ctx, args[1], os.Stdin, os.Stdout)
-	}
 	teeth := len(args) > 0 && args[0] == "teeth"
 	if teeth {
 		args = args[1:]

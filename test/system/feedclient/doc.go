@@ -1,4 +1,5 @@
-// Package feedclient has the readers of the live feed: they listen as the programs of the
-// product's users do, are cut off and killed, and write down what they were told, so
-// that it can be compared with the record.
+// Package feedclient reads the live feed as the programs of users do and records every numbered event, for a comparison with
+// the database.
+//
+// A Reader survives cut connections and restarts of the server: it continues after the last number that it recorded.
 package feedclient

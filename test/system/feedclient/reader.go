@@ -1,132 +1,199 @@
 package feedclient
 
 import (
+	"bytes"
 	"context"
-	"net"
+	"encoding/json"
+	"hash/fnv"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
 
-// Kind is how a reader listens.
-type Kind int
+// Kind is how a Reader reads.
+type Kind string
 
 // The kinds.
 const (
-	Loyal   Kind = iota // the library, left alone with every cut
-	Hopping             // the library, closed at a cut and opened again from where it was
-	Stream              // server-sent events, with Last-Event-ID
-	Process             // the library in a process of its own
-	Poll                // asks for what is behind its number, again and again
+	Library  Kind = "library"  // the Go library, which reconnects by itself
+	Reopened Kind = "reopened" // the Go library, opened again after each lost connection
+	Stream   Kind = "stream"   // server-sent events with Last-Event-ID
+	Poll     Kind = "poll"     // GET /api/v1/feed after the last number, again and again
 )
 
-// Everything is the one channel of a reader that polls.
-const Everything = "feed"
+// AllEvents is the one channel of a Reader that polls.
+const AllEvents = "feed"
 
-// Options of a reader.
+// Options select what a Reader reads.
 type Options struct {
 	Kind     Kind
-	URL      string           // of the server, or what stands before it
-	From     string           // its address: its own, or what a trusted proxy says of it
-	Direct   bool             // From is its own
-	Channels map[string]int64 // with the number from which each is heard
+	URL      string           // of the api or of a proxy in front of it
+	ClientIP string           // sent as X-Forwarded-For
+	Channels map[string]int64 // with the number after which each starts
 }
 
-// Reader listens until Close, whatever happens to it.
+// Event is a numbered event as a Reader received it.
+type Event struct {
+	Seq int64
+	Sum uint64 // Checksum of its type and data
+}
+
+// Checksum returns a sum of the type and the stored data of an event. White space does not count, nor does the URL of the
+// receipt, which the server adds when it sends the event.
+func Checksum(kind string, data []byte) uint64 {
+	var b bytes.Buffer
+	if json.Compact(&b, data) != nil {
+		b.Write(data) // invalid JSON differs from every stored text
+	}
+	stored := b.Bytes()
+	const receipt = `,"receiptUrl":"`
+	if i := bytes.LastIndex(stored, []byte(receipt)); i >= 0 {
+		end := i + len(receipt) + bytes.IndexByte(stored[i+len(receipt):], '"') + 1
+		stored = slices.Concat(stored[:i], stored[end:])
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(append([]byte(kind+"\n"), stored...)) // never fails
+	return h.Sum64()
+}
+
+// Counts are what a Reader met besides events.
+type Counts struct {
+	Sessions int      // connections that were subscribed to every channel
+	Holes    int      // events whose predecessor was missing
+	Gaps     int      // gaps that the server announced
+	Repeats  int      // events that came again
+	Errors   []string // errors that the server sent, and positions that disagree
+}
+
+// Reader reads until Close.
 type Reader struct {
 	Options
-	*Notes
-	cancel context.CancelFunc
-	done   chan struct{}
+	stop func()
+	done chan struct{}
 
-	mu   sync.Mutex
-	life context.CancelFunc // ends this life of the reader; another follows
+	mu     sync.Mutex
+	end    context.CancelFunc // of the current session
+	events map[string][]Event
+	last   map[string]int64
+	counts Counts
 }
 
-// Open starts a reader.
+// minSession is the least time between the starts of two sessions.
+const minSession = 200 * time.Millisecond
+
+// Open starts a Reader.
 func Open(ctx context.Context, o Options) *Reader {
-	ctx, cancel := context.WithCancel(ctx)
-	r := &Reader{Options: o, Notes: newNotes(o.Channels), cancel: cancel, done: make(chan struct{})}
-	go r.run(ctx)
+	ctx, stop := context.WithCancel(ctx)
+	r := &Reader{Options: o, stop: stop, done: make(chan struct{}), events: map[string][]Event{}, last: maps.Clone(o.Channels)}
+	go func() {
+		defer close(r.done)
+		for ctx.Err() == nil {
+			r.session(ctx)
+		}
+	}()
 	return r
 }
 
-// Close ends the reader.
-func (r *Reader) Close() {
-	r.cancel()
-	<-r.done
+// session reads until Kill, or until the connection of a kind that does not reconnect by itself ends.
+func (r *Reader) session(ctx context.Context) {
+	next := time.Now().Add(minSession)
+	session, end := context.WithCancel(ctx)
+	defer end()
+	r.mu.Lock()
+	r.end = end
+	r.mu.Unlock()
+	t := &http.Transport{DisableCompression: true}
+	defer t.CloseIdleConnections()
+	client := &http.Client{Transport: forwarded{t, r.ClientIP}}
+	switch r.Kind {
+	case Stream:
+		r.stream(session, client)
+	case Poll:
+		r.poll(session, client)
+	default:
+		r.library(session, client)
+	}
+	pause(ctx, time.Until(next))
 }
 
-// Kill takes everything from the reader but its notes: a process is killed, a library is
-// thrown away with what it has read and not handed on. The next life begins at once.
+// Kill ends the current session without a word to the server. What the session had read and not recorded is lost; the next
+// session starts at once.
 func (r *Reader) Kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.life != nil {
-		r.life()
+	if r.end != nil {
+		r.end()
 	}
 }
 
-func (r *Reader) run(ctx context.Context) {
-	defer close(r.done)
-	for ctx.Err() == nil {
-		life, cancel := context.WithCancel(ctx)
-		r.mu.Lock()
-		r.life = cancel
-		r.mu.Unlock()
-		began := time.Now()
-		switch r.Kind {
-		case Stream:
-			r.stream(life)
-		case Process:
-			r.process(life)
-		case Poll:
-			r.poll(life)
-		default:
-			r.library(life)
-		}
-		cancel()
-		if time.Since(began) < hasty {
-			pause(ctx, hasty) // nobody is there
-		}
-	}
+// Close ends the Reader.
+func (r *Reader) Close() {
+	r.stop()
+	<-r.done
 }
 
-// hasty is the least time between two lives of which the first did not live long.
-const hasty = 200 * time.Millisecond
+// Received returns the events of a channel in the order of their arrival.
+func (r *Reader) Received(channel string) []Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.events[channel])
+}
+
+// Position returns the last recorded number of a channel, or the number after which it starts.
+func (r *Reader) Position(channel string) int64 { return r.positions()[channel] }
+
+// Counts returns the counts so far.
+func (r *Reader) Counts() Counts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts
+}
+
+func (r *Reader) positions() map[string]int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.last)
+}
+
+func (r *Reader) record(channel string, seq int64, kind string, data []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events[channel] = append(r.events[channel], Event{seq, Checksum(kind, data)})
+	r.last[channel] = seq
+}
+
+func (r *Reader) count(change func(c *Counts)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.counts)
+}
+
+func (r *Reader) countSession() { r.count(func(c *Counts) { c.Sessions++ }) }
+func (r *Reader) countHole()    { r.count(func(c *Counts) { c.Holes++ }) }
+func (r *Reader) countGap()     { r.count(func(c *Counts) { c.Gaps++ }) }
+
+func (r *Reader) countError(text string) {
+	r.count(func(c *Counts) { c.Errors = append(c.Errors, text) })
+}
+
+// forwarded sends the address of the client as a proxy does.
+type forwarded struct {
+	next http.RoundTripper
+	ip   string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (f forwarded) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("X-Forwarded-For", f.ip)
+	return f.next.RoundTrip(r)
+}
 
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
-}
-
-// client makes requests from the reader's address.
-func (o *Options) client() (c *http.Client, over func()) {
-	t := &http.Transport{DisableCompression: true}
-	if o.Direct {
-		t.DialContext = (&net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: net.ParseIP(o.From)}}).DialContext
-	}
-	return &http.Client{Transport: &saying{t, o}}, t.CloseIdleConnections
-}
-
-// saying adds what a proxy says of where a request comes from.
-type saying struct {
-	*http.Transport
-	o *Options
-}
-
-// RoundTrip implements http.RoundTripper.
-func (s *saying) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !s.o.Direct {
-		r = r.Clone(r.Context())
-		r.Header.Set("X-Forwarded-For", s.o.From)
-	}
-	return s.Transport.RoundTrip(r)
-}
-
-// String is the kind for people.
-func (k Kind) String() string {
-	return [...]string{"library", "library opened again", "stream", "process", "poll"}[k]
 }

@@ -101,6 +101,14 @@ func (w *FeedWriters) Acknowledged() int {
 // Markets returns the markets of the facts.
 func (w *FeedWriters) Markets() []string { return w.markets }
 
+// Handles returns the handles of the writers.
+func (w *FeedWriters) Handles() (out []string) {
+	for _, o := range w.operators {
+		out = append(out, o.Handle)
+	}
+	return out
+}
+
 const unpublishedFacts = `
 WITH facts AS (
     SELECT id, 'signal.created' AS type FROM api.signals WHERE market_id = ANY ($1)

@@ -28,6 +28,12 @@ func (s *Stack) PID(t testing.TB, name string) int {
 	return pid
 }
 
+// FindPID returns the process that runs under a name now; ok is false while there is none.
+func (s *Stack) FindPID(name string) (pid int, ok bool) {
+	pid = s.pid(name)
+	return pid, pid != 0
+}
+
 func (s *Stack) pid(name string) int {
 	var now Info
 	if s.read(&now) != nil {

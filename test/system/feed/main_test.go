@@ -1,0 +1,10 @@
+// Package feed tests the live feed with many connections, slow readers and restarts of everything that it consists of.
+package feed
+
+import (
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+func TestMain(m *testing.M) { stack.Main(m) }

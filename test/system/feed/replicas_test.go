@@ -1,0 +1,157 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// replicas are two further apis on the database and the Redis of a system, with a proxy per reader in the place of a load
+// balancer.
+type replicas struct {
+	s    *stack.Stack
+	side [2]*stack.Side
+
+	mu     sync.Mutex
+	up     [2]bool
+	routes []*route
+}
+
+// route is the proxy of one reader.
+type route struct {
+	proxy *stack.Proxy
+
+	mu sync.Mutex // locked while the route changes; taken before the mutex of replicas
+	to int        // the replica behind the proxy
+}
+
+func newReplicas(t *testing.T, s *stack.Stack) *replicas {
+	t.Helper()
+	r := &replicas{s: s}
+	database, err := url.Parse(s.ServiceDatabase(t, "api"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack.AtOnce(len(r.side), func(i int) {
+		own := *database
+		query := own.Query()
+		query.Set("application_name", replicaName(i)) // so that the database shows which process leads
+		own.RawQuery = query.Encode()
+		r.side[i] = s.Side(t, "api", map[string]string{
+			"DATABASE_URL": own.String(), "DB_MAX_CONNS": "12", "TRUSTED_PROXIES": "127.0.0.0/8",
+		})
+		r.up[i] = true
+	})
+	if t.Failed() {
+		t.FailNow()
+	}
+	return r
+}
+
+func replicaName(i int) string { return fmt.Sprintf("replica-%d", i) }
+
+func (r *replicas) addr(i int) string { return strings.TrimPrefix(r.side[i].URL, "http://") }
+
+// newRoute creates the route of one more reader.
+func (r *replicas) newRoute(t *testing.T) *route {
+	t.Helper()
+	to := len(r.routes) % len(r.side)
+	route := &route{proxy: stack.NewProxy(t, r.addr(to)), to: to}
+	r.routes = append(r.routes, route)
+	return route
+}
+
+// cut ends the connections of a route: with a reset within an answer, by a change to the other replica, or by closing them.
+func (r *replicas) cut(t *testing.T, route *route) {
+	t.Helper()
+	route.mu.Lock()
+	defer route.mu.Unlock()
+	switch how := rand.IntN(3); {
+	case how == 0:
+		route.proxy.Break(t, stack.Reset)
+		stack.Wait(t, 100*time.Millisecond) // nothing may be sent meanwhile
+		route.proxy.Mend(t)
+		route.proxy.Cut(t)
+	case how == 1 && r.isUp(1-route.to):
+		r.redirect(t, route)
+	default:
+		route.proxy.Cut(t)
+	}
+}
+
+// refuse makes a route refuse connections for d.
+func (r *replicas) refuse(t *testing.T, route *route, d time.Duration) {
+	t.Helper()
+	route.mu.Lock()
+	defer route.mu.Unlock()
+	route.proxy.Break(t, stack.Refused)
+	stack.Wait(t, d)
+	route.proxy.Redirect(t, r.addr(route.to))
+}
+
+// redirect changes a route, whose mutex is locked, to the other replica.
+func (r *replicas) redirect(t *testing.T, route *route) {
+	t.Helper()
+	route.to = 1 - route.to
+	route.proxy.Redirect(t, r.addr(route.to))
+}
+
+func (r *replicas) isUp(i int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.up[i]
+}
+
+// crash ends a replica, with SIGKILL or in order, and redirects its readers. It reports false, and does nothing, unless both
+// replicas are up. restart starts the replica again.
+func (r *replicas) crash(t *testing.T, i int, kill bool) (restart func(), ok bool) {
+	t.Helper()
+	r.mu.Lock()
+	ok = r.up[0] && r.up[1]
+	r.up[i] = r.up[i] && !ok
+	r.mu.Unlock()
+	if !ok {
+		return nil, false
+	}
+	if kill {
+		r.side[i].Kill()
+	} else {
+		r.side[i].Stop()
+	}
+	stack.Each(len(r.routes), 16, func(k int) {
+		route := r.routes[k]
+		route.mu.Lock()
+		defer route.mu.Unlock()
+		if route.to == i {
+			r.redirect(t, route)
+		}
+	})
+	return func() {
+		r.side[i].Start(t)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.up[i] = true
+	}, true
+}
+
+// leader returns the application name and the database session of the process that numbers events; session is 0 if none does.
+func (r *replicas) leader(t *testing.T) (name string, session int, err error) {
+	t.Helper()
+	const holder = `
+SELECT a.application_name, a.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = 7201005
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`
+	if err = r.s.DB(t).QueryRow(t.Context(), holder).Scan(&name, &session); errors.Is(err, pgx.ErrNoRows) {
+		err = nil
+	}
+	return name, session, err
+}
