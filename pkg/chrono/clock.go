@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 const (
@@ -20,7 +18,6 @@ const (
 // Clock is the time of a process. It reads the machine's clock once, at the start.
 type Clock struct {
 	start   time.Time
-	wall    func() time.Time
 	elapsed func() time.Duration
 	ahead   atomic.Int64 // what the database's clock is ahead of ours
 }
@@ -28,7 +25,7 @@ type Clock struct {
 // New makes a clock from the machine's clock and from the time that passes, which
 // nobody can set.
 func New(wall func() time.Time, elapsed func() time.Duration) *Clock {
-	return &Clock{start: wall(), wall: wall, elapsed: elapsed}
+	return &Clock{start: wall(), elapsed: elapsed}
 }
 
 // System is the clock of this process.
@@ -39,9 +36,6 @@ func System() *Clock {
 
 // Now is the time.
 func (c *Clock) Now() time.Time {
-	if teeth.Bites("F6") {
-		return c.wall()
-	}
 	return c.start.Add(c.elapsed() + time.Duration(c.ahead.Load()))
 }
 

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // MinSecret is the least length of a secret in bytes.
@@ -46,7 +44,7 @@ func (r *Report) OptSecret(name string, s Secret) {
 	}
 	v := s.Reveal()
 	switch {
-	case len(v) < MinSecret && !teeth.Bites("F3"):
+	case len(v) < MinSecret:
 		r.Fail(name, "must have at least "+strconv.Itoa(MinSecret)+" bytes")
 	case distinctBytes(v) < 8:
 		r.Fail(name, "is too simple")

@@ -227,7 +227,7 @@ func TestDeadlinesTravel(t *testing.T) {
 	before := ran.Load()
 	err := call(80*time.Millisecond, "")
 	if !errors.Is(err, link.ErrUnavailable) || ran.Load() != before {
-		t.Errorf("80 ms are not enough: %v, ran %d", err, ran.Load()-before)
+		t.Fatalf("a call with 80 ms left: error %v, %d runs; want it refused without a run", err, ran.Load()-before)
 	}
 	if err := call(200*time.Millisecond, "wait"); !errors.Is(err, link.ErrUnavailable) || !link.MayHaveRun(err) {
 		t.Error(err)

@@ -22,6 +22,7 @@ type Fault struct {
 	Test      string // path of a test as go test -run takes it, for example TestX/kalshi
 	Package   string
 	What      string // what the fault breaks
+	Race      bool   // the test must run with the race detector to detect the fault
 
 	Files []string // patched files, from the root of the repository; none unless the fault is a patch
 
@@ -58,7 +59,8 @@ func parse(name, kind, text string) (Fault, error) {
 	f := Fault{Name: name, Package: systemPackage, kind: kind}
 	header, body, _ := strings.Cut(text, "\n\n")
 	f.body = body
-	members := map[string]*string{"Guarantee": &f.Guarantee, "Test": &f.Test, "Package": &f.Package, "Fault": &f.What}
+	race := "no"
+	members := map[string]*string{"Guarantee": &f.Guarantee, "Test": &f.Test, "Package": &f.Package, "Fault": &f.What, "Race": &race}
 	for line := range strings.Lines(header) {
 		member, value, _ := strings.Cut(strings.TrimRight(line, "\n"), ": ")
 		if members[member] == nil {
@@ -71,6 +73,7 @@ func parse(name, kind, text string) (Fault, error) {
 			return f, fmt.Errorf("the header has no %s", member)
 		}
 	}
+	f.Race = race == "yes"
 	for line := range strings.Lines(body) {
 		if path, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "+++ b/"); ok {
 			f.Files = append(f.Files, path)

@@ -63,6 +63,11 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"no limit for keys":        {"RATE_LIMIT_KEY", "0"},
 		"no chunk":                 {"RESOLVE_CHUNK", "0"},
 		"movement without a pause": {"MOVEMENT_EVERY", "500ms"},
+		"no second quotes":         {"QUOTE_CONFIRM_AFTER", "off"},
+		"a tolerance of prices":    {"PRICE_TOLERANCE_BPS", "100"},
+		"no link secret":           {"LINK_SECRET", ""},
+		"the development issuer":   {"IDP_PROVIDERS", `[{"name":"` + canary + `","issuer":"privy.io","audience":"signalcast-dev","jwksURL":"https://i/j"}]`},
+		"unknown wallets":          {"IDP_PROVIDERS", `[{"name":"m","issuer":"privy.io","audience":"a","jwksURL":"https://i/j","walletsFrom":"` + canary + `"}]`},
 		"movement too seldom":      {"MOVEMENT_EVERY", "10m1s"},
 	} {
 		environ := maps.Clone(good())

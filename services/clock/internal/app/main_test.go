@@ -3,10 +3,12 @@ package app
 import (
 	"bytes"
 	"context"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
@@ -45,6 +47,28 @@ func TestCommandLine(t *testing.T) {
 	for _, line := range []string{"timeline --at 2026-09-18T12:00:00Z", "timeline --at 2026-09-18T12:00:00Z --preset hot"} {
 		if code, _, errs := command(t, strings.Fields(line)...); code != 1 || errs == "" {
 			t.Errorf("clock %s: %d, %q", line, code, errs)
+		}
+	}
+}
+
+// Each refusal names its setting and does not show the value.
+func TestUnsafeConfigDoesNotStart(t *testing.T) {
+	t.Parallel()
+	const secret, canary = "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J", "c4narY"
+	good := map[string]string{
+		"ENV": "production", "DATABASE_URL": "postgres://clock_rw@db.internal/signalcast", "API_ADDR": "api.internal:9081", "LINK_SECRET": secret,
+	}
+	if _, err := conf.LoadFrom[Config](good); err != nil {
+		t.Fatal(err)
+	}
+	for setting, value := range map[string]string{
+		"LINK_SECRET": "short-" + canary, "TRUSTED_PROXIES": "0.0.0.0/0", "METRICS_ADDR": "[::]:9100", "ENV": "staging-" + canary,
+	} {
+		environ := maps.Clone(good)
+		environ[setting] = value
+		_, err := conf.LoadFrom[Config](environ)
+		if err == nil || !strings.Contains(err.Error(), setting) || strings.Contains(err.Error(), canary) {
+			t.Errorf("%s=%s: error %v; want one that names the setting without its value", setting, value, err)
 		}
 	}
 }

@@ -2,8 +2,6 @@ package upstream
 
 import (
 	"time"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 const (
@@ -37,11 +35,11 @@ func newRoom() room { return room{places: maxPending, joined: leastJoined} }
 
 // fits tells whether one more call may come when so many are pending.
 func (r *room) fits(pending int) bool {
-	return pending < r.places || teeth.Bites("C9") && pending < maxPending
+	return pending < r.places
 }
 
 // carries tells whether a call that has waited so long still goes out.
-func (r *room) carries(waited time.Duration) bool { return waited <= lastWait || teeth.Bites("C9") }
+func (r *room) carries(waited time.Duration) bool { return waited <= lastWait }
 
 // rest forgets what was learned of a crowd that is gone.
 func (r *room) rest() { r.places, r.crowded = maxPending, false }

@@ -187,7 +187,7 @@ func (r *runner) build(ctx context.Context, f faults.Fault, dir string) (tests, 
 	}
 	if !f.System() {
 		tests = filepath.Join(dir, "fault.test")
-		return tests, r.bin, r.goRun(ctx, "test", "-c", "-overlay", overlay, "-o", tests, f.Package)
+		return tests, r.bin, r.goRun(ctx, "test", "-c", fmt.Sprintf("-race=%t", f.Race), "-overlay", overlay, "-o", tests, f.Package)
 	}
 	if tests, err = r.systemTests(ctx, f.Package); err != nil || len(f.Files) == 0 {
 		return tests, r.bin, err
