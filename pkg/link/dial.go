@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc/stats"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 const (
@@ -48,14 +47,10 @@ func Dial(cfg DialConfig) (*grpc.ClientConn, error) {
 	if c.unavailable == nil {
 		c.unavailable = ErrUnavailable
 	}
-	pause := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 800 * time.Millisecond}
-	if teeth.Bites("C8") {
-		pause.BaseDelay, pause.MaxDelay = 5*time.Second, 5*time.Second
-	}
 	options := append([]grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           pause,
+			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 800 * time.Millisecond},
 			MinConnectTimeout: time.Second,
 		}),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 3 * time.Second, PermitWithoutStream: true}),

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 const (
@@ -94,7 +93,7 @@ func fromStatus(ctx context.Context, err error, unavailable *fault.Fault) error 
 		return err
 	}
 	if f := faultIn(st); f != nil {
-		if f.Code == tooLateCode || f.Kind == fault.Unavailable && teeth.Bites("C2") {
+		if f.Code == tooLateCode {
 			return unavailable.Wrap(err)
 		}
 		return f.Wrap(err)

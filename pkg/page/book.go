@@ -9,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Build makes the body of a page. Its context lives as long as the book
@@ -274,7 +272,7 @@ func (b *Book) start(e *entry, key string, build Build, now time.Time) *flight {
 	if build != nil {
 		e.build = build
 	}
-	if e.flight != nil && !teeth.Bites("C7") {
+	if e.flight != nil {
 		return e.flight
 	}
 	f := &flight{done: make(chan struct{})}

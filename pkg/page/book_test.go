@@ -144,8 +144,10 @@ func TestBookPeekRefreshes(t *testing.T) {
 func TestBookManyReadersOneBuild(t *testing.T) {
 	t.Parallel()
 	w := open(t, page.Options{})
-	release := w.hold()
+	release := sync.OnceFunc(w.hold())
 	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer release() // the readers end before the test does
 	for range 50 {
 		wg.Go(func() { w.want(t, "a", "1") })
 	}

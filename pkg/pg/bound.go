@@ -7,8 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // DB runs single statements on a pool, each within a time budget that covers
@@ -22,9 +20,6 @@ type DB struct {
 // Bound is pool with a budget for each statement; ReadBudget fits reads that a
 // caller waits for.
 func Bound(pool *pgxpool.Pool, budget time.Duration) *DB {
-	if teeth.Bites("C5") {
-		budget = time.Minute
-	}
 	return &DB{pool: pool, budget: budget}
 }
 

@@ -61,6 +61,16 @@ func TestOpenNamesTheSettingNotItsValue(t *testing.T) {
 	}
 }
 
+// A service starts before its database does.
+func TestOpenNeedsNoPostgres(t *testing.T) {
+	t.Parallel()
+	pool, err := pg.Open(t.Context(), pg.Config{URL: "postgres://u:p@127.0.0.1:1/x"})
+	if err != nil {
+		t.Fatalf("open a pool of a Postgres that does not run: %v; want no error", err)
+	}
+	pool.Close()
+}
+
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		err         error
@@ -119,7 +129,7 @@ func TestRefusedPostgresIsUnavailableAtOnce(t *testing.T) {
 	})
 }
 
-// C5: a Postgres that hangs frees its callers, and its return needs no restart.
+// A Postgres that hangs frees its callers, and its return needs no restart.
 func TestHungPostgresFreesItsCallers(t *testing.T) {
 	server := testkit.PostgresServer(t)
 	pool := testkit.Pool(t, server.URL())

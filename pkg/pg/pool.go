@@ -9,8 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // ReadBudget is how long a read may take, waiting for a connection included,
@@ -55,11 +53,7 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 	// Compiling costs more than any statement of ours runs.
 	params["jit"] = "off"
 	maps.Copy(params, cfg.Params)
-	pool, err := pgxpool.NewWithConfig(ctx, pc)
-	if err == nil && teeth.Bites("F4") {
-		err = pool.Ping(ctx)
-	}
-	return pool, err
+	return pgxpool.NewWithConfig(ctx, pc)
 }
 
 func or[T comparable](v, other T) T {

@@ -322,3 +322,15 @@ func TestMiddlewareRunsInside(t *testing.T) {
 		t.Errorf("%d routes in the table", n)
 	}
 }
+
+// Metrics have one value for all methods that HTTP does not define.
+func TestMetricsHaveKnownMethods(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for method, want := range map[string]string{"GET": "GET ", "XINVENTED1": "OTHER ", "get": "OTHER "} {
+		b.do(method, "/api/list")
+		if got := b.observed[len(b.observed)-1]; !strings.HasPrefix(got, want) {
+			t.Errorf("%s is observed as %q; want %q", method, got, want)
+		}
+	}
+}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 var nosniff = []string{"nosniff"}
@@ -160,9 +158,6 @@ func cut(s string, n int) string {
 func methodLabel(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
-		return m
-	}
-	if teeth.Bites("M2") {
 		return m
 	}
 	return "OTHER"

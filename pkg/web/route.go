@@ -11,7 +11,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/fault"
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Route is one line of a service's routes.go: everything that a reader of the
@@ -162,7 +161,7 @@ func (e *Edge) handler(rt Route) echo.HandlerFunc {
 		cancel := e.limitTime(c, rt.Timeout)
 		defer cancel()
 		err := safely(rt.Handler, c)
-		if err == nil || rt.Empty == nil && rt.EmptyFor == nil || teeth.Bites("C1") {
+		if err == nil || rt.Empty == nil && rt.EmptyFor == nil {
 			return err
 		}
 		return e.degrade(c, rt, err)
@@ -212,10 +211,7 @@ func (e *Edge) degrade(c echo.Context, rt Route, err error) error {
 	e.logFailure(c, "answered empty", Status(f.Kind), err)
 	e.cfg.Degraded(rt.Path, source)
 	h := c.Response().Header()
-	if !teeth.Bites("C3") {
-		h["Cache-Control"] = noStore
-	}
-	h["X-Degraded"] = []string{source}
+	h["Cache-Control"], h["X-Degraded"] = noStore, []string{source}
 	if rt.EmptyFor != nil {
 		return JSON(c, http.StatusOK, rt.EmptyFor(c))
 	}

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	"github.com/signalcast/signalcast/pkg/teeth"
 )
 
 // Limits of a server in time and size. Zero values become the defaults, which
@@ -121,9 +119,6 @@ var closing = []string{"close"}
 // Stop lets running requests end while ctx lasts and cuts the rest. Hijacked
 // connections (sockets) are not its business.
 func (s *Server) Stop(ctx context.Context) error {
-	if teeth.Bites("F1") {
-		return s.srv.Close()
-	}
 	err := s.srv.Shutdown(ctx)
 	if err != nil {
 		return errors.Join(err, s.srv.Close())

@@ -126,6 +126,11 @@ func Post(t testing.TB, url string, sets ...Set) Answer {
 	return plain.Do(t, http.MethodPost, url, sets...)
 }
 
+// String returns the status, the source of a degradation and the beginning of the body.
+func (a Answer) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s %.160s", a.Status, a.Header.Get("X-Degraded"), a.Body))
+}
+
 // Require fails the test unless the status is the given one.
 func (a Answer) Require(status int) Answer {
 	a.t.Helper()

@@ -28,6 +28,12 @@ func (c *Crowd) Do(t testing.TB, method, url string, sets ...Set) Answer {
 	return c.clients[c.next.Add(1)%uint64(len(c.clients))].Do(t, method, url, sets...)
 }
 
+// Try sends a request once, from the next address, and returns an error if no complete answer comes.
+func (c *Crowd) Try(t testing.TB, method, url string, sets ...Set) (Answer, error) {
+	t.Helper()
+	return c.clients[c.next.Add(1)%uint64(len(c.clients))].Try(t, method, url, sets...)
+}
+
 // Retry sends a request again, up to three times, while the answer is 503: a loaded machine sheds requests.
 func (c *Crowd) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()

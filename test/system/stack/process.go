@@ -210,3 +210,13 @@ func environmentOf(pid int) (map[string]string, error) {
 	}
 	return env, nil
 }
+
+// Setting returns an environment variable of a running process.
+func (s *Stack) Setting(t testing.TB, name, variable string) string {
+	t.Helper()
+	env, err := environmentOf(s.PID(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env[variable]
+}

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
@@ -192,16 +191,12 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 	if !isJSON(resp) {
 		return Answer{}, again{}, fmt.Errorf("content type %q", resp.Header.Get("Content-Type"))
 	}
-	most := MaxBody
-	if teeth.Bites("C6") {
-		most = 1 << 30
-	}
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	if err != nil {
 		return Answer{}, again{allowed: true}, fmt.Errorf("read answer: %w", err)
 	}
-	if len(answer) > most {
-		return Answer{}, again{}, fmt.Errorf("answer larger than %d bytes", most)
+	if len(answer) > MaxBody {
+		return Answer{}, again{}, fmt.Errorf("answer larger than %d bytes", MaxBody)
 	}
 	return newAnswer(answer, resp.Header, received), again{}, nil
 }

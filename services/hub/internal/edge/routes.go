@@ -7,7 +7,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
@@ -174,9 +173,6 @@ func (s *server) retired() []route {
 		for _, method := range [...]string{
 			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 		} {
-			if method == http.MethodPatch && teeth.Bites("M1") {
-				continue
-			}
 			r := route{method: method, path: path, who: public, handler: gone}
 			if method == http.MethodGet {
 				r.cors = web.Open
