@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,7 +154,7 @@ func TestEveryColumnIsSealed(t *testing.T) {
 			}
 			w.exec("CREATE TABLE api.kept AS SELECT ctid AS was, t.* FROM api." + table + " t LIMIT 1")
 			w.exec(fmt.Sprintf("UPDATE api.%s SET %s = %s WHERE ctid = (SELECT was FROM api.kept)", table, name, to))
-			if d := w.fsck(); len(d) == 0 {
+			if !slices.ContainsFunc(w.fsck(), func(line string) bool { return strings.HasPrefix(line, table+" ") }) {
 				t.Errorf("%s.%s was changed and not found", table, name)
 			}
 			key := map[string]string{"signals": "id", "signal_results": "signal_id", "signal_events": "id", "market_resolutions": "market_id"}[table]

@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/score"
 )
@@ -74,7 +73,7 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolve.Claim, m h
 	if m.disputed { // also if the market has an outcome
 		return 0, resolve.ErrDisputed
 	}
-	if o, found, err := readClaimed(ctx, tx, c.MarketID); err != nil || found && !teeth.Bites("A5") {
+	if o, found, err := readClaimed(ctx, tx, c.MarketID); err != nil || found {
 		if err == nil {
 			err = resolve.ErrResolved.With("outcome", o.Members())
 		}
@@ -127,7 +126,7 @@ func (s *Store) DrainOnce(ctx context.Context, marketID string) (t resolve.Tally
 		var after *string
 		var disputed bool
 		err := tx.QueryRow(ctx, query("resolve_drain"), marketID).Scan(&after, &disputed)
-		if errors.Is(err, pgx.ErrNoRows) || err == nil && disputed && !teeth.Bites("A7") {
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && disputed {
 			return nil
 		}
 		if err != nil {

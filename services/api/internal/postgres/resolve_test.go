@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
+	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/resolve"
 	"github.com/signalcast/signalcast/services/api/internal/score"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -107,6 +111,7 @@ func same[T comparable](a, b *T) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
+// Of 50 claims with opposed verdicts that race, one is stored; the others are refused with the stored outcome.
 func TestOneOutcomeUnderRaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -115,22 +120,28 @@ func TestOneOutcomeUnderRaces(t *testing.T) {
 	for _, h := range hashes {
 		b.file(h, "60", syntax.Yes, 5000)
 	}
+	b.clock.Advance(time.Second)
 	s := resolve.NewService(b.Store, b.clock.Now)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	claimed := 0
+	claimed, outcomes := 0, map[string]int{}
 	for i := range 50 {
 		wg.Go(func() {
-			r, err := s.Force(context.Background(), "60", []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[i%3], nil)
+			verdict := []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid}[i%3]
+			r, err := s.Force(context.Background(), "60", verdict, nil)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
 				claimed++
+				outcomes[string(verdict)]++
 				if r.Tally.Scored != 10 {
 					t.Errorf("scored %d", r.Tally.Scored)
 				}
-			case !errors.Is(err, resolve.ErrResolved):
+			case errors.Is(err, resolve.ErrResolved):
+				o, _ := fault.Of(err).Extra["outcome"].(map[string]any)
+				outcomes[fmt.Sprint(o["outcome"])]++
+			default:
 				t.Error(err)
 			}
 		})
@@ -139,35 +150,78 @@ func TestOneOutcomeUnderRaces(t *testing.T) {
 	if n := b.count(`SELECT count(*) FROM api.signal_results`); claimed != 1 || n != 10 {
 		t.Errorf("%d claims, %d results", claimed, n)
 	}
+	o, _, err := s.Outcome(t.Context(), "60")
+	if err != nil || len(outcomes) != 1 || outcomes[string(*o.Verdict)] != 50 {
+		t.Errorf("answered outcomes %v; stored is %s, %v", outcomes, *o.Verdict, err)
+	}
+	b.compareScores("60", &score.Claim{Verdict: *o.Verdict, CloseAt: b.clock.Now(), CloseYes: new(syntax.Bps(5000)), Rated: true})
 }
 
-// No call slips in behind a claim: what was accepted is scored.
+// While a market is resolved, each call is either stored and scored, or refused and not stored; and the answers fit one
+// moment of the claim: no call that was sent after a refusal is accepted.
 func TestFilingAgainstClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	hashes := b.operators(30)
+	hashes := b.operators(60)
 	s := resolve.NewService(b.Store, b.clock.Now)
-	for round := range 10 {
+	accepted, refused := 0, 0
+	for round := range 20 {
 		market := fmt.Sprint(900 + round)
 		b.venueMarket(market, 5000)
-		var wg sync.WaitGroup
-		for _, h := range hashes {
+		var (
+			wg                  sync.WaitGroup
+			mu                  sync.Mutex
+			ids                 []string
+			notBefore, notAfter time.Time // of the claim
+		)
+		bound := func(earliest, latest time.Time) {
+			mu.Lock()
+			defer mu.Unlock()
+			if earliest.After(notBefore) {
+				notBefore = earliest
+			}
+			if !latest.IsZero() && (notAfter.IsZero() || latest.Before(notAfter)) {
+				notAfter = latest
+			}
+		}
+		for i, h := range hashes {
 			wg.Go(func() {
-				f := b.try(signal.Caller{KeyHash: h}, newDraft(market, syntax.Yes, 5000))
-				if f.Verdict != signal.VerdictFiled && f.Verdict != signal.VerdictSettled {
+				time.Sleep(time.Duration(i/6) * time.Millisecond)
+				d, sent := newDraft(market, syntax.Yes, 5000), time.Now()
+				switch f := b.try(signal.Caller{KeyHash: h}, d); f.Verdict {
+				case signal.VerdictFiled:
+					bound(sent, time.Time{})
+					mu.Lock()
+					ids = append(ids, d.ID)
+					mu.Unlock()
+				case signal.VerdictSettled:
+					bound(time.Time{}, time.Now())
+				default:
 					t.Errorf("%+v", f)
 				}
 			})
 		}
 		wg.Go(func() {
+			time.Sleep(time.Duration(round%10) * time.Millisecond)
+			sent := time.Now()
 			if _, err := s.Force(context.Background(), market, syntax.VerdictYes, nil); err != nil {
 				t.Error(err)
 			}
+			bound(sent, time.Now())
 		})
 		wg.Wait()
+		if notBefore.After(notAfter) {
+			t.Errorf("market %s: a call was accepted %v after another was refused", market, notBefore.Sub(notAfter))
+		}
+		accepted, refused = accepted+len(ids), refused+len(hashes)-len(ids)
+		stored := b.count(`SELECT count(*) FROM api.signals WHERE market_id = $1`, market)
+		scored := b.count(`SELECT count(*) FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id WHERE s.market_id = $1 AND s.id::text = ANY ($2)`, market, ids)
+		if stored != len(ids) || scored != len(ids) {
+			t.Errorf("market %s: %d calls accepted, %d stored, %d of the accepted ones scored", market, len(ids), stored, scored)
+		}
 	}
-	if n := b.count(`SELECT count(*) FROM api.signals s WHERE NOT EXISTS (SELECT FROM api.signal_results r WHERE r.signal_id = s.id)`); n != 0 {
-		t.Errorf("%d accepted calls are not scored", n)
+	if accepted == 0 || refused == 0 {
+		t.Errorf("%d calls accepted, %d refused: the claims did not race with the calls", accepted, refused)
 	}
 }
 
@@ -207,6 +261,93 @@ func TestChunksAndDispute(t *testing.T) {
 	}
 	if n := b.count(`SELECT count(DISTINCT signal_id) FROM api.signal_results WHERE scoring_version = '1.1'`); n != 1000 {
 		t.Errorf("%d results", n)
+	}
+}
+
+// A dispute that races with a claim which scores in one transaction comes before all of it or after all of it: no call is
+// scored after the dispute is acknowledged.
+func TestDisputeRacesClaim(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := resolve.NewService(b.Store, b.clock.Now)
+	const calls = 200
+	for i := range 20 {
+		market := fmt.Sprint(700 + i)
+		b.venueMarket(market, 5000)
+		b.seedSignals(t.Context(), market, calls)
+		scored := func() int {
+			return b.count(`SELECT count(*) FROM api.signal_results r JOIN api.signals s ON s.id = r.signal_id WHERE s.market_id = $1`, market)
+		}
+		claimed := make(chan error, 1)
+		go func() {
+			_, err := s.Force(context.Background(), market, syntax.VerdictNo, nil)
+			claimed <- err
+		}()
+		time.Sleep(time.Duration(i) * time.Millisecond / 2)
+		if _, _, err := s.Dispute(t.Context(), market, true, nil); err != nil {
+			t.Fatal(err)
+		}
+		atDispute, err := scored(), <-claimed
+		if after := scored(); after != atDispute || (err == nil) != (after == calls) || err != nil && (!errors.Is(err, resolve.ErrDisputed) || after != 0) {
+			t.Errorf("market %s: %d calls scored at the dispute, %d after the claim, which returned %v; want 0 and a refusal, or %d", market, atDispute, after, err, calls)
+		}
+		if _, _, err := s.Dispute(t.Context(), market, false, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil {
+			if _, err := s.Force(t.Context(), market, syntax.VerdictNo, nil); err != nil {
+				t.Errorf("claim after clearing: %v", err)
+			}
+		}
+		if n := scored(); n != calls {
+			t.Errorf("market %s: %d of %d calls are scored in the end", market, n, calls)
+		}
+	}
+	b.compareCounters()
+}
+
+// Scoring that ends at any moment is continued, and each call is scored once. All connections of the store end at random
+// times, as when its process is killed.
+func TestScoringSurvivesCrashes(t *testing.T) {
+	t.Parallel()
+	const calls = 5000
+	for _, chunk := range []int{500, 100_000} {
+		t.Run(fmt.Sprintf("chunks of %d", chunk), func(t *testing.T) {
+			t.Parallel()
+			b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: chunk, QuoteMaxAge: ageless})
+			b.clock.Advance(time.Second)
+			s := resolve.NewService(b.Store, b.clock.Now)
+			crashes := 0
+			for i, verdict := range []syntax.Verdict{syntax.VerdictYes, syntax.VerdictNo, syntax.VerdictInvalid} {
+				market, closing := fmt.Sprint(600+i), syntax.Bps(7100)
+				b.venueMarket(market, int(closing))
+				b.seedSignals(t.Context(), market, calls)
+				resolveOnce := func() error {
+					_, err := s.Force(t.Context(), market, verdict, nil)
+					if errors.Is(err, resolve.ErrResolved) {
+						_, err = s.Drain(t.Context(), market)
+					}
+					return err
+				}
+				for range 8 {
+					done := make(chan error, 1)
+					go func() { done <- resolveOnce() }()
+					time.Sleep(time.Duration(rand.IntN(120)) * time.Millisecond)
+					b.count(`SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'api_rw' AND datname = current_database()`)
+					if err := <-done; err != nil {
+						crashes++
+					}
+				}
+				testkit.Eventually(t, 20*time.Second, func() bool { return resolveOnce() == nil })
+				if n := b.compareScores(market, &score.Claim{Verdict: verdict, CloseAt: b.clock.Now(), CloseYes: &closing, Rated: true}); n != calls {
+					t.Errorf("%s: %d of %d calls are scored", verdict, n, calls)
+				}
+			}
+			b.compareCounters()
+			if crashes == 0 {
+				t.Error("no scoring was interrupted")
+			}
+		})
 	}
 }
 
@@ -283,35 +424,57 @@ func TestResolvedEventIsReadFromTheResult(t *testing.T) {
 	}
 }
 
-// The writing role cannot change the record, and the owner cannot either.
+// The service roles cannot change the record, in any column, and the owner of the tables cannot either. Nobody can store a
+// second call of an operator on a market, or a second result of a call.
 func TestTheRecordIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("80", 5000)
-	id, _ := b.operator("locked")
-	b.call("80", id, score.Call{Side: syntax.Yes, Basis: 4500, Verified: true, Rated: true, CreatedAt: noon}) // a moment, once it is won
+	id, hash := b.operator("locked")
+	call := b.call("80", id, score.Call{Side: syntax.Yes, Basis: 4500, Verified: true, Rated: true, CreatedAt: noon}) // a moment, once it is won
+	note := signal.Event{ID: newUUID(), Type: "note", Payload: `{"text":"a"}`, CreatedAt: noon}
+	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, call, note); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := resolve.NewService(b.Store, b.clock.Now).Force(t.Context(), "80", syntax.VerdictYes, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"signals", "signal_results", "market_resolutions", "moments"} {
-		for _, sql := range []string{"DELETE FROM api." + table, "TRUNCATE api." + table, "UPDATE api." + table + " SET market_id = market_id", "DROP TABLE api." + table} {
-			if table == "signal_results" && sql[:6] == "UPDATE" {
-				sql = "UPDATE api.signal_results SET score = 99"
-			}
-			if _, err := b.rw.Exec(t.Context(), sql); err == nil {
-				t.Errorf("as the writing role: %s was done", sql)
-			}
-			if sql[:4] == "DROP" {
-				continue
-			}
-			if _, err := b.admin.Exec(t.Context(), "SET ROLE api_migrator; "+sql); err == nil {
-				t.Errorf("as the owner: %s was done", sql)
-			}
+	refuse := func(role, sql string) {
+		t.Helper()
+		_, err := b.admin.Exec(t.Context(), "SET ROLE "+role+"; "+sql)
+		var refused *pgconn.PgError
+		if !errors.As(err, &refused) || refused.Code != "42501" && refused.Code != "23505" {
+			t.Errorf("as %s: %s returned %v; want insufficient_privilege or unique_violation", role, sql, err)
 		}
 	}
-	for _, sql := range []string{"SET session_replication_role = replica", "ALTER TABLE api.signals DISABLE TRIGGER ALL", "CREATE TABLE api.x (i int)"} {
-		if _, err := b.rw.Exec(t.Context(), sql); err == nil {
-			t.Errorf("as the writing role: %s was done", sql)
+	for _, table := range []string{"signals", "signal_results", "signal_events", "market_resolutions", "moments"} {
+		rows, err := b.admin.Query(t.Context(), `SELECT column_name::text FROM information_schema.columns WHERE table_schema = 'api' AND table_name = $1`, table)
+		if err != nil {
+			t.Fatal(err)
 		}
+		columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil || len(columns) == 0 {
+			t.Fatalf("columns %v, %v", columns, err)
+		}
+		list := []string{"DELETE FROM api." + table, "TRUNCATE api." + table + " CASCADE"}
+		for _, c := range columns {
+			list = append(list, fmt.Sprintf("UPDATE api.%s SET %s = %[2]s", table, c))
+		}
+		for _, sql := range list {
+			refuse("api_rw", sql)
+			refuse("api_migrator", sql)
+		}
+		for _, sql := range []string{"DROP TABLE api." + table, "ALTER TABLE api." + table + " DISABLE TRIGGER ALL", "COPY api." + table + " TO PROGRAM 'cat'"} {
+			refuse("api_rw", sql)
+		}
+	}
+	for _, sql := range []string{
+		"SET session_replication_role = replica", "CREATE TABLE api.x (i int)",
+		`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
+			SELECT gen_random_uuid(), market_id, user_id, NOT yes, 1, 1, true, created_at, market_title, source FROM api.signals`,
+		`INSERT INTO api.signal_results SELECT * FROM api.signal_results`,
+		"INSERT INTO api.signal_events SELECT * FROM api.signal_events ON CONFLICT (id) DO UPDATE SET actor = 'other'",
+	} {
+		refuse("api_rw", sql)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -131,7 +130,7 @@ func (s *Store) runFiling(ctx context.Context, on asker, batch []*filing, need p
 		if actor != nil {
 			f.answer.Actor = *actor
 		}
-		if first != nil && !teeth.Bites("B3") {
+		if first != nil {
 			f.answer.FirstID = *first
 		}
 		switch f.answer.Verdict {
@@ -241,9 +240,6 @@ func settleRaced(ctx context.Context, on asker, r *raced) error {
 	_, err = pgx.ForEachRow(rows, []any{&n, &first, &same}, func() error {
 		f := r.list[n-1]
 		f.answer = signal.Filing{Verdict: signal.VerdictDuplicate, FirstID: first, Actor: f.answer.Actor}
-		if teeth.Bites("B3") {
-			f.answer.FirstID = ""
-		}
 		if same {
 			f.answer.Verdict = signal.VerdictReplay
 		}

@@ -37,13 +37,14 @@ func TestEveryStatementPrepares(t *testing.T) {
 	}
 }
 
+// Of 500 calls of one operator on one market that race, one is stored and counted, and the others name it.
 func TestFirstCallIsLockedUnderRaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("8", 5000)
 	operatorID, hash := b.operator("racer")
 	var wg sync.WaitGroup
-	results := make([]signal.Filing, 50)
+	results := make([]signal.Filing, 500)
 	drafts := make([]signal.Draft, len(results))
 	for i := range results {
 		drafts[i] = newDraft("8", []syntax.Side{syntax.Yes, syntax.No}[i%2], 5000)
@@ -56,13 +57,13 @@ func TestFirstCallIsLockedUnderRaces(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	won := ""
+	won, yes := "", false
 	for i, r := range results {
 		if r.Verdict == signal.VerdictFiled {
 			if won != "" {
 				t.Error("two calls were accepted")
 			}
-			won = drafts[i].ID
+			won, yes = drafts[i].ID, drafts[i].Side == syntax.Yes
 		}
 	}
 	for i, r := range results {
@@ -72,6 +73,9 @@ func TestFirstCallIsLockedUnderRaces(t *testing.T) {
 	}
 	if n := b.count(`SELECT count(*) FROM api.signals`); n != 1 {
 		t.Errorf("%d rows", n)
+	}
+	if n := b.count(`SELECT count(*) FROM api.signals WHERE id::text = $1 AND yes = $2`, won, yes); n != 1 {
+		t.Error("the stored call is not the accepted one")
 	}
 	if n := b.count(`SELECT yes + no FROM api.market_totals WHERE market_id = '8'`); n != 1 {
 		t.Errorf("counted %d", n)

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalcast/signalcast/pkg/pg"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
@@ -48,14 +47,8 @@ func loadQueries() map[string]string {
 		}
 	}
 	rows := m["journal_rows"]
-	if teeth.Bites("A11") {
-		rows = strings.Replace(rows, "r.score", "0", 1)
-	}
 	for _, name := range [...]string{"journal_news", "journal_old", "journal_old_resolutions", "journal_check", "journal_strays"} {
 		m[name] = strings.ReplaceAll(m[name], "JOURNAL_ROWS", rows)
-	}
-	if teeth.Bites("A4") {
-		m["signal_file"] = strings.NewReplacer("FOR SHARE", "", "SKIP LOCKED", "").Replace(m["signal_file"])
 	}
 	return m
 }

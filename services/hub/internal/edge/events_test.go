@@ -11,7 +11,7 @@ func TestAppendEvent(t *testing.T) {
 	id := b.file("YES", 3150, b.byKey())
 	path := "/api/signals/" + id + "/events"
 	for name, body := range map[string]string{
-		"take":       `{"type":"take","payload":{"mediaAssetId":"m1","url":"https://v.example/1?a=b","text":"look","id":"x","actor":"hub","createdAt":"2020-01-01T00:00:00Z"}}`,
+		"take":       `{"type":"take","id":"01234567-89ab-7def-8123-456789abcdef","actor":"hub","createdAt":"2001-01-01T00:00:00.000Z","payload":{"mediaAssetId":"m1","url":"https://v.example/1?a=b","text":"look","id":"x","actor":"hub","createdAt":"2020-01-01T00:00:00Z"}}`,
 		"reaffirm":   `{"type":"reaffirm"}`,
 		"confidence": `{"type":"confidence","payload":{"confidence":80,"score":9}}`,
 		"note":       `{"type":"note","payload":{"text":"<b>rain</b> & wind"}}`,
@@ -27,7 +27,8 @@ func TestAppendEvent(t *testing.T) {
 			"note":       `{"text":"<b>rain</b> & wind"}`,
 			"share":      `{}`,
 		}
-		if e.GetType() != name || e.GetPayload() != wants[name] || e.GetActor() != "owner" {
+		if e.GetType() != name || e.GetPayload() != wants[name] || e.GetActor() != "owner" || e.GetId() == "01234567-89ab-7def-8123-456789abcdef" ||
+			!e.GetCreatedAt().AsTime().Equal(b.clock.Now()) {
 			t.Errorf("%s: %v", name, e)
 		}
 	}

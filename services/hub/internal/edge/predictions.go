@@ -10,7 +10,6 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/fault"
 	"github.com/signalcast/signalcast/pkg/syntax"
-	"github.com/signalcast/signalcast/pkg/teeth"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -180,7 +179,7 @@ func (s *server) explain(err error, d signal.Draft) error {
 // idempotencyKey reads the optional header; empty when it is not there.
 func idempotencyKey(c echo.Context) (string, error) {
 	values, ok := c.Request().Header["Idempotency-Key"]
-	if !ok || teeth.Bites("A10") {
+	if !ok {
 		return "", nil
 	}
 	if len(values) != 1 || values[0] == "" || len(values[0]) > signal.MaxIdempotencyKey {

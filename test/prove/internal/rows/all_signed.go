@@ -4,5 +4,5 @@ import "github.com/signalcast/signalcast/test/prove/internal/frame"
 
 // signed are the rows of delegated sign-in, messages and repeated requests.
 var signed = []frame.Row{
-	a10, j2,
+	j2,
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 
@@ -27,36 +26,6 @@ func TestStaleReadIsFound(t *testing.T) {
 	for read, fits := range map[string]bool{"one": true, "": false, "two": false} {
 		if porcupine.CheckOperations(firstCallLocks, history(read)) != fits {
 			t.Errorf("a read of %q fits: %v", read, !fits)
-		}
-	}
-}
-
-// A write that is taken after another one was refused fits no claim between them.
-func TestMomentOfAClaim(t *testing.T) {
-	t.Parallel()
-	at := func(ms int) time.Time { return time.UnixMilli(int64(1000 + ms)) }
-	taken := func(from, to int) client.Answer { return client.Answer{Status: 200, Began: at(from), Ended: at(to)} }
-	refusal := func(from, to int) client.Answer {
-		return client.Answer{Status: 409, Body: []byte(`{"error":"market_closed"}`), Began: at(from), Ended: at(to)}
-	}
-	for name, c := range map[string]struct {
-		answers []client.Answer
-		fits    bool
-	}{
-		"taken before, refused after": {[]client.Answer{taken(0, 10), refusal(30, 40)}, true},
-		"both at once":                {[]client.Answer{taken(15, 40), refusal(0, 20)}, true},
-		"taken after a refusal":       {[]client.Answer{refusal(0, 12), taken(13, 20)}, false},
-		"taken after the claim":       {[]client.Answer{taken(31, 40)}, false},
-		"refused before the claim":    {[]client.Answer{refusal(0, 5)}, false},
-	} {
-		seen := frame.NewSeen()
-		m := marketRace{filings: &filings{acked: map[string]bool{}, doubt: map[string]bool{}}, seen: seen}
-		m.fits(at(10), at(30))
-		for _, a := range c.answers {
-			m.note("anna", a)
-		}
-		if fits := !m.after.After(m.before); fits != c.fits || !seen.OK() {
-			t.Errorf("%s: fits %v, %v", name, fits, seen.Mistakes())
 		}
 	}
 }
