@@ -86,9 +86,9 @@ fault-test: ## Require that the test of each guarantee fails on its fault (FAULT
 	tools/setup.sh redis postgres chromium engine
 	go run ./test/system/faults/run $(FAULTS)
 
-compose-test: ## Run all of compose.yaml in a private engine, as root (ARGS="-keep DIR": keep the images)
+compose-test: ## Run all of compose.yaml in a private engine, as root (IMAGES=DIR: keep the images)
 	tools/setup.sh engine compose
-	go run ./test/prove/compose $(ARGS)
+	COMPOSE_TEST=$(or $(IMAGES),1) go test ./test/system/shipping -count=1 -v -timeout 60m -run '^TestComposeRuns$$'
 
 bench: ## Measure; never a gate
 	go run ./test/bench $(ARGS)

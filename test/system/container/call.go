@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// call asks the engine. What it answers goes into into, when that is not nil.
+// call sends a request to the engine and decodes the answer into into unless that is nil.
 func (e *Engine) call(ctx context.Context, method, path string, body, into any) error {
 	resp, err := e.open(ctx, method, path, body)
 	if err != nil {
@@ -28,7 +28,7 @@ func (e *Engine) call(ctx context.Context, method, path string, body, into any) 
 	return nil
 }
 
-// open is call with the answer still to be read.
+// open sends a request to the engine. The caller closes the body of the answer.
 func (e *Engine) open(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -50,9 +50,9 @@ func (e *Engine) open(ctx context.Context, method, path string, body any) (*http
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	said, err := io.ReadAll(io.LimitReader(resp.Body, 2000))
+	message, err := io.ReadAll(io.LimitReader(resp.Body, 2000))
 	if err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, strings.TrimSpace(string(said)))
+	return nil, fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, strings.TrimSpace(string(message)))
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Config is what a container is made of, as the engine writes it.
+// Config is the configuration of a container, as the API of the engine has it.
 type Config struct {
 	Image       string
 	User        string
@@ -24,17 +24,17 @@ type Config struct {
 	Healthcheck *Health
 }
 
-// Health is how an engine asks a container whether it is well.
+// Health is the health check of a container.
 type Health struct {
 	Test                           []string
 	Interval, Timeout, StartPeriod time.Duration
 	Retries                        int
 }
 
-// Host is what a container gets of its host.
+// Host is what a container gets from its host.
 type Host struct {
 	NetworkMode    string
-	IpcMode        string `json:",omitempty"` // nothing said: the engine's own choice
+	IpcMode        string `json:",omitempty"` // empty: the default of the engine
 	PidMode        string
 	Privileged     bool
 	ReadonlyRootfs bool
@@ -50,27 +50,27 @@ type Host struct {
 	LogConfig      Log
 }
 
-// Mount is a volume and where it is.
+// Mount is a volume and its directory in the container.
 type Mount struct{ Type, Source, Target string }
 
-// Restart is when a container that ended is started again.
+// Restart is the restart policy of a container.
 type Restart struct{ Name string }
 
-// Log is where a container's words go.
+// Log is the log driver of a container.
 type Log struct {
 	Type   string
 	Config map[string]string
 }
 
-// Container is one that was made.
+// Container is a container of an engine.
 type Container struct {
 	ID       string   `json:"Id"`
-	Warnings []string // what the engine will not do
+	Warnings []string // settings that the engine does not apply
 	engine   *Engine
 }
 
-// Look is what the engine says of a container.
-type Look struct {
+// State is what the engine reports about a container.
+type State struct {
 	Config     Config
 	HostConfig Host
 	State      struct {
@@ -85,7 +85,7 @@ type Look struct {
 	}
 }
 
-// Create makes a container, which does not run yet.
+// Create creates a container without starting it.
 func (e *Engine) Create(ctx context.Context, name string, config Config, host Host) (*Container, error) {
 	c := &Container{engine: e}
 	body := struct {
@@ -95,35 +95,35 @@ func (e *Engine) Create(ctx context.Context, name string, config Config, host Ho
 	return c, e.call(ctx, http.MethodPost, "/containers/create?name="+url.QueryEscape(name), body, c)
 }
 
-// Start runs it.
+// Start starts the container.
 func (c *Container) Start(ctx context.Context) error {
 	return c.engine.call(ctx, http.MethodPost, "/containers/"+c.ID+"/start", nil, nil)
 }
 
-// Stop asks it to end and waits; the engine ends it by force after the container's own time.
+// Stop ends the container: with SIGTERM, and with SIGKILL after its StopTimeout.
 func (c *Container) Stop(ctx context.Context) error {
 	return c.engine.call(ctx, http.MethodPost, "/containers/"+c.ID+"/stop", nil, nil)
 }
 
-// Inspect asks the engine about it.
-func (c *Container) Inspect(ctx context.Context) (Look, error) {
-	var look Look
-	return look, c.engine.call(ctx, http.MethodGet, "/containers/"+c.ID+"/json", nil, &look)
+// Inspect returns what the engine reports about the container.
+func (c *Container) Inspect(ctx context.Context) (State, error) {
+	var s State
+	err := c.engine.call(ctx, http.MethodGet, "/containers/"+c.ID+"/json", nil, &s)
+	return s, err
 }
 
-// Limit reads a limit that the kernel keeps for the container: one of older kernels, or
-// the one of the same meaning of newer ones.
-func (c *Container) Limit(controller, older, newer string) (string, error) {
+// Limit returns a limit that the kernel enforces: the file v1 of a controller of cgroup v1, or the file v2 of cgroup v2.
+func (c *Container) Limit(controller, v1, v2 string) (string, error) {
 	dir := filepath.Join(groupsRoot, controller, c.engine.group, c.ID)
-	name := older
+	name := v1
 	if _, err := os.Stat(dir); err != nil {
-		dir, name = filepath.Join(groupsRoot, c.engine.group, c.ID), newer
+		dir, name = filepath.Join(groupsRoot, c.engine.group, c.ID), v2
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, name))
 	return strings.TrimSpace(string(raw)), err
 }
 
-// PIDs are its processes, as we see them, the oldest first unless numbers began anew.
+// PIDs returns the process ids of the container on this machine, in ascending order.
 func (c *Container) PIDs() (pids []int, err error) {
 	text, err := c.Limit("pids", "cgroup.procs", "cgroup.procs")
 	if err != nil {
@@ -143,8 +143,8 @@ func (c *Container) PIDs() (pids []int, err error) {
 	return pids, nil
 }
 
-// Said is what it wrote, as far as it can be had.
-func (c *Container) Said(ctx context.Context) string {
+// Log returns the last lines of the output of the container, or the error of reading them.
+func (c *Container) Log(ctx context.Context) string {
 	resp, err := c.engine.open(ctx, http.MethodGet, "/containers/"+c.ID+"/logs?stdout=1&stderr=1&tail=5", nil)
 	if err != nil {
 		return err.Error()

@@ -1,8 +1,6 @@
-// Package container starts a container engine of its own, asks it for images and
-// containers, and ends it so that nothing of it is left.
+// Package container runs a private container engine, with its images and containers, and removes it without remains.
 //
-// The engine is dockerd. It runs in process and mount namespaces of its own, keeps all
-// files in one folder and all groups of processes below one name, listens at a socket in
-// that folder, and makes no network, or makes them in a namespace of its own. It needs Linux
-// and root.
+// The engine is dockerd in process and mount namespaces of its own. All its files are in one directory and all its cgroups
+// below one name. It listens on a socket in that directory. It has no network, or networks in a namespace of its own. It
+// requires Linux and root.
 package container

@@ -17,11 +17,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/localdb"
 )
 
-// programs are those of Debian's docker.io that we start or have started.
+// programs are those of Debian's package docker.io that the engine requires.
 var programs = []string{"dockerd", "docker", "containerd", "runc"}
 
-// Missing says why no engine can be had on this machine; empty: one can.
-func Missing() string {
+// Unavailable returns why this machine cannot run an engine; empty if it can.
+func Unavailable() string {
 	if runtime.GOOS != "linux" {
 		return "this is not Linux"
 	}
@@ -36,7 +36,7 @@ func Missing() string {
 	return ""
 }
 
-// Engine is one that runs.
+// Engine is a running dockerd.
 type Engine struct {
 	Version string
 
@@ -46,29 +46,29 @@ type Engine struct {
 	client     *http.Client
 }
 
-// begin gives the engine what it would else share with the machine: the list of processes,
-// mounts, and the two folders in which it and what it starts leave files.
-const begin = `mount --make-rprivate /
+// startScript gives the engine its own process list and mounts, and hides the two directories of the machine in which it would leave
+// files.
+const startScript = `mount --make-rprivate /
 mount -t proc proc /proc
 mount -t tmpfs run /run
 [ ! -d /etc/docker ] || mount -t tmpfs settings /etc/docker
 exec dockerd "$@"`
 
-// Options say what an engine has beside its folder.
+// Options change how an engine is started.
 type Options struct {
-	Data     string // where images and volumes are kept, which stays; empty: in the folder, which goes
-	Networks bool   // it makes networks, in a network namespace of its own, which reaches nothing else
+	Data     string // directory of images and volumes that Stop does not remove; empty: below the directory of the engine
+	Networks bool   // the engine has networks, in a network namespace that reaches nothing else
 }
 
-// Gateway is where containers of an engine with networks find what else listens there.
+// Gateway is the address at which containers of an engine with networks reach other programs in its network namespace.
 const Gateway = "172.31.255.1"
 
 const (
 	startWithin = 60 * time.Second
-	endWithin   = 40 * time.Second // containers are asked first
+	stopWithin  = 40 * time.Second // it stops its containers first
 )
 
-// Start runs an engine that keeps its files in dir, which must not be there yet.
+// Start runs an engine with its files in dir, which must not exist.
 func Start(ctx context.Context, dir string, opts Options) (*Engine, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func Start(ctx context.Context, dir string, opts Options) (*Engine, error) {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command("sh", append([]string{"-euc", begin, "dockerd"}, e.settings(opts)...)...)
+	cmd := exec.Command("sh", append([]string{"-euc", startScript, "dockerd"}, e.arguments(opts)...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
 	if opts.Networks {
@@ -99,7 +99,7 @@ func Start(ctx context.Context, dir string, opts Options) (*Engine, error) {
 	}
 	err = e.wait(ctx)
 	if err == nil && opts.Networks {
-		err = e.Beside(ctx, "ip", "link", "set", "lo", "up").Run()
+		err = e.Command(ctx, "ip", "link", "set", "lo", "up").Run()
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("dockerd: %w\n%s", err, e.tail()), e.Stop())
@@ -107,8 +107,8 @@ func Start(ctx context.Context, dir string, opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// settings are the arguments of dockerd.
-func (e *Engine) settings(opts Options) []string {
+// arguments returns the arguments of dockerd.
+func (e *Engine) arguments(opts Options) []string {
 	if opts.Data == "" {
 		opts.Data = e.path("data")
 	}
@@ -123,15 +123,15 @@ func (e *Engine) settings(opts Options) []string {
 	return append(args, "--bridge=none", "--iptables=false", "--ip-forward=false", "--ip-masq=false")
 }
 
-// Beside makes a command that runs on the network of the engine.
-func (e *Engine) Beside(ctx context.Context, program string, args ...string) *exec.Cmd {
+// Command returns a command that runs in the network namespace of the engine and uses the engine.
+func (e *Engine) Command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	net := fmt.Sprintf("--net=/proc/%d/ns/net", e.child.PID())
 	cmd := exec.CommandContext(ctx, "nsenter", append([]string{net, program}, args...)...)
 	cmd.Env = e.Environ()
 	return cmd
 }
 
-// wait is done when the engine answers.
+// wait returns when the engine answers.
 func (e *Engine) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
@@ -148,7 +148,7 @@ func (e *Engine) wait(ctx context.Context) error {
 		}
 		select {
 		case <-e.child.Done():
-			return fmt.Errorf("it ended: %w", e.child.Err())
+			return fmt.Errorf("dockerd ended: %w", e.child.Err())
 		case <-ctx.Done():
 			return err
 		case <-time.After(20 * time.Millisecond):
@@ -160,12 +160,12 @@ func (e *Engine) path(name string) string { return filepath.Join(e.dir, name) }
 
 func (e *Engine) socket() string { return e.path("sock") }
 
-// Environ is ours, for programs that shall speak to this engine and know of no other.
+// Environ returns the environment of this process, for programs that use this engine.
 func (e *Engine) Environ() []string {
 	return append(os.Environ(), "DOCKER_HOST=unix://"+e.socket(), "DOCKER_CONFIG="+e.path("client"), "DOCKER_CONTEXT=")
 }
 
-// tail is the end of what the engine wrote.
+// tail returns the end of the log of the engine.
 func (e *Engine) tail() string {
 	raw, err := os.ReadFile(e.path("log"))
 	if err != nil {
@@ -175,11 +175,10 @@ func (e *Engine) tail() string {
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
-// Stop ends the engine with all of its containers, removes what it kept, and tells of
-// what is left all the same.
+// Stop ends the engine and its containers and removes its files. The error names what remains.
 func (e *Engine) Stop() error {
-	e.child.Stop(context.Background(), syscall.SIGTERM, endWithin)
-	err := errors.Join(e.leave(), os.RemoveAll(e.dir))
+	e.child.Stop(context.Background(), syscall.SIGTERM, stopWithin)
+	err := errors.Join(e.removeGroups(), os.RemoveAll(e.dir))
 	e.client.CloseIdleConnections()
 	return err
 }

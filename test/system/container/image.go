@@ -16,27 +16,25 @@ import (
 // File is one file or folder in a layer of an image.
 type File struct {
 	*tar.Header
-	Sum [sha256.Size]byte // of what is in it
+	Sum [sha256.Size]byte // of the content
 }
 
-// Files lists what the layers of an image hold. What one layer holds and a later one hides
-// or replaces is listed too: who opens the image finds it.
+// Files returns the files of all layers of an image, also those that a later layer hides or replaces: they are part of the image.
 func (e *Engine) Files(ctx context.Context, image string) ([]File, error) {
 	resp, err := e.open(ctx, http.MethodGet, "/images/"+url.PathEscape(image)+"/get", nil)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	files, err := saved(resp.Body)
+	files, err := readSaved(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("image %s: %w", image, err)
 	}
 	return files, nil
 }
 
-// saved reads an image as engines save it: an archive with a list of layers, which are
-// archives as well.
-func saved(r io.Reader) (files []File, err error) {
+// readSaved returns the files of a saved image: an archive of layers, which are archives, and their list.
+func readSaved(r io.Reader) (files []File, err error) {
 	parts := map[string][]byte{}
 	err = each(r, func(h *tar.Header, r io.Reader) error {
 		parts[h.Name], err = io.ReadAll(r)
@@ -50,7 +48,7 @@ func saved(r io.Reader) (files []File, err error) {
 		return nil, fmt.Errorf("manifest.json: %w", err)
 	}
 	if len(list) != 1 {
-		return nil, fmt.Errorf("%d images in one", len(list))
+		return nil, fmt.Errorf("%d images, want 1", len(list))
 	}
 	for _, layer := range list[0].Layers {
 		raw, ok := parts[layer]
@@ -71,7 +69,7 @@ func saved(r io.Reader) (files []File, err error) {
 	return files, nil
 }
 
-// each reads an archive.
+// each calls do for each entry of an archive.
 func each(r io.Reader, do func(*tar.Header, io.Reader) error) error {
 	for t := tar.NewReader(r); ; {
 		h, err := t.Next()

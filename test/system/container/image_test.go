@@ -34,7 +34,7 @@ func TestSavedImage(t *testing.T) {
 	below := archive(t, tar.Header{Name: "bin/sh", Mode: 0o4755, Linkname: "a shell"})
 	above := archive(t, tar.Header{Name: "bin/.wh.sh", Mode: 0o600}, tar.Header{Name: "service", Mode: 0o755, Linkname: "a program"})
 	const manifest = `[{"Layers":["one/layer.tar","two/layer.tar"]}]`
-	files, err := saved(bytes.NewReader(archive(
+	files, err := readSaved(bytes.NewReader(archive(
 		t, tar.Header{Name: "one/layer.tar", Linkname: string(below)}, tar.Header{Name: "two/layer.tar", Linkname: string(above)},
 		tar.Header{Name: "manifest.json", Linkname: manifest})))
 	if err != nil {
@@ -61,7 +61,7 @@ func TestSavedImagesThatAreNone(t *testing.T) {
 		"a layer that ends": archive(t, tar.Header{Name: "one", Linkname: strings.Repeat("x", 600)}, tar.Header{Name: "manifest.json", Linkname: `[{"Layers":["one"]}]`}),
 		"two images":        archive(t, tar.Header{Name: "manifest.json", Linkname: `[{},{}]`}),
 	} {
-		if files, err := saved(bytes.NewReader(raw)); err == nil {
+		if files, err := readSaved(bytes.NewReader(raw)); err == nil {
 			t.Errorf("%s: %d files", name, len(files))
 		}
 	}

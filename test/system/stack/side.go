@@ -169,3 +169,13 @@ func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]stri
 	}
 	return changed
 }
+
+// Settings returns the environment of a running process.
+func (s *Stack) Settings(t testing.TB, name string) map[string]string {
+	t.Helper()
+	env, err := environmentOf(s.PID(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}

@@ -156,7 +156,8 @@ func (r *runner) detect(ctx context.Context, f faults.Fault) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, tests, args...)
 	cmd.Dir = filepath.Join(r.root, f.Package)
-	cmd.Env = append(append(os.Environ(), "SYSTEM_BIN="+bin, "TMPDIR="+dir), f.Environ()...)
+	// SYSTEM_FILES has the patched files, for tests that read files of the repository.
+	cmd.Env = append(append(os.Environ(), "SYSTEM_BIN="+bin, "SYSTEM_FILES="+filepath.Join(dir, "src"), "TMPDIR="+dir), f.Environ()...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second
 	out, err := cmd.CombinedOutput()

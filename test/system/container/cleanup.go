@@ -14,17 +14,16 @@ import (
 
 const groupsRoot = "/sys/fs/cgroup"
 
-// leave removes the groups of processes, which nobody else does, and finds processes and
-// mounts that ought to have gone with the engine.
-func (e *Engine) leave() error {
+// removeGroups removes the cgroups of the engine, and returns an error for each of its processes and mounts that remains.
+func (e *Engine) removeGroups() error {
 	var found []error
 	groups, err := e.groups()
 	if err != nil {
 		return err
 	}
-	for _, dir := range slices.Backward(groups) { // what is inside comes first
+	for _, dir := range slices.Backward(groups) { // children first
 		if err := removeGroup(dir); err != nil {
-			found = append(found, fmt.Errorf("left behind: %w", err))
+			found = append(found, fmt.Errorf("remains: %w", err))
 		}
 	}
 	links, err := filepath.Glob("/proc/[0-9]*/ns/pid")
@@ -33,7 +32,7 @@ func (e *Engine) leave() error {
 	}
 	for _, link := range links {
 		if at, err := os.Readlink(link); err == nil && at == e.namespace {
-			found = append(found, fmt.Errorf("left behind: the process of %s", link))
+			found = append(found, fmt.Errorf("remains: the process of %s", link))
 		}
 	}
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
@@ -42,14 +41,13 @@ func (e *Engine) leave() error {
 	}
 	for line := range strings.Lines(string(mounts)) {
 		if strings.Contains(line, e.dir+"/") {
-			found = append(found, fmt.Errorf("left behind: the mount %s", strings.TrimSpace(line)))
+			found = append(found, fmt.Errorf("remains: the mount %s", strings.TrimSpace(line)))
 		}
 	}
 	return errors.Join(found...)
 }
 
-// groups lists the folders of our groups under every controller, or under the one tree of
-// newer kernels, an outer one before those in it.
+// groups returns the directories of the cgroups, below every controller of cgroup v1 or in the tree of cgroup v2, parents first.
 func (e *Engine) groups() (dirs []string, err error) {
 	tops, err := filepath.Glob(filepath.Join(groupsRoot, "*", e.group))
 	if err != nil {
@@ -59,7 +57,7 @@ func (e *Engine) groups() (dirs []string, err error) {
 		err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
-				return nil // it was given up meanwhile, or never there
+				return nil // removed meanwhile, or never created
 			case err == nil && d.IsDir():
 				dirs = append(dirs, path)
 			}
@@ -72,7 +70,7 @@ func (e *Engine) groups() (dirs []string, err error) {
 	return dirs, nil
 }
 
-// removeGroup waits for the kernel, which forgets processes a little after they ended.
+// removeGroup removes a cgroup. It waits up to 5 s, because the kernel removes ended processes later.
 func removeGroup(dir string) error {
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		err := os.Remove(dir)

@@ -1,0 +1,157 @@
+package shipping
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/container"
+)
+
+// check runs deploy/check, which reads a file with the library of Compose and checks what every deployment must have.
+func check(t *testing.T, args ...string) string {
+	t.Helper()
+	args = append([]string{"-C", "deploy/check", "run", ".", "-file", sourcePath(t, composeFile)}, args...)
+	return run(t, root(t), []string{"GOWORK=off"}, "go", args...)
+}
+
+// compose.yaml has no default secrets and has the limits of every deployment.
+func TestComposeFileIsChecked(t *testing.T) {
+	t.Parallel()
+	check(t)
+}
+
+// service is how compose.yaml runs a service. A member that is not named here is an error, so that the tests of containers leave
+// out nothing.
+type service struct {
+	Image       string   `json:"image"`
+	User        string   `json:"user"`
+	Command     []string `json:"command"`
+	ReadOnly    bool     `json:"read_only"`
+	Init        *bool    `json:"init"`
+	CapDrop     []string `json:"cap_drop"`
+	SecurityOpt []string `json:"security_opt"`
+	MemLimit    int64    `json:"mem_limit,string"`
+	PidsLimit   *int64   `json:"pids_limit"`
+	Restart     string   `json:"restart"`
+	Grace       string   `json:"stop_grace_period"`
+	Tmpfs       []string `json:"tmpfs"`
+	Volumes     []struct {
+		Type   string          `json:"type"`
+		Source string          `json:"source"`
+		Target string          `json:"target"`
+		Volume json.RawMessage `json:"volume"`
+	} `json:"volumes"`
+	Health struct {
+		Test        []string `json:"test"`
+		Interval    string   `json:"interval"`
+		Timeout     string   `json:"timeout"`
+		StartPeriod string   `json:"start_period"`
+		Retries     int      `json:"retries"`
+	} `json:"healthcheck"`
+	Logging struct {
+		Driver  string            `json:"driver"`
+		Options map[string]string `json:"options"`
+	} `json:"logging"`
+
+	// The containers of the tests belong to a running system instead.
+	Environment json.RawMessage `json:"environment"`
+	Networks    json.RawMessage `json:"networks"`
+	Ports       json.RawMessage `json:"ports"`
+	DependsOn   json.RawMessage `json:"depends_on"`
+
+	Entrypoint []string `json:"entrypoint"` // must be that of the image
+}
+
+// readCompose returns services of compose.yaml as the library of Compose reads them.
+func readCompose(t *testing.T) map[string]service {
+	t.Helper()
+	var project struct {
+		Services map[string]json.RawMessage `json:"services"`
+	}
+	if err := json.Unmarshal([]byte(check(t, "-print")), &project); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]service{}
+	for _, name := range services(t) {
+		var s service
+		decoder := json.NewDecoder(bytes.NewReader(project.Services[name]))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&s); err != nil {
+			t.Fatalf("%s, %s: %v", composeFile, name, err)
+		}
+		if len(s.Entrypoint) > 0 {
+			t.Fatalf("%s, %s has an entrypoint; want that of the image", composeFile, name)
+		}
+		out[name] = s
+	}
+	return out
+}
+
+// volumes returns the directories in which the service may write.
+func (s service) volumes() (out []string) {
+	for _, v := range s.Volumes {
+		out = append(out, v.Target)
+	}
+	return out
+}
+
+func (s service) dropsAll() bool { return slices.Equal(s.CapDrop, []string{"ALL"}) }
+
+func (s service) noNewPrivileges() bool {
+	return slices.Contains(s.SecurityOpt, "no-new-privileges:true")
+}
+
+// container returns what an engine is asked for, on the network of this machine, where the database is.
+func (s service) container(t *testing.T, settings map[string]string) (container.Config, container.Host) {
+	t.Helper()
+	duration := func(text string) time.Duration {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	grace := int(duration(s.Grace).Seconds())
+	config := container.Config{
+		Image: s.Image, User: s.User, Cmd: s.Command, StopTimeout: &grace,
+		Healthcheck: &container.Health{
+			Test: s.Health.Test, Retries: s.Health.Retries, Interval: duration(s.Health.Interval),
+			Timeout: duration(s.Health.Timeout), StartPeriod: duration(s.Health.StartPeriod),
+		},
+	}
+	for name, value := range settings {
+		config.Env = append(config.Env, name+"="+value)
+	}
+	host := container.Host{
+		NetworkMode: "host", ReadonlyRootfs: s.ReadOnly, Init: s.Init, CapDrop: s.CapDrop, SecurityOpt: s.SecurityOpt,
+		Memory: s.MemLimit, PidsLimit: s.PidsLimit, Tmpfs: map[string]string{},
+		RestartPolicy: container.Restart{Name: s.Restart}, LogConfig: container.Log{Type: s.Logging.Driver, Config: s.Logging.Options},
+	}
+	for _, line := range s.Tmpfs {
+		dir, options, _ := strings.Cut(line, ":")
+		host.Tmpfs[dir] = options
+	}
+	for _, v := range s.Volumes {
+		host.Mounts = append(host.Mounts, container.Mount{Type: v.Type, Source: v.Source, Target: v.Target})
+	}
+	return config, host
+}
+
+// ids returns the user and the group as numbers.
+func (s service) ids(t *testing.T) (uid, gid int) {
+	t.Helper()
+	user, group, _ := strings.Cut(s.User, ":")
+	uid, err := strconv.Atoi(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gid, err = strconv.Atoi(group); err != nil {
+		t.Fatal(err)
+	}
+	return uid, gid
+}

@@ -1,0 +1,243 @@
+package shipping
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/signalcast/signalcast/test/system/container"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// The images run in containers as compose.yaml says: minimal, healthy, with their limits, without rights, and they end in time.
+func TestServicesRunInContainers(t *testing.T) {
+	if reason := container.Unavailable(); reason != "" {
+		t.Skip("no container engine: " + reason)
+	}
+	t.Parallel()
+	s, all := stack.Shared(t), readCompose(t)
+	engine, err := container.Start(t.Context(), filepath.Join(t.TempDir(), "engine"), container.Options{})
+	if err != nil {
+		t.Skipf("the container engine does not start on this machine: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Stop(); err != nil {
+			t.Errorf("stop the engine: %v", err)
+		}
+	})
+	programs := compileOnce(t).programs
+	env := append(engine.Environ(), "PROGRAMS="+programs, "BASE=", "TAG=")
+	run(t, root(t), env, sourcePath(t, imageScript), append([]string{"services"}, services(t)...)...)
+	for name, service := range all {
+		t.Run(name, func(t *testing.T) {
+			requireMinimalImage(t, engine, service.Image, filepath.Join(programs, name))
+			settings := settingsBeside(t, s, name)
+			config, host := service.container(t, settings)
+			c, err := engine.Create(t.Context(), name, config, host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, warning := range c.Warnings {
+				t.Errorf("the engine warns: %s", warning)
+			}
+			if err := c.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			requireHealthy(t, c)
+			requireHealth(t, "http://"+settings["HTTP_ADDR"], func() error { return nil })
+			requireConfigured(t, c, config, host)
+			requireLimits(t, c, service)
+			requireConfinedContainer(t, c, service)
+			if err := c.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if state := inspect(t, c).State; state.Status != "exited" || state.ExitCode != 0 || state.OOMKilled {
+				t.Errorf("the container is %s with %d, want exited with 0 within %s\n%s", state.Status, state.ExitCode, service.Grace, c.Log(t.Context()))
+			}
+		})
+	}
+}
+
+func inspect(t *testing.T, c *container.Container) container.State {
+	t.Helper()
+	state, err := c.Inspect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// requireHealthy waits until the engine finds the container healthy by its own check.
+func requireHealthy(t *testing.T, c *container.Container) {
+	t.Helper()
+	stack.Eventually(t, time.Minute, "the container is healthy", func() bool {
+		state := inspect(t, c).State
+		if state.Status != "running" || state.Health == nil || state.Health.Status == "unhealthy" {
+			t.Fatalf("the container is %+v; want running and healthy\n%s", state, c.Log(t.Context()))
+		}
+		return state.Health.Status == "healthy"
+	})
+}
+
+// requireConfigured compares what the engine has with what it was asked for.
+func requireConfigured(t *testing.T, c *container.Container, config container.Config, host container.Host) {
+	t.Helper()
+	got := inspect(t, c)
+	host.IpcMode = "private" // the default of the engine
+	if diff := cmp.Diff(host, got.HostConfig, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the host settings (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(config, got.Config, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(container.Config{}, "Env")); diff != "" {
+		t.Errorf("the settings (-want +got):\n%s", diff)
+	}
+}
+
+// requireLimits requires that the kernel enforces the limits of memory and processes.
+func requireLimits(t *testing.T, c *container.Container, s service) {
+	t.Helper()
+	if s.PidsLimit == nil {
+		t.Fatal("compose.yaml has no limit of processes")
+	}
+	for _, l := range []struct {
+		controller, v1, v2 string
+		want               int64
+	}{
+		{"memory", "memory.limit_in_bytes", "memory.max", s.MemLimit},
+		{"pids", "pids.max", "pids.max", *s.PidsLimit},
+	} {
+		if got, err := c.Limit(l.controller, l.v1, l.v2); err != nil || l.want <= 0 || got != fmt.Sprint(l.want) {
+			t.Errorf("the limit of %s is %s (%v); want %d", l.controller, got, err, l.want)
+		}
+	}
+}
+
+// requireConfinedContainer requires that no process of the container has rights, and that nothing can be written: by the user of the
+// service outside its volumes, and by root in what came with the image.
+func requireConfinedContainer(t *testing.T, c *container.Container, s service) {
+	t.Helper()
+	uid, gid := s.ids(t)
+	pids, err := c.PIDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pids) < 2 {
+		t.Errorf("the container has the processes %v; want the init process and the service", pids)
+	}
+	for _, pid := range pids {
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); errors.Is(err, fs.ErrNotExist) {
+			continue // a health check that has ended
+		}
+		requireNoRights(t, pid, uid, gid, fmt.Sprint(gid))
+	}
+	for _, try := range []struct {
+		uid, gid int
+		except   []string
+	}{
+		{uid, gid, append(s.volumes(), "/proc")},
+		{0, 0, mountsOf(t, pids[0])},
+	} {
+		var tried int
+		var writable []string
+		err := inMountsOf(pids[0], try.uid, try.gid, func() (err error) {
+			tried, writable, err = tryToWrite("", try.except)
+			return err
+		})
+		if err != nil || len(writable) > 0 || tried < 5 {
+			t.Errorf("user %d can write %d of %d paths (%v), want none of at least 5: %v", try.uid, len(writable), tried, err, writable)
+		}
+	}
+}
+
+// mountsOf returns where a process has other mounts than its root.
+func mountsOf(t *testing.T, pid int) (out []string) {
+	t.Helper()
+	for line := range strings.Lines(string(read(t, fmt.Sprintf("/proc/%d/mountinfo", pid)))) {
+		if fields := strings.Fields(line); fields[4] != "/" {
+			out = append(out, fields[4])
+		}
+	}
+	return out
+}
+
+// inMountsOf calls do in the mounts of a process as a user, in a thread that ends with them.
+func inMountsOf(pid, uid, gid int, do func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // never unlocked
+		err := enter(pid, uid, gid)
+		if err == nil {
+			err = do()
+		}
+		done <- err
+	}()
+	return <-done
+}
+
+func enter(pid, uid, gid int) error {
+	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/mnt", pid))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ns.Close() }()
+	if err := unix.Unshare(unix.CLONE_FS); err != nil { // the mounts of one thread need a root of that thread
+		return fmt.Errorf("unshare: %w", err)
+	}
+	if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("setns: %w", err)
+	}
+	// The functions of package syscall would change the user of all threads.
+	for _, call := range [][4]uintptr{
+		{unix.SYS_SETGROUPS},
+		{unix.SYS_SETRESGID, uintptr(gid), uintptr(gid), uintptr(gid)},
+		{unix.SYS_SETRESUID, uintptr(uid), uintptr(uid), uintptr(uid)},
+	} {
+		if _, _, errno := unix.RawSyscall(call[0], call[1], call[2], call[3]); errno != 0 {
+			return fmt.Errorf("become %d:%d: %w", uid, gid, errno)
+		}
+	}
+	return nil
+}
+
+// requireMinimalImage requires that every layer together has the program, the certificates and an empty directory, and nothing else.
+func requireMinimalImage(t *testing.T, e *container.Engine, image, program string) {
+	t.Helper()
+	files, err := e.Files(t.Context(), image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type entry struct {
+		Type     byte
+		UID, GID int
+		Sum      [sha256.Size]byte
+	}
+	empty := sha256.Sum256(nil)
+	want := map[string]entry{
+		"service": {tar.TypeReg, 0, 0, sha256.Sum256(read(t, program))}, strings.TrimPrefix(trusted, "/"): {tar.TypeReg, 0, 0, sha256.Sum256(read(t, trusted))},
+		"etc": {tar.TypeDir, 0, 0, empty}, "etc/ssl": {tar.TypeDir, 0, 0, empty}, "etc/ssl/certs": {tar.TypeDir, 0, 0, empty},
+		"video": {tar.TypeDir, imageUser, imageUser, empty},
+	}
+	got := map[string]entry{}
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name, "/")
+		got[name] = entry{f.Typeflag, f.Uid, f.Gid, f.Sum}
+		if f.Mode&0o444 != 0o444 || f.Mode&0o7022 != 0 { // everyone reads, only the owner writes, and no program changes its user
+			t.Errorf("%s has %s with mode %o", image, name, f.Mode&0o7777)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files of %s (-want +got):\n%s", image, diff)
+	}
+}

@@ -1,0 +1,95 @@
+package shipping
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/secretscan"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// The history of the repository and the programs of the images contain no secret: none of the running system, nothing in the form
+// of one, and nothing that looks random.
+func TestHistoryAndImagesHaveNoSecret(t *testing.T) {
+	t.Parallel()
+	secrets := secretsOf(t, stack.Shared(t))
+	search := secretscan.New(secrets)
+	objects, err := search.History(t.Context(), root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, service := range services(t) {
+		search.Program("the image of "+service, read(t, filepath.Join(compileOnce(t).programs, service)))
+	}
+	if certificates, err := os.ReadFile(trusted); err == nil {
+		search.Program("the certificates of the images", certificates)
+	}
+	for _, hit := range search.Hits() {
+		t.Error(hit)
+	}
+	shallow := strings.TrimSpace(run(t, root(t), nil, "git", "rev-parse", "--is-shallow-repository"))
+	if _, unused := search.Exceptions(); shallow == "false" && len(unused) > 0 {
+		t.Errorf("exceptions that match nothing: %s", strings.Join(unused, ", "))
+	}
+	if objects <= 100 {
+		t.Errorf("%d objects were read; want more than 100", objects)
+	}
+}
+
+// secretsOf returns the secrets of a system by name.
+func secretsOf(t *testing.T, s *stack.Stack) map[string]string {
+	t.Helper()
+	hub, api := s.Settings(t, "hub"), s.Settings(t, "api")
+	var keys []struct{ Seed string }
+	if err := json.Unmarshal([]byte(hub["HUB_KEYS"]), &keys); err != nil || len(keys) == 0 {
+		t.Fatalf("HUB_KEYS: %v", err)
+	}
+	out := map[string]string{
+		"the administrators' secret": s.AdminSecret, "the cron secret": s.CronSecret, "the seed of the hub's key": keys[0].Seed,
+		"the session secret": hub["SESSION_SECRETS"], "the successor secret": hub["SUCCESSOR_SECRETS"], "the link secret": hub["LINK_SECRET"],
+		"the mask secret": api["MASK_SECRET"], "the key of webhooks": api["WEBHOOK_SECRET_KEY"],
+	}
+	for _, settings := range []map[string]string{hub, api} {
+		u, err := url.Parse(settings["DATABASE_URL"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out["the password of "+u.User.Username()], _ = u.User.Password()
+	}
+	for name, value := range out {
+		if len(value) < 16 {
+			t.Fatalf("%s has %d characters; want at least 16", name, len(value))
+		}
+	}
+	return out
+}
+
+// copied matches what an image takes from the directory of its build.
+var copied = regexp.MustCompile(`(?m)^(?:COPY|ADD)\s+(?:--\S+\s+)*(\S+)`)
+
+// The images contain nothing that TestHistoryAndImagesHaveNoSecret does not read.
+func TestImagesCopyKnownFiles(t *testing.T) {
+	t.Parallel()
+	known := []string{"${BINARY}", "ca-certificates.crt", "video", "data-entry.sh"} // video is an empty directory
+	files, err := filepath.Glob(filepath.Join(root(t), "deploy/images/*.Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, file := range files {
+		for _, m := range copied.FindAllStringSubmatch(string(read(t, file)), -1) {
+			if n++; !slices.Contains(known, m[1]) {
+				t.Errorf("%s copies %s; want one of %v", file, m[1], known)
+			}
+		}
+	}
+	if n < 4 {
+		t.Errorf("the images copy %d files; want at least 4", n)
+	}
+}
