@@ -2,6 +2,9 @@ package secretscan_test
 
 import (
 	"encoding/base64"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -82,5 +85,32 @@ func TestHistory(t *testing.T) {
 	n, err := s.History(t.Context(), "../../../..")
 	if err != nil || n < 10 || s.Bytes < 1000 {
 		t.Fatalf("%d objects, %d bytes: %v", n, s.Bytes, err)
+	}
+}
+
+// A key that one commit adds and the next one removes is found.
+func TestHistoryFindsARemovedKey(t *testing.T) {
+	t.Parallel()
+	dir, key := t.TempDir(), "dk_"+noise()
+	git := func(args ...string) {
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=test", "-c", "user.email=test@example.org"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", cmd, err, out)
+		}
+	}
+	git("init", "--quiet")
+	for _, text := range []string{"KEY=" + key + "\n", "KEY=\n"} {
+		if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		git("add", ".")
+		git("commit", "--quiet", "-m", "notes")
+	}
+	s := secretscan.New(nil)
+	if _, err := s.History(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if hits := strings.Join(s.Hits(), "\n"); !strings.Contains(hits, "notes.txt") || strings.Contains(hits, key) {
+		t.Errorf("hits: %q; want notes.txt without the key", hits)
 	}
 }
