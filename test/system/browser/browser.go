@@ -42,8 +42,9 @@ func Start(t testing.TB) *Browser {
 	t.Cleanup(func() { _ = os.RemoveAll(profile) }) // the browser may still be writing
 	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(),
 		chromedp.Flag("proxy-server", "http://"+p.addr), chromedp.Flag("proxy-bypass-list", "<-loopback>"),
-		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoFirstRun, chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoFirstRun, chromedp.NoSandbox, chromedp.Headless,
+		chromedp.DisableGPU, chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-sync", true),
 		chromedp.WSURLReadTimeout(time.Minute))
 	t.Cleanup(cancelAlloc)
 	ctx, cancel := chromedp.NewContext(alloc)

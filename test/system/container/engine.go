@@ -46,8 +46,8 @@ type Engine struct {
 	client     *http.Client
 }
 
-// startScript gives the engine its own process list and mounts, and hides the two directories of the machine in which it would leave
-// files.
+// startScript gives the engine its own process list and mounts, and hides the two directories of the machine in which it would
+// leave files.
 const startScript = `mount --make-rprivate /
 mount -t proc proc /proc
 mount -t tmpfs run /run

@@ -81,7 +81,9 @@ func (q *asker) check(t *testing.T, o *openapi.Operation, address string, a stac
 }
 
 // send sends a request with one part, the path, the query or the body, as careful as given, and the others valid.
-func (q *asker) send(t *testing.T, o *openapi.Operation, random *rand.Rand, care openapi.Care, n int) (a stack.Answer, address string) {
+func (q *asker) send(
+	t *testing.T, o *openapi.Operation, random *rand.Rand, care openapi.Care, n int,
+) (a stack.Answer, address string) {
 	place := random.IntN(3)
 	careOf := func(part int) openapi.Care {
 		if part == place {
@@ -93,7 +95,9 @@ func (q *asker) send(t *testing.T, o *openapi.Operation, random *rand.Rand, care
 	if query := q.query(o, random, careOf(1)); query != "" {
 		address += "?" + query
 	}
-	sets := []stack.Set{stack.Header("Accept", "application/json"), stack.Header("Sec-Fetch-Site", "same-origin"), q.credential(o, n)}
+	sets := []stack.Set{
+		stack.Header("Accept", "application/json"), stack.Header("Sec-Fetch-Site", "same-origin"), q.credential(o, n),
+	}
 	if schema := o.Body(); schema != nil && !o.Takes("cronSecret") {
 		body := openapi.Generate(schema, random, careOf(2))
 		members, isObject := body.(map[string]any)
@@ -117,8 +121,8 @@ func (q *asker) send(t *testing.T, o *openapi.Operation, random *rand.Rand, care
 	return q.crowd.Do(t, o.Method, address, sets...), address
 }
 
-// credential returns one that the operation accepts, an unknown one or none. Streams get an unknown one, so that the answer ends,
-// and so do the operations of the scheduler, which work on the whole system.
+// credential returns one that the operation accepts, an unknown one or none. Streams get an unknown one, so that the answer
+// ends, and so do the operations of the scheduler, which work on the whole system.
 func (q *asker) credential(o *openapi.Operation, n int) stack.Set {
 	unknown := stack.Bearer("a.b.c")
 	switch i := n % len(q.people); {
@@ -164,8 +168,12 @@ func (q *asker) query(o *openapi.Operation, random *rand.Rand, care openapi.Care
 			continue
 		}
 		value := openapi.Generate(p.Schema, random, care)
-		if known := q.values[strings.Replace(p.Name, "market_id", "marketId", 1)]; care == openapi.Valid && known != "" && p.Name != "type" && p.Name != "kind" {
-			value = known
+		switch {
+		case care != openapi.Valid:
+		case p.Name == "marketId" || p.Name == "market" || p.Name == "market_id":
+			value = q.values["marketId"]
+		case p.Name == "handle":
+			value = q.values["handle"]
 		}
 		values.Set(p.Name, fmt.Sprint(value))
 	}

@@ -50,8 +50,9 @@ func TestMalformedBodiesAreRefused(t *testing.T) {
 				}
 				client := operators[i%len(operators)].Client
 				a := client.Do(t, route.Method, s.Base(route.Service, i)+route.Path, credential, stack.Body(string(bad.body)))
-				if a.Status != http.StatusBadRequest || a.Member("field") != bad.field || bad.field == "" && a.Code() != "invalid_body" {
-					t.Errorf("%s: %d %s of field %q; want 400 of field %q\n%.300s", bad.what, a.Status, a.Code(), a.Member("field"), bad.field, bad.body)
+				field, code := a.Member("field"), a.Code()
+				if a.Status != http.StatusBadRequest || field != bad.field || field == "" && code != "invalid_body" {
+					t.Errorf("%s: %d %s of field %q; want 400 of field %q\n%.300s", bad.what, a.Status, code, field, bad.field, bad.body)
 				}
 			}
 		})

@@ -97,8 +97,8 @@ func edgeAnswered(o *openapi.Operation, edge openapi.Edge, a stack.Answer) bool 
 	return a.Status == http.StatusBadRequest && (about || field == "") && known
 }
 
-// bodyWriter writes to one operation with keys, applications and things that no other writer uses: limits and conflicts do not
-// apply.
+// bodyWriter writes to one operation with keys, applications and things that no other writer uses, so that limits and
+// conflicts do not apply.
 type bodyWriter struct {
 	*stack.Operator
 	s       *stack.Stack
@@ -194,8 +194,13 @@ func (w *bodyWriter) special() map[string]map[string]any {
 	newStation := maps.Clone(station)
 	newStation["stationId"] = id
 	message := map[string]any{
-		"nonce": strings.Repeat("n", 16), "appId": nil, "timestamp": 1, "signer": map[string]any{"kind": "ed25519", "publicKey": publicKey},
+		"nonce": strings.Repeat("n", 16), "appId": nil, "timestamp": 1,
+		"signer":    map[string]any{"kind": "ed25519", "publicKey": publicKey},
 		"signature": strings.Repeat("0a", 64),
+	}
+	tokens := map[string]any{
+		"grant_type": "authorization_code", "code": "dac_x", "code_verifier": stack.CodeVerifier, "redirect_uri": stack.AppRedirect,
+		"refresh_token": "drt_x",
 	}
 	expires := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	return map[string]map[string]any{
@@ -214,7 +219,7 @@ func (w *bodyWriter) special() map[string]map[string]any {
 		"POST /messages/verify":                    message,
 		"POST /signers":                            {"publicKey": publicKey, "scopes": []any{"signal:create"}, "expiresAt": expires},
 		"POST /signers/challenge":                  {"publicKey": publicKey},
-		"POST /oauth/token":                        {"grant_type": "authorization_code", "code": "dac_x", "code_verifier": stack.CodeVerifier, "redirect_uri": stack.AppRedirect, "refresh_token": "drt_x"},
+		"POST /oauth/token":                        tokens,
 		"POST /api/v1/signals/categorize":          {"items": []any{map[string]any{"marketId": w.market}}},
 		"POST /api/v1/stations":                    newStation,
 		"PUT /api/v1/stations/{stationId}":         station,

@@ -58,7 +58,8 @@ func TestFuzzTargets(t *testing.T) {
 
 // fuzz runs one target. A time instead of a number of executions can fail a good target (go.dev/issue/75804).
 func fuzz(t *testing.T, dir, name string, executions int) {
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-run=^$", "-fuzz=^"+name+"$", fmt.Sprintf("-fuzztime=%dx", executions), "-parallel=1", ".")
+	args := []string{"test", "-run=^$", "-fuzz=^" + name + "$", fmt.Sprintf("-fuzztime=%dx", executions), "-parallel=1", "."}
+	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil || !fuzzExecutions.Match(out) {
 		t.Errorf("%s: %v\n%s", cmd, err, out)

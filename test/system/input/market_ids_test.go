@@ -40,7 +40,8 @@ func TestMarketIDHasOneReading(t *testing.T) {
 			r.finalize(t, texts[i])
 		}
 	})
-	const malformed = `SELECT (SELECT count(*) FROM api.signals WHERE market_id !~ $1) + (SELECT count(*) FROM api.markets WHERE market_id !~ $1)`
+	const malformed = `SELECT (SELECT count(*) FROM api.signals WHERE market_id !~ $1)
+		+ (SELECT count(*) FROM api.markets WHERE market_id !~ $1)`
 	if n := stack.Query[int](t, s, malformed, marketID.String()); n != 0 {
 		t.Errorf("%d calls and markets are stored with a malformed id; want 0", n)
 	}
@@ -83,13 +84,15 @@ func (r *idReader) read(t *testing.T, i int, id string) {
 // file files a call on the id.
 func (r *idReader) file(t *testing.T, i int, id string) {
 	a := r.operators[i%len(r.operators)].File(t, stack.Call(id, "YES", 5000))
-	switch code := a.Code(); {
+	code := a.Code()
+	refused := code == "invalid_market_id" || code == "invalid_body" || id == "" && code == "missing_market_id"
+	switch {
 	case isMarketID(id) && a.Status == http.StatusOK:
 		if got := stack.Query[string](t, r.s, "SELECT market_id FROM api.signals WHERE id = $1", a.Text("id")); got != id {
 			t.Errorf("a call on %q is stored for %q", id, got)
 		}
 	case isMarketID(id) && (a.Status == http.StatusNotFound || a.Status == http.StatusConflict || code == "venue_unavailable"):
-	case !isMarketID(id) && a.Status == http.StatusBadRequest && (code == "invalid_market_id" || code == "invalid_body" || id == "" && code == "missing_market_id"):
+	case !isMarketID(id) && a.Status == http.StatusBadRequest && refused:
 	default:
 		t.Errorf("a call on %q: %d %s; want it stored for that id or refused\n%.200s", id, a.Status, code, a.Body)
 	}
@@ -101,7 +104,8 @@ func (r *idReader) finalize(t *testing.T, id string) {
 		return
 	}
 	body := stack.JSON{"marketId": id, "verdict": "YES"}
-	if a := r.crowd.Do(t, http.MethodPost, r.s.Hub+"/api/resolution/finalize", r.s.Admin(), stack.Body(body)); a.Status != http.StatusBadRequest {
+	a := r.crowd.Do(t, http.MethodPost, r.s.Hub+"/api/resolution/finalize", r.s.Admin(), stack.Body(body))
+	if a.Status != http.StatusBadRequest {
 		t.Errorf("resolve %q: %d, want 400\n%.200s", id, a.Status, a.Body)
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/test/system/openapi"
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
@@ -75,13 +76,15 @@ func (z *oversized) send(t *testing.T) {
 		fmt.Fprintf(&many, "&k%d=%d", n, n)
 	}
 	long := strings.Repeat("x", 1<<20)
+	const feed = "/api/signals/feed"
 	for _, url := range []string{
-		z.s.HubAt(0) + "/api/signals/feed", z.s.HubAt(1) + "/api/signals/feed", z.s.API + "/api/v1/feed", z.s.Clock + "/program/channel",
+		z.s.HubAt(0) + feed, z.s.HubAt(1) + feed, z.s.API + "/api/v1/feed", z.s.Clock + "/program/channel",
 	} {
 		z.crowd.Do(t, http.MethodGet, url, stack.Header("X-Long", long)).Require(http.StatusRequestHeaderFieldsTooLarge)
 		z.crowd.Do(t, http.MethodGet, url+"?x="+long).Require(http.StatusRequestHeaderFieldsTooLarge)
 		z.crowd.Do(t, http.MethodGet, url+"?"+many.String()).Require(http.StatusRequestHeaderFieldsTooLarge)
-		if a := z.crowd.Do(t, http.MethodGet, url+"?"+strings.Repeat("a&", 10_000)); a.Status != http.StatusOK && a.Status != http.StatusBadRequest {
+		a := z.crowd.Do(t, http.MethodGet, url+"?"+strings.Repeat("a&", 10_000))
+		if a.Status != http.StatusOK && a.Status != http.StatusBadRequest {
 			t.Errorf("GET %s with 10,000 parameters: %d, want 200 or 400", url, a.Status)
 		}
 	}
@@ -93,7 +96,8 @@ func (z *oversized) endlessBody(t *testing.T, i int) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	body := &endless{}
-	path := []string{"/api/predictions", "/api/signals/00000000-0000-7000-8000-000000000000/events", "/api/admin/markets", "/api/resolution/finalize"}[i%4]
+	event := "/api/signals/" + openapi.NoID + "/events"
+	path := []string{"/api/predictions", event, "/api/admin/markets", "/api/resolution/finalize"}[i%4]
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, z.s.HubAt(i)+path, body)
 	if err != nil {
 		t.Error(err)
@@ -144,7 +148,8 @@ func (z *oversized) compressedBody(t *testing.T, o *stack.Operator) {
 		_, _ = w.Write(bytes.Repeat([]byte(" "), 1<<20)) // into memory
 	}
 	_ = w.Close()
-	o.Do(t, http.MethodPost, z.s.Hub+"/api/predictions", stack.Bearer(o.Key), stack.Header("Content-Encoding", "gzip"), stack.Body(small.String())).
+	encoding := stack.Header("Content-Encoding", "gzip")
+	o.Do(t, http.MethodPost, z.s.Hub+"/api/predictions", stack.Bearer(o.Key), encoding, stack.Body(small.String())).
 		Require(http.StatusUnsupportedMediaType)
 }
 

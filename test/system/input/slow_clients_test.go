@@ -18,7 +18,9 @@ import (
 // The server closes connections on which a request or its answer does not advance; other requests are answered meanwhile.
 func TestSlowClientsAreDisconnected(t *testing.T) {
 	s := stack.Exclusive(t, stack.Hubs(2))
-	c := &slowClients{server: netip.MustParseAddrPort(strings.TrimPrefix(s.Hub, "http://")), from: netip.MustParsePrefix("127.250.0.0/16")}
+	c := &slowClients{
+		server: netip.MustParseAddrPort(strings.TrimPrefix(s.Hub, "http://")), from: netip.MustParsePrefix("127.250.0.0/16"),
+	}
 	t.Cleanup(c.close)
 	c.open(t, stack.Size(t, 200, 2000, 2000), stack.Size(t, 50, 500, 500), stack.Size(t, 50, 500, 500))
 	if n := c.established(t); n == 0 {
@@ -73,7 +75,8 @@ func (c *slowClients) open(t *testing.T, heads, bodies, deaf int) {
 		case i < heads:
 			_, err = fmt.Fprintf(conn, "GET /api/signals/feed HTTP/1.1\r\nHost: %s\r\nX-Slow: ", c.server)
 		case i < heads+bodies:
-			_, err = fmt.Fprintf(conn, "POST /api/auth/privy HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n", c.server)
+			_, err = fmt.Fprintf(conn, "POST /api/auth/privy HTTP/1.1\r\nHost: %s\r\n"+
+				"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n", c.server)
 			c.wait.Go(func() { writeUntilClosed(conn, " ", time.Second) })
 		default:
 			request := fmt.Sprintf("GET /openapi.json HTTP/1.1\r\nHost: %s\r\n\r\n", c.server)

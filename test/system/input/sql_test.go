@@ -118,7 +118,8 @@ func sqlFragments() (out []string) {
 		"'", "''", "\"", "`", "\\", "';", "'--", "')", "'))--", "' OR '1'='1", "' OR 1=1--", "\" OR \"\"=\"", "1 OR 1=1",
 		"1; SELECT pg_sleep(3)", "'; SELECT pg_sleep(3)--", "'||pg_sleep(3)||'", "1) UNION SELECT NULL--",
 		"' UNION SELECT usename, passwd FROM pg_shadow--", "'; DROP TABLE api.signals;--", "'; UPDATE api.users SET handle = 'x';--",
-		"$1", "$2", "$$;SELECT 1;$$", "%27%20OR%201=1", "%", "_", "%%%", "\\'; SELECT 1--", "E'\\047'", "U&'\\0027'", "CAST('x' AS int)",
+		"$1", "$2", "$$;SELECT 1;$$", "%27%20OR%201=1", "%", "_", "%%%", "\\'; SELECT 1--", "E'\\047'", "U&'\\0027'",
+		"CAST('x' AS int)",
 		"(SELECT version())", "{{1+1}}", "${1}", "array[1]", "'::int", "\u02bc OR 1=1", "\uff07 OR 1=1", "1e1000", "-1",
 	} {
 		out = append(out, f, "native-0"+f, f+"/*", strings.ToUpper(f)+" ", f+f)
@@ -129,7 +130,8 @@ func sqlFragments() (out []string) {
 // ordinary returns texts with which every statement of a read runs once.
 func ordinary(a *stack.Author) []string {
 	return []string{
-		"", "1", "x", "YES", "open", "ended", "all", "human", "agents", "hot", "close", "SPORTS", "sports", "polymarket", "native", "7d", "30d",
+		"", "1", "x", "YES", "open", "ended", "all", "human", "agents", "hot", "close", "SPORTS", "sports", "polymarket", "native",
+		"7d", "30d",
 		"signal.created", a.Market, a.CallID, a.Handle, openapi.NoID, "123456", "native-abc", "2027-01-01T00:00:00Z",
 	}
 }
@@ -226,7 +228,8 @@ func (p *prober) writes(t *testing.T, i int, text string) (out []func()) {
 		},
 		func() { p.do(t, http.MethodDelete, p.s.HubAt(i)+"/api/dev/keys?id="+escaped, stack.Bearer("a.b.c")) },
 		func() {
-			p.do(t, http.MethodGet, p.s.HubAt(i)+"/api/m/"+p.author.Market+"/crowd", stack.Header("Cookie", "db_uid="+escaped+"; db_sig="+escaped))
+			cookies := stack.Header("Cookie", "db_uid="+escaped+"; db_sig="+escaped)
+			p.do(t, http.MethodGet, p.s.HubAt(i)+"/api/m/"+p.author.Market+"/crowd", cookies)
 		})
 }
 

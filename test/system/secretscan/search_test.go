@@ -93,7 +93,8 @@ func TestHistoryFindsARemovedKey(t *testing.T) {
 	t.Parallel()
 	dir, key := t.TempDir(), "dk_"+noise()
 	git := func(args ...string) {
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=test", "-c", "user.email=test@example.org"}, args...)...)
+		args = append([]string{"-C", dir, "-c", "user.name=test", "-c", "user.email=test@example.org"}, args...)
+		cmd := exec.CommandContext(t.Context(), "git", args...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", cmd, err, out)
 		}

@@ -35,8 +35,8 @@ func requireRoot(t *testing.T) {
 	}
 }
 
-// The services run as compose.yaml says, without a container engine: as its user, without the capabilities that it drops, on a root
-// that contains what the images contain. They have no rights and can write nothing.
+// The services run as compose.yaml says, without a container engine: as its user, without the capabilities that it drops, on a
+// root with the files of the images. They have no rights and can write nothing.
 func TestServicesRunConfined(t *testing.T) {
 	requireRoot(t)
 	t.Parallel()

@@ -65,7 +65,8 @@ func TestServicesRunInContainers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if state := inspect(t, c).State; state.Status != "exited" || state.ExitCode != 0 || state.OOMKilled {
-				t.Errorf("the container is %s with %d, want exited with 0 within %s\n%s", state.Status, state.ExitCode, service.Grace, c.Log(t.Context()))
+				log := c.Log(t.Context())
+				t.Errorf("the container is %s with %d, want exited with 0 within %s\n%s", state.Status, state.ExitCode, service.Grace, log)
 			}
 		})
 	}
@@ -124,8 +125,8 @@ func requireLimits(t *testing.T, c *container.Container, s service) {
 	}
 }
 
-// requireConfinedContainer requires that no process of the container has rights, and that nothing can be written: by the user of the
-// service outside its volumes, and by root in what came with the image.
+// requireConfinedContainer requires that no process of the container has rights, and that nothing can be written: by the user of
+// the service outside its volumes, and by root in what came with the image.
 func requireConfinedContainer(t *testing.T, c *container.Container, s service) {
 	t.Helper()
 	uid, gid := s.ids(t)
@@ -211,7 +212,7 @@ func enter(pid, uid, gid int) error {
 	return nil
 }
 
-// requireMinimalImage requires that every layer together has the program, the certificates and an empty directory, and nothing else.
+// requireMinimalImage requires that the layers have the program, the certificates and an empty directory, and nothing else.
 func requireMinimalImage(t *testing.T, e *container.Engine, image, program string) {
 	t.Helper()
 	files, err := e.Files(t.Context(), image)
@@ -225,9 +226,12 @@ func requireMinimalImage(t *testing.T, e *container.Engine, image, program strin
 	}
 	empty := sha256.Sum256(nil)
 	want := map[string]entry{
-		"service": {tar.TypeReg, 0, 0, sha256.Sum256(read(t, program))}, strings.TrimPrefix(trusted, "/"): {tar.TypeReg, 0, 0, sha256.Sum256(read(t, trusted))},
-		"etc": {tar.TypeDir, 0, 0, empty}, "etc/ssl": {tar.TypeDir, 0, 0, empty}, "etc/ssl/certs": {tar.TypeDir, 0, 0, empty},
-		"video": {tar.TypeDir, imageUser, imageUser, empty},
+		"service":                        {tar.TypeReg, 0, 0, sha256.Sum256(read(t, program))},
+		strings.TrimPrefix(trusted, "/"): {tar.TypeReg, 0, 0, sha256.Sum256(read(t, trusted))},
+		"etc":                            {tar.TypeDir, 0, 0, empty},
+		"etc/ssl":                        {tar.TypeDir, 0, 0, empty},
+		"etc/ssl/certs":                  {tar.TypeDir, 0, 0, empty},
+		"video":                          {tar.TypeDir, imageUser, imageUser, empty},
 	}
 	got := map[string]entry{}
 	for _, f := range files {

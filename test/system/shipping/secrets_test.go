@@ -52,7 +52,8 @@ func secretsOf(t *testing.T, s *stack.Stack) map[string]string {
 	}
 	out := map[string]string{
 		"the administrators' secret": s.AdminSecret, "the cron secret": s.CronSecret, "the seed of the hub's key": keys[0].Seed,
-		"the session secret": hub["SESSION_SECRETS"], "the successor secret": hub["SUCCESSOR_SECRETS"], "the link secret": hub["LINK_SECRET"],
+		"the session secret": hub["SESSION_SECRETS"], "the successor secret": hub["SUCCESSOR_SECRETS"],
+		"the link secret": hub["LINK_SECRET"],
 		"the mask secret": api["MASK_SECRET"], "the key of webhooks": api["WEBHOOK_SECRET_KEY"],
 	}
 	for _, settings := range []map[string]string{hub, api} {

@@ -32,8 +32,8 @@ const (
 )
 
 // compose.yaml, with images built from the sources, starts as a whole and stores a call. The identity provider is that of
-// development; everything else is as an installation has it. It requires root, dockerd, docker-compose, debootstrap and the network
-// of Debian's packages, and takes minutes: make compose-test.
+// development; everything else is as an installation has it. It requires root, dockerd, docker-compose, debootstrap and
+// a network with Debian's packages, and takes minutes: make compose-test.
 func TestComposeRuns(t *testing.T) {
 	images := os.Getenv(composeEnv)
 	if images == "" {
@@ -75,7 +75,9 @@ func TestComposeRuns(t *testing.T) {
 	})
 	writeComposeSettings(t, dir)
 	compose := func(args ...string) (string, error) {
-		all := append([]string{"--project-directory", root(t), "--project-name", "signalcast", "--env-file", filepath.Join(dir, "env")}, args...)
+		all := append([]string{
+			"--project-directory", root(t), "--project-name", "signalcast", "--env-file", filepath.Join(dir, "env"),
+		}, args...)
 		cmd := engine.Command(context.Background(), "docker-compose", all...) // a project that has started in part cannot be removed
 		cmd.Dir = root(t)
 		out, err := cmd.CombinedOutput()
@@ -116,8 +118,8 @@ func writeComposeSettings(t *testing.T, dir string) {
 	}
 }
 
-// TestComposeServesACall is the part of TestComposeRuns in the network of the engine: it waits until all is ready, signs in, files
-// a call and files it again.
+// TestComposeServesACall is the part of TestComposeRuns in the network of the engine: it waits until all is ready, signs in,
+// files a call and files it again.
 func TestComposeServesACall(t *testing.T) {
 	dir := os.Getenv(composeDirEnv)
 	if dir == "" {
@@ -132,7 +134,8 @@ func TestComposeServesACall(t *testing.T) {
 	}
 	requireAllHealthy(t)
 	person := &stack.Operator{Client: stack.NewClient(), Handle: "compose"}
-	login := person.Do(t, http.MethodPost, s.IDP+"/mint", stack.Body(stack.JSON{"user": person.Handle})).Require(http.StatusOK).Text("token")
+	login := person.Do(t, http.MethodPost, s.IDP+"/mint", stack.Body(stack.JSON{"user": person.Handle})).
+		Require(http.StatusOK).Text("token")
 	key := person.Do(t, http.MethodPost, s.Hub+"/api/dev/keys", stack.Bearer(login), stack.Body(stack.JSON{"label": "compose"})).
 		Require(http.StatusCreated).Text("key")
 	call := stack.Body(stack.Call(s.NewNativeMarket(t, 5000, nil), "YES", 5000))

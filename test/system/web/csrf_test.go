@@ -48,10 +48,11 @@ func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
 	call, video := stack.Call(fresh, "YES", 5000), stack.JSON{"url": "https://video.example/not-mine.m3u8"}
 	approval := url.Values{"request": {consent}, "decision": {"approve"}}
 	newKey, secondKey := url.Values{"label": {"x"}, "permission": {"read"}}, url.Values{"id": {o.SecondKeyID}}
+	reaffirm := stack.JSON{"type": "reaffirm"}
 	overlay, lanes := stack.JSON{"marketId": o.Market, "name": "not mine"}, stack.JSON{"lanes": []string{"science"}}
 	return []cookieWrite{
 		{name: "call", method: "POST", path: "/api/predictions", cookies: session, body: call},
-		{name: "event", method: "POST", path: "/api/signals/" + o.Call + "/events", cookies: session, body: stack.JSON{"type": "reaffirm"}},
+		{name: "event", method: "POST", path: "/api/signals/" + o.Call + "/events", cookies: session, body: reaffirm},
 		{name: "stream", method: "POST", path: "/api/m/" + fresh + "/streams", cookies: session, body: video},
 		{name: "end of a stream", method: "DELETE", path: "/api/m/" + o.Market + "/streams", cookies: session},
 		{name: "overlay", method: "POST", path: "/api/streamer/signal", cookies: session, body: overlay},

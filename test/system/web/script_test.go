@@ -45,7 +45,8 @@ func requireRecorder(t *testing.T, s *stack.Stack, tab *browser.Tab) {
 	if _, err := tab.Visit(s.Hub + "/dev"); err != nil {
 		t.Fatal(err)
 	}
-	if err := tab.Run(`document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=canary(1)>'), canary('direct')`); err != nil {
+	const inject = `document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=canary(1)>'), canary('direct')`
+	if err := tab.Run(inject); err != nil {
 		t.Fatal(err)
 	}
 	var all []string
