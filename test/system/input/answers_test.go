@@ -50,8 +50,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		o, random := q.doc.Operations[i], rand.New(rand.NewPCG(6, uint64(i)))
 		described := 0
 		for n := range stack.Size(t, 2, 12, 120) {
-			care := openapi.Care(n % 3)
-			a, address := q.send(t, o, random, care, n)
+			a, address := q.send(t, o, random, openapi.Validity(n%3), n)
 			if err := q.check(t, o, address, a); err != nil {
 				t.Errorf("%s: %v\n%d %.300s", o.Name(), err, a.Status, a.Body)
 				return // one of each operation suffices
@@ -80,28 +79,28 @@ func (q *asker) check(t *testing.T, o *openapi.Operation, address string, a stac
 	return o.Check(t.Context(), q.s.Base(o.Host, 0)+o.Fill(nil), a.Status, a.Header, a.Body)
 }
 
-// send sends a request with one part, the path, the query or the body, as careful as given, and the others valid.
+// send sends a request of which one part, the path, the query or the body, has the given validity. The others are valid.
 func (q *asker) send(
-	t *testing.T, o *openapi.Operation, random *rand.Rand, care openapi.Care, n int,
+	t *testing.T, o *openapi.Operation, random *rand.Rand, validity openapi.Validity, n int,
 ) (a stack.Answer, address string) {
 	place := random.IntN(3)
-	careOf := func(part int) openapi.Care {
+	validityOf := func(part int) openapi.Validity {
 		if part == place {
-			return care
+			return validity
 		}
 		return openapi.Valid
 	}
-	address = q.s.Base(o.Host, n) + q.path(o, random, careOf(0))
-	if query := q.query(o, random, careOf(1)); query != "" {
+	address = q.s.Base(o.Host, n) + q.path(o, random, validityOf(0))
+	if query := q.query(o, random, validityOf(1)); query != "" {
 		address += "?" + query
 	}
 	sets := []stack.Set{
 		stack.Header("Accept", "application/json"), stack.Header("Sec-Fetch-Site", "same-origin"), q.credential(o, n),
 	}
 	if schema := o.Body(); schema != nil && !o.Takes("cronSecret") {
-		body := openapi.Generate(schema, random, careOf(2))
+		body := openapi.Generate(schema, random, validityOf(2))
 		members, isObject := body.(map[string]any)
-		if _, has := members["marketId"]; has && careOf(2) == openapi.Valid && random.IntN(3) > 0 {
+		if _, has := members["marketId"]; has && validityOf(2) == openapi.Valid && random.IntN(3) > 0 {
 			members["marketId"] = q.values["marketId"]
 		}
 		if o.Form() {
@@ -145,13 +144,13 @@ func (q *asker) credential(o *openapi.Operation, n int) stack.Set {
 }
 
 // path returns the path with values that exist, that do not exist, or that are hostile.
-func (q *asker) path(o *openapi.Operation, random *rand.Rand, care openapi.Care) string {
+func (q *asker) path(o *openapi.Operation, random *rand.Rand, validity openapi.Validity) string {
 	values := map[string]string{}
 	for _, p := range o.Parameters() {
 		switch known := q.values[p.Name]; {
-		case care == openapi.Hostile:
-			values[p.Name] = url.PathEscape(openapi.Nasty[random.IntN(len(openapi.Nasty))])
-		case care == openapi.Near || known == "":
+		case validity == openapi.Hostile:
+			values[p.Name] = url.PathEscape(openapi.HostileTexts[random.IntN(len(openapi.HostileTexts))])
+		case validity == openapi.Invalid || known == "":
 			values[p.Name] = []string{openapi.NoID, openapi.NoKey, "x", "0", strings.ToUpper(q.values["handle"])}[random.IntN(5)]
 		default:
 			values[p.Name] = known
@@ -161,15 +160,15 @@ func (q *asker) path(o *openapi.Operation, random *rand.Rand, care openapi.Care)
 }
 
 // query returns the required parameters and some of the others.
-func (q *asker) query(o *openapi.Operation, random *rand.Rand, care openapi.Care) string {
+func (q *asker) query(o *openapi.Operation, random *rand.Rand, validity openapi.Validity) string {
 	values := url.Values{}
 	for _, p := range o.Parameters() {
 		if p.In != "query" || !p.Required && random.IntN(2) == 0 {
 			continue
 		}
-		value := openapi.Generate(p.Schema, random, care)
+		value := openapi.Generate(p.Schema, random, validity)
 		switch {
-		case care != openapi.Valid:
+		case validity != openapi.Valid:
 		case p.Name == "marketId" || p.Name == "market" || p.Name == "market_id":
 			value = q.values["marketId"]
 		case p.Name == "handle":

@@ -42,10 +42,10 @@ func TestBodiesAtTheirBounds(t *testing.T) {
 				t.Errorf("%s: a good body: %s\n%s", o.Name(), a.Body, encode(t, good))
 				continue
 			}
-			for k, edge := range openapi.Edges(schema, good) {
-				delete(edge.Body, exclusive[edge.Field])
-				if a := w.send(t, o, edge.Body, k+1); !edgeAnswered(o, edge, a) {
-					t.Errorf("%s: %s, valid %v: %d %.300s", o.Name(), edge.What, edge.Fits, a.Status, a.Body)
+			for k, c := range openapi.BoundaryCases(schema, good) {
+				delete(c.Body, exclusive[c.Field])
+				if a := w.send(t, o, c.Body, k+1); !answeredAsDescribed(o, c, a) {
+					t.Errorf("%s: %s, valid %v: %d %.300s", o.Name(), c.What, c.Valid, a.Status, a.Body)
 				}
 			}
 		}
@@ -83,14 +83,14 @@ func alternatives(s *openapi3.Schema) []*openapi3.Schema {
 	return out
 }
 
-// edgeAnswered reports whether the answer is as described: a valid body is not refused for the member, an invalid one is.
-func edgeAnswered(o *openapi.Operation, edge openapi.Edge, a stack.Answer) bool {
+// answeredAsDescribed reports whether the answer is as described: a valid body is not refused for the member, an invalid one is.
+func answeredAsDescribed(o *openapi.Operation, c openapi.BoundaryCase, a stack.Answer) bool {
 	field, code := a.Member("field"), a.Code()
-	about := field == edge.Field || strings.HasPrefix(field, edge.Field+".") || strings.HasPrefix(field, edge.Field+"[")
+	about := field == c.Field || strings.HasPrefix(field, c.Field+".") || strings.HasPrefix(field, c.Field+"[")
 	switch {
 	case a.Status == http.StatusTooManyRequests, a.Status == http.StatusInternalServerError, !o.Knows(a.Status):
 		return false
-	case edge.Fits:
+	case c.Valid:
 		return a.Status != http.StatusBadRequest || code == incomplete[o.Name()] || field != "" && !about
 	}
 	known := strings.HasPrefix(code, "invalid_") || strings.HasPrefix(code, "missing_") || badRequestCodes[code]

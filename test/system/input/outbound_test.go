@@ -46,7 +46,7 @@ func TestCallersURLsAreNotFetched(t *testing.T) {
 		case o.Method == http.MethodGet && !testing.Short() && !o.Streams():
 			u.read(t, o)
 		case o.Body() != nil:
-			for _, at := range append(openapi.Texts(o.Body()), nil) {
+			for _, at := range append(openapi.TextPaths(o.Body()), nil) {
 				for _, scheme := range []string{"https", "http"} {
 					u.write(t, o, at, strings.Replace(u.tripwire.URL(), "http", scheme, 1), writes)
 					writes++
@@ -97,7 +97,7 @@ var urlMembers = []string{
 }
 
 // write sends a body that is good except for the address at a place; without a place, the address is in all of urlMembers.
-func (u *urlSender) write(t *testing.T, o *openapi.Operation, at openapi.Place, address string, n int) {
+func (u *urlSender) write(t *testing.T, o *openapi.Operation, at openapi.MemberPath, address string, n int) {
 	market := u.s.NewNativeMarket(t, 5000, nil)
 	body, _ := sample("", o.Body(), market, u.author.Handle, n).(map[string]any)
 	webhook := strings.HasPrefix(o.Path, "/api/v1/webhooks")
@@ -236,7 +236,7 @@ func sample(name string, s *openapi3.Schema, market, handle string, n int) any {
 }
 
 // setAt sets the text at a place of a body and creates what leads to it.
-func setAt(body map[string]any, at openapi.Place, text string) {
+func setAt(body map[string]any, at openapi.MemberPath, text string) {
 	if len(at) == 1 {
 		body[at[0]] = text
 		return

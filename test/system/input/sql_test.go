@@ -198,7 +198,7 @@ func (p *prober) writes(t *testing.T, i int, text string) (out []func()) {
 		if w.Body == nil || !byKey && !o.Takes("adminSecret") && i%6 != n%6 {
 			continue
 		}
-		for _, at := range openapi.Texts(o.Body()) {
+		for _, at := range openapi.TextPaths(o.Body()) {
 			if len(at) > 1 {
 				continue
 			}

@@ -11,54 +11,55 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Edge is a body with one member at a bound of its schema, or one step beyond it.
-type Edge struct {
+// BoundaryCase is a body with one member at a bound of its schema, or one step beyond it.
+type BoundaryCase struct {
 	What  string
-	Field string // the member that it is about
+	Field string // the member
 	Body  map[string]any
-	Fits  bool // it is as described; else it has to be refused
+	Valid bool // by the schema
 }
 
-// Edges are the bodies around a good one: each member that must be there left out, each
-// member of another type, at each of its bounds, and one step beyond.
-func Edges(s *openapi3.Schema, good map[string]any) []Edge {
-	var out []Edge
-	add := func(field, what string, fits bool, change func(map[string]any)) {
+// BoundaryCases returns variants of a good body: without each required member, and with each member of another type, at each of
+// its bounds, and one step beyond.
+func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
+	var out []BoundaryCase
+	add := func(field, what string, valid bool, change func(map[string]any)) {
 		body := map[string]any{}
 		maps.Copy(body, good)
 		change(body)
-		out = append(out, Edge{What: field + " " + what, Field: field, Body: body, Fits: fits})
+		out = append(out, BoundaryCase{What: field + " " + what, Field: field, Body: body, Valid: valid})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if slices.Contains(s.Required, name) {
 			add(name, "is left out", false, func(b map[string]any) { delete(b, name) })
 			add(name, "is null", nullable(s.Properties[name].Value), func(b map[string]any) { b[name] = nil })
 		}
-		for _, step := range steps(plain(s.Properties[name].Value), good[name]) {
-			add(name, step.what, step.fits, func(b map[string]any) { b[name] = step.value })
+		for _, step := range steps(nonNull(s.Properties[name].Value), good[name]) {
+			add(name, step.what, step.valid, func(b map[string]any) { b[name] = step.value })
 		}
 	}
-	room := s.MaxProps == nil || uint64(len(good)) < *s.MaxProps
-	add("unknown", "is there", room, func(b map[string]any) { b["unknown"] = 1 }) // who reads a body overlooks it
+	allowed := s.MaxProps == nil || uint64(len(good)) < *s.MaxProps
+	add("unknown", "is there", allowed, func(b map[string]any) { b["unknown"] = 1 }) // readers ignore unknown members
 	if s.MinProps > 0 {
-		out = append(out, Edge{What: "nothing is there", Body: map[string]any{}})
+		out = append(out, BoundaryCase{What: "nothing is there", Body: map[string]any{}})
 	}
 	return out
 }
 
-// step is one value around the bounds of a schema.
+// step is a value at a bound of a schema or beside one.
 type step struct {
 	what  string
 	value any
-	fits  bool
+	valid bool
 }
 
 func nullable(s *openapi3.Schema) bool {
-	return s.Type.Includes("null") || slices.ContainsFunc(slices.Concat(s.OneOf, s.AnyOf), func(ref *openapi3.SchemaRef) bool { return ref.Value.Type.Includes("null") })
+	isNull := func(ref *openapi3.SchemaRef) bool { return ref.Value.Type.Includes("null") }
+	return s.Type.Includes("null") || slices.ContainsFunc(slices.Concat(s.OneOf, s.AnyOf), isNull)
 }
 
-// plain is the schema of what is no null.
-func plain(s *openapi3.Schema) *openapi3.Schema {
+// nonNull returns the schema of the values other than null.
+func nonNull(s *openapi3.Schema) *openapi3.Schema {
 	for _, ref := range slices.Concat(s.OneOf, s.AnyOf) {
 		if nullable(s) && !ref.Value.Type.Is("null") {
 			return ref.Value
@@ -67,7 +68,7 @@ func plain(s *openapi3.Schema) *openapi3.Schema {
 	return s
 }
 
-// steps are those around one member; good is a right value of it, or nil.
+// steps returns the steps of one schema; good is a valid value or nil.
 func steps(s *openapi3.Schema, good any) []step {
 	var out []step
 	for what, v := range map[string]any{"integer": 7, "boolean": true, "array": []any{}, "object": map[string]any{}, "string": "7"} {
@@ -84,7 +85,8 @@ func steps(s *openapi3.Schema, good any) []step {
 			}
 		}
 		if s.Type.Includes("string") {
-			out = append(out, step{"is a word that is none", fmt.Sprint(s.Enum[0]) + "x", false}, step{"is empty", "", slices.Contains(s.Enum, any(""))})
+			out = append(out, step{"is no word of the list", fmt.Sprint(s.Enum[0]) + "x", false},
+				step{"is empty", "", slices.Contains(s.Enum, any(""))})
 		}
 	case s.Type.Includes("string"):
 		out = append(out, texts(s, good)...)
@@ -94,9 +96,9 @@ func steps(s *openapi3.Schema, good any) []step {
 		out = append(out, arrays(s, good)...)
 	case s.Type.Includes("object"):
 		inner, there := good.(map[string]any)
-		for _, edge := range Edges(s, inner) {
+		for _, c := range BoundaryCases(s, inner) {
 			if there || len(s.Required) == 0 {
-				out = append(out, step{"has one whose " + edge.What, edge.Body, edge.Fits})
+				out = append(out, step{"has one whose " + c.What, c.Body, c.Valid})
 			}
 		}
 	}
@@ -120,18 +122,18 @@ func numbers(s *openapi3.Schema) (out []step) {
 	return out
 }
 
-// texts are of the lengths around the bounds, in letters of one byte, and of four where any
-// letters may stand: a bound counts characters.
+// texts returns texts of the lengths at the bounds: of characters of one byte and, if any character is allowed, of four bytes.
+// Bounds count characters.
 func texts(s *openapi3.Schema, good any) (out []step) {
 	v, _ := good.(string)
 	form := regexp.MustCompile(s.Pattern)
 	free := s.Pattern == "" && s.Format == "" && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz") == ""
-	sized := func(what string, n int, fits bool) {
-		if text := grown(v, n); form.MatchString(text) || !fits {
-			out = append(out, step{what, text, fits})
+	sized := func(what string, n int, valid bool) {
+		if text := lengthen(v, n); form.MatchString(text) || !valid {
+			out = append(out, step{what, text, valid})
 		}
 		if free && n > 0 {
-			out = append(out, step{what + " in letters of four bytes", strings.Repeat("\U0001F30A", n), fits})
+			out = append(out, step{what + " in letters of four bytes", strings.Repeat("\U0001F30A", n), valid})
 		}
 	}
 	if s.MaxLength != nil {
@@ -152,8 +154,8 @@ func texts(s *openapi3.Schema, good any) (out []step) {
 	return out
 }
 
-// grown is a text of n characters: a right one made longer before its last part, or letters.
-func grown(v string, n int) string {
+// lengthen returns a text of n characters: a valid one with letters before its last part, or letters only.
+func lengthen(v string, n int) string {
 	if len(v) == 0 || n < len(v) {
 		return strings.Repeat("a", n)
 	}
@@ -172,12 +174,12 @@ func arrays(s *openapi3.Schema, good any) (out []step) {
 		item = s.Items.Value.Enum[0]
 	}
 	right, _ := good.([]any)
-	many := func(n int) []any { // different ones, where it can be
+	many := func(n int) []any { // different ones if possible
 		out := append([]any{}, right[:min(n, len(right))]...)
 		for i := len(out); i < n; i++ {
 			next := item
 			if text, ok := item.(string); ok && s.Items != nil && len(s.Items.Value.Enum) == 0 {
-				next = grown(text, len(text)+i+1)
+				next = lengthen(text, len(text)+i+1)
 			}
 			out = append(out, next)
 		}
@@ -198,8 +200,8 @@ func arrays(s *openapi3.Schema, good any) (out []step) {
 	if s.Items == nil {
 		return out
 	}
-	for _, in := range steps(plain(s.Items.Value), item) {
-		out = append(out, step{"has one that " + in.what, []any{in.value}, in.fits})
+	for _, in := range steps(nonNull(s.Items.Value), item) {
+		out = append(out, step{"has one that " + in.what, []any{in.value}, in.valid})
 	}
 	return out
 }

@@ -72,7 +72,7 @@ func TestTexts(t *testing.T) {
 	s := openapi3.NewObjectSchema().WithProperty("b", text).WithProperty("n", openapi3.NewIntegerSchema()).
 		WithProperty("a", openapi3.NewArraySchema().WithItems(openapi3.NewObjectSchema().WithProperty("c", text)))
 	var got []string
-	for _, p := range openapi.Texts(s) {
+	for _, p := range openapi.TextPaths(s) {
 		got = append(got, strings.Join(p, "."))
 	}
 	if strings.Join(got, " ") != "a.0.c b" {

@@ -39,7 +39,8 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // absent are well-formed values of path parameters that name nothing that exists.
 var absent = map[string]string{
-	"marketId": NoMarket, "market": NoMarket, "handle": "absent_operator", "publicKey": NoKey, "type": "signal.create", "kind": "operator",
+	"marketId": NoMarket, "market": NoMarket, "handle": "absent_operator", "publicKey": NoKey, "type": "signal.create",
+	"kind": "operator",
 	"file": "app.css", "code": "2222222", "eventKey": "x", "rest": "x", "stationId": "partner",
 }
 

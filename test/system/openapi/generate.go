@@ -12,30 +12,32 @@ import (
 	"github.com/google/uuid"
 )
 
-// Care is how a generated value is meant.
-type Care int
+// Validity is what a generated value is like.
+type Validity int
 
 // The kinds of values.
 const (
-	Valid   Care = iota // as its schema wants it
-	Near                // valid but for one thing
-	Hostile             // valid but for a text that is up to no good
+	Valid   Validity = iota // by its schema
+	Invalid                 // in one place
+	Hostile                 // valid except for one of HostileTexts
 )
 
-// Nasty are texts that have broken programs.
-var Nasty = []string{
-	"' OR 1=1 --", "<script>canary(1)</script>", "\x00", "\r\nX-Injected: 1", "../../../etc/passwd", "%00%0d%0a", "\u202eevil", "\U0001F4A9\u200d\U0001F4A9",
-	"${jndi:ldap://127.0.0.1/x}", "{{7*7}}", "http://169.254.169.254/latest", "-1", "1e400", "NaN", "null", "", " ", strings.Repeat("A", 9000), "\ufeff", "é\u0301\u0301",
+// HostileTexts are texts that have broken programs.
+var HostileTexts = []string{
+	"' OR 1=1 --", "<script>canary(1)</script>", "\x00", "\r\nX-Injected: 1", "../../../etc/passwd", "%00%0d%0a", "\u202eevil",
+	"\U0001F4A9\u200d\U0001F4A9",
+	"${jndi:ldap://127.0.0.1/x}", "{{7*7}}", "http://169.254.169.254/latest", "-1", "1e400", "NaN", "null", "", " ",
+	strings.Repeat("A", 9000), "\ufeff", "é\u0301\u0301",
 }
 
-// Generate makes a value of a schema; the same source gives the same value.
-func Generate(s *openapi3.Schema, r *rand.Rand, care Care) any {
+// Generate returns a value of a schema. The same source gives the same value.
+func Generate(s *openapi3.Schema, r *rand.Rand, validity Validity) any {
 	v := valueOf(s, r, 0)
-	if care == Valid {
+	if validity == Valid {
 		return v
 	}
-	at := r.IntN(max(1, places(v)))
-	return spoil(v, &at, r, care)
+	at := r.IntN(max(1, countValues(v)))
+	return replaceAt(v, &at, r, validity)
 }
 
 func valueOf(s *openapi3.Schema, r *rand.Rand, depth int) any {
@@ -84,7 +86,7 @@ func valueOf(s *openapi3.Schema, r *rand.Rand, depth int) any {
 	return textOf(s, r)
 }
 
-// objectOf has what is required and some of the rest.
+// objectOf returns the required members and some of the others.
 func objectOf(s *openapi3.Schema, r *rand.Rand, depth int) map[string]any {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -126,54 +128,54 @@ func letters(r *rand.Rand, n int) string {
 	return string(out)
 }
 
-// places counts the values in a value, itself included.
-func places(v any) int {
+// countValues returns the number of values in a value, itself included.
+func countValues(v any) int {
 	n := 1
 	switch v := v.(type) {
 	case map[string]any:
 		for _, member := range v {
-			n += places(member)
+			n += countValues(member)
 		}
 	case []any:
 		for _, item := range v {
-			n += places(item)
+			n += countValues(item)
 		}
 	}
 	return n
 }
 
-// spoil changes the value at a place, counted in the order of names.
-func spoil(v any, at *int, r *rand.Rand, care Care) any {
+// replaceAt replaces the value at an index, counted in the order of names.
+func replaceAt(v any, at *int, r *rand.Rand, validity Validity) any {
 	if *at == 0 {
 		*at = -1
-		return spoiled(v, r, care)
+		return invalid(v, r, validity)
 	}
 	*at--
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if *at >= 0 {
-				v[name] = spoil(v[name], at, r, care)
+				v[name] = replaceAt(v[name], at, r, validity)
 			}
 		}
 	case []any:
 		for i := range v {
 			if *at >= 0 {
-				v[i] = spoil(v[i], at, r, care)
+				v[i] = replaceAt(v[i], at, r, validity)
 			}
 		}
 	}
 	return v
 }
 
-// spoiled is a value that is wrong in one way.
-func spoiled(v any, r *rand.Rand, care Care) any {
-	if care == Hostile {
+// invalid returns a variant of a value that is invalid or hostile.
+func invalid(v any, r *rand.Rand, validity Validity) any {
+	if validity == Hostile {
 		if m, ok := v.(map[string]any); ok {
-			m[Nasty[r.IntN(len(Nasty))]] = Nasty[r.IntN(len(Nasty))]
+			m[HostileTexts[r.IntN(len(HostileTexts))]] = HostileTexts[r.IntN(len(HostileTexts))]
 			return m
 		}
-		return Nasty[r.IntN(len(Nasty))]
+		return HostileTexts[r.IntN(len(HostileTexts))]
 	}
 	switch v := v.(type) {
 	case map[string]any:

@@ -8,16 +8,16 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Parameter is what a path or a query may say.
+// Parameter is a parameter of a path, a query or a header.
 type Parameter struct {
 	Name     string
 	In       string // path, query, header
 	Required bool
-	Text     bool // any text, not only a number or a truth
+	Text     bool // any text, not only a number or a boolean
 	Schema   *openapi3.Schema
 }
 
-// Parameters lists those of an operation.
+// Parameters returns the parameters of the operation.
 func (o *Operation) Parameters() []Parameter {
 	var out []Parameter
 	for _, list := range []openapi3.Parameters{o.item.Parameters, o.op.Parameters} {
@@ -34,7 +34,7 @@ func (o *Operation) Parameters() []Parameter {
 	return out
 }
 
-// Body is the schema of the request's body; nil: it has none.
+// Body returns the schema of the body of the request; nil if there is none.
 func (o *Operation) Body() *openapi3.Schema {
 	media := o.media()
 	if media == "" {
@@ -46,10 +46,10 @@ func (o *Operation) Body() *openapi3.Schema {
 	return nil
 }
 
-// Form tells whether the body is that of a form of a page.
+// Form reports whether the body is a form.
 func (o *Operation) Form() bool { return strings.Contains(o.media(), "form") }
 
-// media is the kind of the body, JSON before others.
+// media returns the media type of the body: JSON if possible; empty without a body.
 func (o *Operation) media() string {
 	if o.op.RequestBody == nil || o.op.RequestBody.Value == nil {
 		return ""
@@ -61,36 +61,35 @@ func (o *Operation) media() string {
 	return kinds[0]
 }
 
-// Place is one member of a body that takes any text: the names that lead to it.
-type Place []string
+// MemberPath is the names that lead to a member of a body.
+type MemberPath []string
 
-// Texts lists every place of a body where text may stand, however deep. A list
-// is entered once, by the name "0".
-func Texts(s *openapi3.Schema) []Place {
-	var out []Place
-	walk(s, nil, 0, func(at Place) { out = append(out, slices.Clone(at)) })
+// TextPaths returns the paths of all texts of a body. The element of a list has the name "0".
+func TextPaths(s *openapi3.Schema) []MemberPath {
+	var out []MemberPath
+	walk(s, nil, 0, func(at MemberPath) { out = append(out, slices.Clone(at)) })
 	return out
 }
 
-// deepest bounds what refers to itself.
+// deepest bounds schemas that refer to themselves.
 const deepest = 6
 
-func walk(s *openapi3.Schema, at Place, depth int, found func(Place)) {
+func walk(s *openapi3.Schema, at MemberPath, depth int, add func(MemberPath)) {
 	if s == nil || depth > deepest {
 		return
 	}
 	if s.Type.Includes("string") && len(at) > 0 {
-		found(at)
+		add(at)
 	}
 	for _, list := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf, s.AllOf} {
 		for _, ref := range list {
-			walk(ref.Value, at, depth+1, found)
+			walk(ref.Value, at, depth+1, add)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		walk(s.Properties[name].Value, append(at[:len(at):len(at)], name), depth+1, found)
+		walk(s.Properties[name].Value, append(at[:len(at):len(at)], name), depth+1, add)
 	}
 	if s.Items != nil {
-		walk(s.Items.Value, append(at[:len(at):len(at)], "0"), depth+1, found)
+		walk(s.Items.Value, append(at[:len(at):len(at)], "0"), depth+1, add)
 	}
 }

@@ -117,7 +117,7 @@ func (j *injector) operation(t *testing.T, o *openapi.Operation, n int) {
 			}
 		}
 	}
-	for i, at := range openapi.Texts(o.Body()) {
+	for i, at := range openapi.TextPaths(o.Body()) {
 		text := lineBreaks[(n+i)%withoutHost]
 		body := stack.Body(bodyWith(at, text))
 		if o.Form() {
@@ -128,7 +128,7 @@ func (j *injector) operation(t *testing.T, o *openapi.Operation, n int) {
 }
 
 // bodyWith returns a body that has only the text at a place.
-func bodyWith(at openapi.Place, text string) any {
+func bodyWith(at openapi.MemberPath, text string) any {
 	if len(at) == 0 {
 		return text
 	}
