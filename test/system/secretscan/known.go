@@ -32,6 +32,7 @@ var known = []exception{
 	{"services/api/internal/venue/kalshi/history_test.go", "9e6d3ab594fe0c71", "a path"},
 	{"services/clock/internal/app/app_test.go", "163ce95688b7e142", "settings of a test"},
 	{"services/clock/internal/app/app_test.go", "19079cd0fdd2cff0", "settings of a test"},
+	{"services/clock/internal/app/main_test.go", "ffdf0e198a8bcb69", "settings of a test"},
 	{"services/clock/internal/edge/edge_test.go", "bf059144f3f0f782", "the numbers from 0 as a key"},
 	{"services/hub/internal/app/config_test.go", "2b25dbd9997aa9ea", "settings of a test"},
 	{"services/hub/internal/app/config_test.go", "5ff76f7564d9d239", "settings of a test"},
@@ -60,6 +61,7 @@ var known = []exception{
 	{"test/prove/internal/rows/l2.go", "c39a2d6b70b06b6e", "a wrong secret of a row"},
 	{"test/system/credentials_test.go", "0d299b1eb548708d", "the example of RFC 7636, B"},
 	{"test/system/credentials_test.go", "ec0817992c061f05", "the example of RFC 7636, B"},
+	{"test/system/input/bounds_test.go", "58924b596ceee9e3", "the address of a wallet"},
 }
 
 // whole are files of other people's programs, kept as they were published: by the sum of
