@@ -124,14 +124,7 @@ var compiled struct {
 func compileOnce(t *testing.T) images {
 	t.Helper()
 	compiled.once.Do(func() {
-		// The directory outlives this test; stack.Main removes what is beside the programs.
-		dir := filepath.Join(filepath.Dir(stack.Bin(t)), "images")
-		if os.Getenv("SYSTEM_BIN") != "" {
-			var err error
-			if dir, err = os.MkdirTemp("", "signalcast-images-"); err != nil {
-				t.Fatal(err)
-			}
-		}
+		dir := stack.TempDir(t)
 		compiled.images = images{filepath.Join(dir, "tree"), filepath.Join(dir, "programs")}
 		copyTree(t, compiled.tree)
 		compileImages(t, compiled.tree, compiled.programs, noStamp)

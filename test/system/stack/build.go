@@ -82,3 +82,17 @@ var tempRoot = sync.OnceValues(func() (string, error) {
 	}
 	return dir, os.Chmod(dir, 0o711)
 })
+
+// TempDir returns a new directory that exists until Main ends, for what several tests of the binary use.
+func TempDir(t testing.TB) string {
+	t.Helper()
+	root, err := tempRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(root, "shared-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
