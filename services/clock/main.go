@@ -2,16 +2,6 @@
 // next. See README.md.
 package main
 
-import (
-	"context"
-	"log/slog"
-	"os"
+import "github.com/signalcast/signalcast/services/clock/internal/app"
 
-	"github.com/signalcast/signalcast/services/clock/internal/app"
-)
-
-func main() {
-	// What a library says by itself is a line like any other.
-	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
-	os.Exit(app.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { app.Program().Exit() }

@@ -110,6 +110,7 @@ var pkgMay = map[string][]string{
 	"web":     {"syntax"},                                // path and query words of the protocol
 	"skill":   {"syntax"},                                // prices, sides and statuses
 	"idp":     {"conf"},                                  // a provider's secret is one of the settings
+	"service": {"chrono", "conf", "obs", "pg", "web"},    // the commands that all services have
 	"testkit": {"localdb", "pg", "kv", "link", "chrono"}, // sets up what the others connect to
 }
 

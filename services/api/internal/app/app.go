@@ -15,10 +15,12 @@ import (
 	"github.com/signalcast/signalcast/pkg/idp"
 	"github.com/signalcast/signalcast/pkg/kv"
 	"github.com/signalcast/signalcast/pkg/limit"
+	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/obs"
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
+	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/services/api/internal/board"
@@ -87,7 +89,7 @@ type App struct {
 
 	edge     *edge.Server
 	http     *web.Server
-	grpc     *grpcServer
+	grpc     *link.Part
 	internal *web.Server // nil without METRICS_ADDR
 	up       chan struct{}
 }
@@ -97,10 +99,10 @@ type App struct {
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
-		metrics: obs.NewMetrics(serviceName, version()), up: make(chan struct{}),
+		metrics: obs.NewMetrics(serviceName, service.Version()), up: make(chan struct{}),
 	}
 	var err error
-	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, version(), a.log); err != nil {
+	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
 		return nil, err
 	}
 	a.pool, err = pg.Open(ctx, pg.Config{

@@ -123,21 +123,6 @@ func (c *Config) checkProviders(r *conf.Report) {
 	}
 }
 
-// migrateConfig is what the command `migrate` needs.
-type migrateConfig struct {
-	Env      conf.Env    `env:"ENV"`
-	Admin    conf.Secret `env:"MIGRATE_DATABASE_URL"`
-	Password conf.Secret `env:"DB_RW_PASSWORD"`
-}
-
-// Check implements conf.Checker.
-func (c *migrateConfig) Check(r *conf.Report) {
-	r.DSN("MIGRATE_DATABASE_URL", c.Admin, "postgres", "postgresql")
-	if !c.Password.IsSet() {
-		r.Fail("DB_RW_PASSWORD", "is not set")
-	}
-}
-
 // scoringConfig is the part of the environment that decides the price and the points of a call.
 type scoringConfig struct {
 	Tolerance int           `env:"PRICE_TOLERANCE_BPS"    envDefault:"0"`

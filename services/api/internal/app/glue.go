@@ -109,7 +109,7 @@ func (a *App) hear(e feed.Ephemeral) {
 }
 
 // serveCalls builds the inner face.
-func (a *App) serveCalls() (*grpcServer, error) {
+func (a *App) serveCalls() (*link.Part, error) {
 	server, err := link.NewServer(link.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (a *App) serveCalls() (*grpcServer, error) {
 	feedv1.RegisterFeedReadServiceServer(server, rpc.NewFeedReads(a.store))
 	moderationv1.RegisterModerationServiceServer(server, rpc.NewModeration(a.store, a.now))
 	exportv1.RegisterExportServiceServer(server, rpc.NewExports(export.NewService(a.store, a.now), a.store))
-	return &grpcServer{Server: server, addr: a.cfg.GRPC}, nil
+	return server.At(a.cfg.GRPC), nil
 }
 
 // viewers gives the ticker the words of attention.

@@ -18,7 +18,7 @@ func TestCompareCommands(t *testing.T) {
 	t.Setenv("DATABASE_URL", db.URL("api_rw"))
 	run := func(args ...string) (int, string) {
 		var out, failed bytes.Buffer
-		return Main(t.Context(), args, &out, &failed), out.String() + failed.String()
+		return Program().Main(t.Context(), args, &out, &failed), out.String() + failed.String()
 	}
 	for _, args := range [][]string{{"recount"}, {"boards", "verify"}} {
 		if code, said := run(args...); code != 0 || !strings.Contains(said, "equals the") {

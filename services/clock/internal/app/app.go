@@ -19,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
+	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	"github.com/signalcast/signalcast/pkg/web"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
@@ -57,7 +58,7 @@ type App struct {
 
 	edge     *edge.Edge
 	http     *web.Server
-	grpc     *grpcServer
+	grpc     *link.Part
 	internal *web.Server // nil without METRICS_ADDR
 	up       chan struct{}
 }
@@ -67,10 +68,10 @@ type App struct {
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
-		metrics: obs.NewMetrics(serviceName, version()), changed: make(chan struct{}, 1), up: make(chan struct{}),
+		metrics: obs.NewMetrics(serviceName, service.Version()), changed: make(chan struct{}, 1), up: make(chan struct{}),
 	}
 	var err error
-	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, version(), a.log); err != nil {
+	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
 		return nil, err
 	}
 	if a.pool, err = pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: cfg.MaxConns}); err != nil {
@@ -121,7 +122,7 @@ func (a *App) faces() error {
 	programs := rpc.NewProgram(a.desk, a.direct(), a.store, a.now)
 	programv1.RegisterProgramServiceServer(server, programs)
 	programv1.RegisterProgramReadServiceServer(server, programs)
-	a.grpc = &grpcServer{Server: server, addr: a.cfg.GRPC}
+	a.grpc = server.At(a.cfg.GRPC)
 	if a.cfg.Metrics != "" {
 		a.internal = web.NewServer(a.cfg.Metrics, web.Internal(a.metrics.Handler(), a.health, a.edge.Table()), a.cfg.Limits, a.log)
 	}

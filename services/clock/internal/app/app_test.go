@@ -34,7 +34,7 @@ const asCommand = "SIGNALCAST_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		os.Exit(Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(Program().Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	testkit.Main(m)
 }

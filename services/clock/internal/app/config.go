@@ -59,18 +59,3 @@ func (c *Config) lanes() []program.Lane {
 	}
 	return c.Lanes
 }
-
-// migrateConfig is what the command `migrate` needs.
-type migrateConfig struct {
-	Env      conf.Env    `env:"ENV"`
-	Admin    conf.Secret `env:"MIGRATE_DATABASE_URL"`
-	Password conf.Secret `env:"DB_RW_PASSWORD"`
-}
-
-// Check implements conf.Checker.
-func (c *migrateConfig) Check(r *conf.Report) {
-	r.DSN("MIGRATE_DATABASE_URL", c.Admin, "postgres", "postgresql")
-	if !c.Password.IsSet() {
-		r.Fail("DB_RW_PASSWORD", "is not set")
-	}
-}

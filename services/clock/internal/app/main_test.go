@@ -18,7 +18,7 @@ import (
 func command(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = Main(t.Context(), args, &stdout, &stderr)
+	code = Program().Main(t.Context(), args, &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }
 

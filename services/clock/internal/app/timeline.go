@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/conf"
 	"github.com/signalcast/signalcast/pkg/link"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/syntax"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres"
@@ -85,19 +86,19 @@ func parseStretch(args []string) (stretch, error) {
 	lane := flags.String("lane", "", "")
 	station := flags.String("station", "", "")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		return stretch{}, fmt.Errorf("%w: timeline: %v", errUsage, err)
+		return stretch{}, fmt.Errorf("%w: timeline: %v", service.ErrUsage, err)
 	}
 	t, ok := syntax.ParseStamp(*at)
 	if !ok || *minutes < 1 || *minutes > maxMinutes {
-		return stretch{}, fmt.Errorf("%w: timeline: --at must be RFC 3339, --minutes from 1 to %d", errUsage, maxMinutes)
+		return stretch{}, fmt.Errorf("%w: timeline: --at must be RFC 3339, --minutes from 1 to %d", service.ErrUsage, maxMinutes)
 	}
 	s, err := program.ParseSpec(*spec)
 	if err != nil {
-		return stretch{}, fmt.Errorf("%w: timeline: %v", errUsage, err)
+		return stretch{}, fmt.Errorf("%w: timeline: %v", service.ErrUsage, err)
 	}
 	p := program.ParsePreset(*preset)
 	if *station != "" && (*spec != "" || p != program.Default) {
-		return stretch{}, fmt.Errorf("%w: timeline: --station has neither --preset nor --spec", errUsage)
+		return stretch{}, fmt.Errorf("%w: timeline: --station has neither --preset nor --spec", service.ErrUsage)
 	}
 	return stretch{
 		at: t, length: time.Duration(*minutes) * time.Minute, preset: p, spec: s,

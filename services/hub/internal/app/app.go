@@ -26,6 +26,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/page"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/run"
+	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/web"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
@@ -92,12 +93,12 @@ type App struct {
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: obs.NewLogger(logTo, obs.Level(cfg.LogLevel), serviceName),
-		metrics: obs.NewMetrics(serviceName, version()), up: make(chan struct{}),
+		metrics: obs.NewMetrics(serviceName, service.Version()), up: make(chan struct{}),
 	}
 	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
 	a.fell = func(limit string) func() { return fell.WithLabelValues(limit).Inc }
 	var err error
-	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, version(), a.log); err != nil {
+	if a.tracing, err = obs.NewTracing(ctx, cfg.Trace, serviceName, service.Version(), a.log); err != nil {
 		return nil, err
 	}
 	if err := a.connect(ctx); err != nil {

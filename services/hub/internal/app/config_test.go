@@ -133,18 +133,18 @@ func TestMainRefuses(t *testing.T) {
 	t.Setenv("ADMIN_SECRET", "short")
 	t.Setenv("CRON_SECRET", "")
 	var out bytes.Buffer
-	if code := Main(t.Context(), nil, &out, &out); code != 2 {
+	if code := Program().Main(t.Context(), nil, &out, &out); code != 2 {
 		t.Errorf("exit code %d", code)
 	}
 	if got := out.String(); !strings.Contains(got, "ADMIN_SECRET") || !strings.Contains(got, "CRON_SECRET") {
 		t.Errorf("not all mistakes at once: %s", got)
 	}
 	out.Reset()
-	if code := Main(t.Context(), []string{"dance"}, &out, &out); code != 2 || !strings.Contains(out.String(), "usage") {
+	if code := Program().Main(t.Context(), []string{"dance"}, &out, &out); code != 2 || !strings.Contains(out.String(), "usage") {
 		t.Errorf("exit code %d: %s", code, out.String())
 	}
 	out.Reset()
-	if code := Main(t.Context(), []string{"migrate"}, &out, &out); code != 2 || !strings.Contains(out.String(), "MIGRATE_DATABASE_URL") {
+	if code := Program().Main(t.Context(), []string{"migrate"}, &out, &out); code != 2 || !strings.Contains(out.String(), "MIGRATE_DATABASE_URL") {
 		t.Errorf("exit code %d: %s", code, out.String())
 	}
 }

@@ -1,0 +1,183 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/obs"
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/web"
+)
+
+// ErrUsage is the error of a command whose arguments are wrong. Main prints the usage for it.
+var ErrUsage = errors.New("unknown command")
+
+// Command executes one command with the arguments after its name.
+type Command func(ctx context.Context, args []string, stdout io.Writer) error
+
+// NoArgs returns a command that takes no arguments.
+func NoArgs(do func(ctx context.Context, stdout io.Writer) error) Command {
+	return func(ctx context.Context, args []string, stdout io.Writer) error {
+		if len(args) > 0 {
+			return ErrUsage
+		}
+		return do(ctx, stdout)
+	}
+}
+
+// Program is a service: serve, migrate and health, which all services have, and its own commands.
+type Program struct {
+	Name  string // also of the schema in Postgres
+	Usage string // lines of Commands; those of the common commands precede them
+
+	Serve    func(ctx context.Context, stderr io.Writer) error // see Serve
+	Schema   func(password string) pg.Schema
+	HTTPAddr string // default of HTTP_ADDR
+	Commands map[string]Command
+}
+
+// Exit executes the command line of the process and ends the process. It never returns.
+func (p Program) Exit() {
+	// A line that a library logs by itself has the format of the other lines.
+	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+	os.Exit(p.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// Main executes one command, serve if none is named, and returns the exit code: 0 for success, 1 for a failure, 2 for a
+// command line or an environment that is wrong.
+func (p Program) Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	name := "serve"
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	err := p.execute(ctx, name, args, stdout, stderr)
+	var mistakes conf.Mistakes
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, ErrUsage):
+		_, _ = fmt.Fprintf(stderr, "%v\n%s", err, p.usage())
+		return 2
+	case errors.As(err, &mistakes):
+		_, _ = fmt.Fprintln(stderr, mistakes)
+		return 2
+	}
+	_, _ = fmt.Fprintln(stderr, err)
+	return 1
+}
+
+func (p Program) execute(ctx context.Context, name string, args []string, stdout, stderr io.Writer) error {
+	if command, ok := p.Commands[name]; ok {
+		return command(ctx, args, stdout)
+	}
+	switch {
+	case len(args) > 0:
+		return ErrUsage
+	case name == "serve":
+		return p.Serve(ctx, stderr)
+	case name == "migrate":
+		return p.migrate(ctx, stdout)
+	case name == "health":
+		return p.health(ctx)
+	}
+	return ErrUsage
+}
+
+func (p Program) usage() string {
+	return fmt.Sprintf(`usage: %[1]s [serve]      run the service
+       %[1]s migrate      bring schema %[1]s up to date
+       %[1]s health       tell by the exit code whether the one on HTTP_ADDR is ready
+%[2]s`, p.Name, p.Usage)
+}
+
+// Process is a service that is built and not yet running.
+type Process interface {
+	// Run serves until ctx ends, a signal comes or a part fails.
+	Run(ctx context.Context) error
+}
+
+// Serve returns the command that reads the settings C from the environment, builds a process and runs it.
+func Serve[C any, P Process](
+	build func(ctx context.Context, settings C, log io.Writer, clock *chrono.Clock) (P, error),
+) func(ctx context.Context, stderr io.Writer) error {
+	return func(ctx context.Context, stderr io.Writer) error {
+		settings, err := conf.Load[C]()
+		if err != nil {
+			return err
+		}
+		log := obs.NewBuffered(stderr)
+		defer func() { _ = log.Close() }()
+		process, err := build(ctx, settings, log, chrono.System())
+		if err != nil {
+			return err
+		}
+		return process.Run(ctx)
+	}
+}
+
+// migrateSettings are the settings of the command migrate.
+type migrateSettings struct {
+	Env      conf.Env    `env:"ENV"`
+	Admin    conf.Secret `env:"MIGRATE_DATABASE_URL"`
+	Password conf.Secret `env:"DB_RW_PASSWORD"`
+}
+
+// Check implements conf.Checker.
+func (s *migrateSettings) Check(r *conf.Report) {
+	r.DSN("MIGRATE_DATABASE_URL", s.Admin, "postgres", "postgresql")
+	if !s.Password.IsSet() {
+		r.Fail("DB_RW_PASSWORD", "is not set")
+	}
+}
+
+func (p Program) migrate(ctx context.Context, stdout io.Writer) error {
+	settings, err := conf.Load[migrateSettings]()
+	if err != nil {
+		return err
+	}
+	done, err := pg.Migrate(ctx, settings.Admin.Reveal(), p.Schema(settings.Password.Reveal()))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "schema %s: version %d, was %d\n", p.Name, done.To, done.From)
+	return err
+}
+
+// healthSettings are the settings of the command health.
+type healthSettings struct {
+	Env  conf.Env `env:"ENV"`
+	HTTP string   `env:"HTTP_ADDR"` // empty: the default of the program
+}
+
+// Check implements conf.Checker.
+func (s *healthSettings) Check(r *conf.Report) {
+	if s.HTTP != "" {
+		r.Addr("HTTP_ADDR", s.HTTP)
+	}
+}
+
+func (p Program) health(ctx context.Context) error {
+	settings, err := conf.Load[healthSettings]()
+	if err != nil {
+		return err
+	}
+	if settings.HTTP == "" {
+		settings.HTTP = p.HTTPAddr
+	}
+	return web.Probe(ctx, settings.HTTP)
+}
+
+// Version returns the version of the build as the toolchain recorded it, or unknown.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}

@@ -1,0 +1,76 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/pkg/chrono"
+	"github.com/signalcast/signalcast/pkg/conf"
+	"github.com/signalcast/signalcast/pkg/service"
+)
+
+type settings struct {
+	Env  conf.Env `env:"ENV"`
+	Name string   `env:"SERVICE_TEST_NAME"`
+}
+
+func (s *settings) Check(r *conf.Report) {
+	if s.Name == "" {
+		r.Fail("SERVICE_TEST_NAME", "is not set")
+	}
+}
+
+type process struct{ err error }
+
+func (p process) Run(context.Context) error { return p.err }
+
+func TestMain(t *testing.T) {
+	ready := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer ready.Close()
+	program := service.Program{
+		Name: "oven", Usage: "       oven bake         bake\n", HTTPAddr: strings.TrimPrefix(ready.URL, "http://"),
+		Serve: service.Serve(func(_ context.Context, s settings, _ io.Writer, _ *chrono.Clock) (process, error) {
+			if s.Name == "broken" {
+				return process{errors.New("the heating is broken")}, nil
+			}
+			return process{}, nil
+		}),
+		Commands: map[string]service.Command{
+			"bake": service.NoArgs(func(_ context.Context, stdout io.Writer) error {
+				_, err := io.WriteString(stdout, "baked\n")
+				return err
+			}),
+		},
+	}
+	for _, tc := range []struct {
+		name, line, env string
+		code            int
+		out, errs       string
+	}{
+		{"serve by default", "", "oven", 0, "", ""},
+		{"serve", "serve", "oven", 0, "", ""},
+		{"a process that fails", "serve", "broken", 1, "", "the heating is broken"},
+		{"a setting is missing", "serve", "", 2, "", "SERVICE_TEST_NAME is not set"},
+		{"arguments of serve", "serve now", "oven", 2, "", "oven migrate      bring schema oven up to date"},
+		{"unknown command", "boil", "oven", 2, "", "oven bake"},
+		{"own command", "bake", "oven", 0, "baked\n", ""},
+		{"arguments of a command without any", "bake bread", "oven", 2, "", "usage: oven [serve]"},
+		{"settings of migrate are missing", "migrate", "oven", 2, "", "MIGRATE_DATABASE_URL is not set"},
+		{"healthy at the default address", "health", "oven", 0, "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("SERVICE_TEST_NAME", tc.env)
+			var out, errs bytes.Buffer
+			code := program.Main(t.Context(), strings.Fields(tc.line), &out, &errs)
+			if code != tc.code || out.String() != tc.out || !strings.Contains(errs.String(), tc.errs) || tc.errs == "" && errs.Len() > 0 {
+				t.Errorf("exit code %d, %q, %q; want %d, %q, %q", code, out.String(), errs.String(), tc.code, tc.out, tc.errs)
+			}
+		})
+	}
+}
