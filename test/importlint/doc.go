@@ -1,6 +1,6 @@
 // Command importlint checks that the code keeps the plan of the house: who may
-// import whom, who may see protobuf, rows, JSON tags and the time of day, how
-// long a file may be, and that each statement is there and asked for.
+// import whom, who may see protobuf, rows, JSON tags and the time of day, and
+// how long a file may be.
 //
 //	go run ./test/importlint            the tree around the working directory
 //	go run ./test/importlint -root DIR  another one

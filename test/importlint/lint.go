@@ -34,7 +34,6 @@ func lint(files []file) []violation {
 		}
 	}
 	found = append(found, lintFolders(files)...)
-	found = append(found, lintStatements(files)...)
 	slices.SortFunc(found, func(a, b violation) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text))
 	})
