@@ -1,0 +1,22 @@
+package outage
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+func TestMain(m *testing.M) { stack.Main(m) }
+
+// machineFactor is by how much a bound on time may be exceeded: these tests run on small, loaded machines.
+const machineFactor = 5
+
+// recoverWithin is how long a test waits until a system is normal again.
+const recoverWithin = 12 * time.Second
+
+// system returns the system whose processes and dependencies the tests of this package stop, one test at a time.
+func system(t *testing.T) *stack.Stack {
+	t.Helper()
+	return stack.Exclusive(t, stack.ScoredAtOnce(), stack.Hubs(2))
+}

@@ -1,0 +1,170 @@
+package outage
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// read is one request to a documented GET route.
+type read struct {
+	op         *openapi.Operation
+	path       string // with its query
+	client     *stack.Client
+	credential stack.Set
+}
+
+func (r read) key() string { return r.op.Host + r.path }
+
+// objects are what is read: the first of each list is read before the outages, the others during one outage each.
+type objects struct {
+	owner            *stack.Owner
+	markets, signals []string // native markets with a call of the owner on each
+	codes            []string // of short links to the calls
+	venueMarkets     []string // of Polymarket; only the first is read before
+	readers          []*reader
+	hookKeys         []string // of the owner; each key has its own limit
+	asset            string   // a file of the pages
+	hub              string
+}
+
+// reader reads during one outage: each person, key and address has its own limit.
+type reader struct {
+	*stack.Operator
+	session stack.Set
+}
+
+var assetName = regexp.MustCompile(`/static/([A-Za-z0-9._-]+)`)
+
+func newObjects(t *testing.T, s *stack.Stack, n int) *objects {
+	t.Helper()
+	o := &objects{owner: s.NewOwner(t), hub: s.Hub}
+	for i := range n {
+		market := s.NewNativeMarket(t, 5000, nil)
+		signal := o.owner.File(t, stack.Call(market, []string{"NO", "YES"}[i%2], 4000+10*i)).Require(http.StatusOK).Text("id")
+		_, code, ok := strings.Cut(stack.Get(t, s.Hub+"/api/embed/signal/"+signal).Require(http.StatusOK).Text("shortUrl"), "/api/c/")
+		if !ok {
+			t.Fatalf("the embed of call %s has no short link", signal)
+		}
+		r := &reader{Operator: s.NewOperator(t)}
+		r.session = r.Session(t)
+		o.markets, o.signals, o.codes, o.readers = append(o.markets, market), append(o.signals, signal), append(o.codes, code), append(o.readers, r)
+		o.venueMarkets = append(o.venueMarkets, s.NewVenueMarket(t, "polymarket", 0.41, nil).ID)
+	}
+	for range 4 {
+		key, _ := o.owner.Mint(t, stack.JSON{"label": "webhooks"})
+		o.hookKeys = append(o.hookKeys, key)
+	}
+	stack.Query[int](t, s, `WITH attempt AS (INSERT INTO api.webhook_deliveries
+			(webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, took_ms, at)
+			VALUES ($1, gen_random_uuid(), 1, 2, 2, 1, 503, 'status', 7, now()) RETURNING 1)
+		SELECT count(*) FROM attempt`, o.owner.Webhook)
+	found := assetName.FindSubmatch(stack.Get(t, s.Hub+"/m/"+o.markets[0]).Require(http.StatusOK).Body)
+	if found == nil {
+		t.Fatal("the page of a market names no file under /static/")
+	}
+	o.asset = string(found[1])
+	feed := s.API + "/api/v1/feed?limit=200&handle=" + o.owner.Handle
+	stack.Eventually(t, recoverWithin, "the last call in the feed", func() bool { return stack.Get(t, feed).Contains(o.signals[n-1]) })
+	return o
+}
+
+// reads returns one request to every GET route that does not require an administrator, with the i-th objects, as one reader.
+func (o *objects) reads(doc *openapi.Document, i, reader int) (out []read) {
+	for _, op := range doc.Operations {
+		// The stream does not end.
+		if op.Method != http.MethodGet || op.Takes("adminSecret") || op.Takes("cronSecret") || op.Path == "/api/v1/feed/stream" {
+			continue
+		}
+		r := read{op: op, path: op.Path, client: o.readers[reader].Client, credential: o.credential(op, reader)}
+		query := url.Values{}
+		for _, p := range op.Parameters() {
+			value, known := o.value(op, p, i)
+			switch {
+			case p.In == "path":
+				r.path = strings.Replace(r.path, "{"+p.Name+"}", url.PathEscape(value), 1)
+			case p.In == "query" && known:
+				query.Set(p.Name, value)
+			}
+		}
+		r.path = strings.Replace(r.path, "{rest}", "old", 1) // of retired routes
+		if len(query) > 0 {
+			r.path += "?" + query.Encode()
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// credential returns what a route requires.
+func (o *objects) credential(op *openapi.Operation, reader int) stack.Set {
+	r := o.readers[reader]
+	switch {
+	case op.Public():
+		return func(*http.Request) {}
+	case op.Takes("identityToken"):
+		return stack.Bearer(r.Login)
+	case strings.HasPrefix(op.Path, "/api/v1/webhooks"):
+		return stack.Bearer(o.hookKeys[reader%len(o.hookKeys)])
+	case op.Takes("operatorKey"):
+		return stack.Bearer(r.Key)
+	}
+	return r.session
+}
+
+// value returns the value of a parameter. A new parameter of a path needs a line here: without it, its route has no healthy
+// answer and the test fails.
+func (o *objects) value(op *openapi.Operation, p openapi.Parameter, i int) (value string, known bool) {
+	if op.Path == "/protocol/authorize" {
+		value := o.owner.App.AuthorizeRequest("profile:read").Get(p.Name)
+		return value, value != ""
+	}
+	inPath, venue := p.In == "path", strings.HasPrefix(op.Path, "/api/polymarket/")
+	switch p.Name {
+	case "marketId", "market", "market_id":
+		if venue {
+			return o.venueMarkets[i], true
+		}
+		return o.markets[i], true
+	case "id":
+		switch {
+		case venue:
+			return o.venueMarkets[i], true
+		case strings.HasSuffix(op.Path, "/messages/{id}"):
+			return o.owner.Message, true
+		case strings.HasSuffix(op.Path, "/passports/{id}"):
+			return o.owner.Handle, true
+		case strings.HasPrefix(op.Path, "/api/v1/webhooks/"):
+			return o.owner.Webhook, true
+		}
+		return o.signals[i], true
+	case "handle":
+		return o.owner.Handle, inPath || op.Path == "/api/user/follow" || strings.HasPrefix(op.Path, "/api/streamer/")
+	case "url":
+		return o.hub + "/receipts/" + o.signals[i], true
+	case "denpaId":
+		return o.owner.ID, true
+	case "file":
+		return o.asset, true
+	case "state":
+		return "none", true
+	case "of": // lists of the feed page
+		return []string{"signals", "resolutions", "wire"}[i%3], i > 0
+	case "limit": // another page than the one that is cached
+		return strconv.Itoa(i + 4), i > 0
+	}
+	value = map[string]string{
+		"page": "quickstart.html", "kind": "signal", "code": o.codes[i], "publicKey": o.owner.Signer.PublicKey, "appId": o.owner.App.ID,
+		"type": "signal.create", "stationId": o.owner.Station,
+	}[p.Name]
+	if value == "" {
+		value = "unknown" // an object that does not exist
+	}
+	return value, inPath
+}

@@ -1,0 +1,315 @@
+package outage
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/openapi"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// outage is a failure of one dependency of the services.
+type outage struct {
+	dependency string
+	how        stack.Outage
+}
+
+func (o outage) String() string { return o.dependency + " " + string(o.how) }
+
+// outages returns every failure of every dependency.
+func outages() (out []outage) {
+	for _, dependency := range []string{"api", "redis", "postgres", "clock", "venue", "identity keys"} {
+		for _, how := range stack.Outages {
+			out = append(out, outage{dependency, how})
+		}
+	}
+	return out
+}
+
+const (
+	// readsAtOnce is how many reads are in progress at a time.
+	readsAtOnce = 4
+	// readWithin and normalWithin are the guaranteed times of an answer during an outage and of the recovery after it.
+	readWithin, normalWithin = time.Second, 2 * time.Second
+)
+
+// TestReadsDuringOutages reads the documented GET routes of a copy of the services while each dependency of the copy fails.
+//
+// Every answer must have a documented status and form within a second: 503 for single objects only, lists are empty and say
+// so in X-Degraded. Such an answer must not be cached, and it must not say what the healthy system does not say. After the
+// outage all routes must be normal within two seconds.
+func TestReadsDuringOutages(t *testing.T) {
+	s := system(t)
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi.Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	requireProgramme(t, s)
+	all := outages()
+	m := &matrix{
+		healthy: map[string]string{"hub": s.Hub, "api": s.API, "clock": s.Clock},
+		objects: newObjects(t, s, len(all)+1), copy: startCopy(t, s), doc: doc, facts: map[string]*facts{},
+	}
+	m.reads = m.objects.reads(doc, 0, 0)
+	m.learn(t, m.reads)
+	m.requireNormal(t)
+	for i, o := range all {
+		t.Run(o.String(), func(t *testing.T) {
+			if testing.Short() && i > 0 {
+				t.Skip("one outage is enough for a short run")
+			}
+			m.during(t, i, o)
+		})
+	}
+}
+
+// requireProgramme waits until the system has a programme: before that its lists are empty without an outage.
+func requireProgramme(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	stack.Eventually(t, time.Minute, "a programme", func() bool { return stack.Get(t, s.Clock+"/program/timeline").Int("total") > 0 })
+}
+
+// matrix reads routes of a copy of the services and compares the answers with those of the healthy system.
+type matrix struct {
+	healthy map[string]string // addresses of the services
+	objects *objects
+	copy    *serviceCopy
+	doc     *openapi.Document
+	reads   []read            // one of each route
+	facts   map[string]*facts // what the healthy system answers, by read
+	slowest time.Duration     // answer of the copy without an outage
+}
+
+// answered is a read with its answer.
+type answered struct {
+	read
+	stack.Answer
+	took time.Duration
+	err  error
+}
+
+func (a answered) degraded() bool { return a.Header.Get("X-Degraded") != "" }
+
+func (a answered) String() string {
+	_, query, _ := strings.Cut(a.path, "?")
+	return fmt.Sprintf("%s?%s: %d (X-Degraded %q) %.160s", a.op.Name(), query, a.Status, a.Header.Get("X-Degraded"), a.Body)
+}
+
+func ask(t *testing.T, addresses map[string]string, reads []read) []answered {
+	t.Helper()
+	out := make([]answered, len(reads))
+	stack.Each(len(reads), readsAtOnce, func(i int) {
+		r := reads[i]
+		began := time.Now()
+		a, err := r.client.Try(t, http.MethodGet, addresses[r.op.Host]+r.path, r.credential)
+		out[i] = answered{r, a, time.Since(began), err}
+	})
+	return out
+}
+
+// learn reads from the healthy system and adds what it answers to the facts.
+func (m *matrix) learn(t *testing.T, reads []read) {
+	t.Helper()
+	for _, a := range ask(t, m.healthy, reads) {
+		if a.err != nil {
+			t.Fatal(a.err)
+		}
+		if m.facts[a.key()] == nil {
+			m.facts[a.key()] = newFacts(a.Answer)
+		}
+		m.facts[a.key()].add(a.Answer)
+	}
+}
+
+// requireNormal fails the test unless the copy answers every route like the healthy system.
+func (m *matrix) requireNormal(t *testing.T) {
+	t.Helper()
+	left := m.reads
+	for end := time.Now().Add(recoverWithin); len(left) > 0; stack.Wait(t, 250*time.Millisecond) {
+		var again []read
+		for _, a := range ask(t, m.copy.addresses, left) {
+			m.slowest = max(m.slowest, a.took)
+			incomplete := m.abnormal(a) || len(m.facts[a.key()].missing(a.Answer)) > 0
+			if incomplete && time.Now().Before(end) { // a service that has just started, or a loaded machine
+				again = append(again, a.read)
+				continue
+			}
+			documented := a.Status == http.StatusOK || !a.op.Knows(http.StatusOK) && a.Status < 500 ||
+				a.Status == http.StatusSeeOther && a.op.Knows(http.StatusSeeOther) // a page that leads to the sign-in
+			if incomplete || !documented {
+				t.Errorf("without an outage: %v", a)
+			}
+			m.requireDocumented(t, a)
+		}
+		left = again
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// abnormal reports whether an answer has a status that the healthy system does not have, or is degraded.
+func (m *matrix) abnormal(a answered) bool {
+	f := m.facts[a.key()]
+	return a.err != nil || f == nil || !f.status[a.Status] || a.degraded()
+}
+
+func (m *matrix) requireDocumented(t *testing.T, a answered) {
+	t.Helper()
+	if a.err != nil {
+		t.Errorf("%s: %v", a.op.Name(), a.err)
+	} else if err := a.op.Check(t.Context(), "http://127.0.0.1"+a.path, a.Status, a.Header, a.Body); err != nil {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		t.Errorf("%v: %s", a, line)
+	}
+}
+
+// during breaks one dependency, reads, and requires that the routes recover. Unless SYSTEM_SIZE is full, a quarter of the
+// routes is read during each outage, so that each route meets each dependency once.
+func (m *matrix) during(t *testing.T, i int, o outage) {
+	known, fresh := m.selection(t, i)
+	if o.dependency != "venue" { // what only the venue knows is read during the outage first
+		m.learn(t, fresh)
+	}
+	proxy := m.copy.proxies[o.dependency]
+	proxy.Break(t, o.how)
+	answers := append(ask(t, m.copy.addresses, fresh), ask(t, m.copy.addresses, known)...)
+	proxy.Mend(t)
+	m.requireRecovery(t)
+	m.learn(t, append(fresh, known...))
+
+	limit, degraded := readWithin+machineFactor*max(m.slowest, 200*time.Millisecond), 0
+	for _, a := range answers {
+		if a.took > limit {
+			t.Errorf("%v: after %v; want at most %v", a, a.took, limit)
+		}
+		if a.err == nil && a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable && !m.facts[a.key()].status[a.Status] {
+			t.Errorf("%v: the healthy system does not answer so", a)
+		}
+		m.requireDocumented(t, a)
+		if a.degraded() || a.Status >= 500 {
+			degraded++
+		}
+		m.requireHonest(t, a)
+	}
+	t.Logf("%d answers, %d of them degraded or 503", len(answers), degraded)
+	if degraded == 0 && o == outages()[0] {
+		t.Error("the outage of the api degrades no answer")
+	}
+}
+
+// selection returns the reads of one outage: of objects that were read before, and of others.
+func (m *matrix) selection(t *testing.T, i int) (known, fresh []read) {
+	warm, cold := m.objects.reads(m.doc, 0, i+1), m.objects.reads(m.doc, i+1, i+1)
+	kinds := len(stack.Outages)
+	share := stack.Size(t, 1, kinds, 1)
+	for n := range warm {
+		if (n+i+i/kinds)%share != 0 {
+			continue
+		}
+		known = append(known, warm[n])
+		if cold[n].path != warm[n].path {
+			fresh = append(fresh, cold[n])
+		}
+	}
+	return known, fresh
+}
+
+// requireRecovery fails the test unless all routes of the copy are normal soon.
+func (m *matrix) requireRecovery(t *testing.T) {
+	t.Helper()
+	began, left := time.Now(), m.reads
+	limit := normalWithin + min(machineFactor*max(m.slowest, 200*time.Millisecond), normalWithin)
+	for {
+		var still []answered
+		for _, a := range ask(t, m.copy.addresses, left) {
+			if m.abnormal(a) {
+				still = append(still, a)
+			}
+		}
+		if len(still) == 0 {
+			if took := time.Since(began); took > limit {
+				t.Errorf("all routes are normal %v after the outage; want at most %v", took, limit)
+			}
+			return
+		}
+		if time.Since(began) > recoverWithin {
+			t.Fatalf("%v after the outage %d routes are not normal, the first: %v", recoverWithin, len(still), still[0])
+		}
+		left = nil
+		for _, a := range still {
+			left = append(left, a.read)
+		}
+		stack.Wait(t, 80*time.Millisecond)
+	}
+}
+
+// requireHonest fails the test if an answer is less than complete and may be cached, is a 404 for an object that exists, or
+// says something that the healthy system does not say.
+func (m *matrix) requireHonest(t *testing.T, a answered) {
+	t.Helper()
+	if a.err != nil {
+		return // reported
+	}
+	f, cache := m.facts[a.key()], a.Header.Get("Cache-Control")
+	if (a.degraded() || a.Status >= 500) && !slices.Contains(strings.Split(cache, ", "), "no-store") {
+		t.Errorf("%v: Cache-Control is %q; want no-store", a, cache)
+	}
+	if a.Status == http.StatusNotFound && !f.status[a.Status] {
+		t.Errorf("%v: the object exists", a)
+	}
+	if lists := f.missing(a.Answer); len(lists) > 0 && !a.degraded() {
+		t.Errorf("%v: %s is empty without X-Degraded", a, strings.Join(lists, ", "))
+	}
+	if a.Status == http.StatusOK && (a.degraded() || strings.Contains(a.op.Path, "{")) { // a complete list changes with time
+		if said := f.invented(a); len(said) > 0 {
+			t.Errorf("%v: the healthy system does not say %s", a, strings.Join(said[:min(len(said), 3)], ", "))
+		}
+	}
+}
+
+// serviceCopy is a second set of the three services on the same database, each of whose connections passes a proxy.
+type serviceCopy struct {
+	addresses map[string]string // of the public listeners
+	proxies   map[string]*stack.Proxy
+}
+
+func startCopy(t *testing.T, s *stack.Stack) *serviceCopy {
+	t.Helper()
+	c := &serviceCopy{addresses: map[string]string{}, proxies: map[string]*stack.Proxy{}}
+	through := map[string]string{} // addresses of the proxies by what they replace
+	for dependency, address := range map[string]string{
+		"redis": s.RedisURL, "postgres": s.DatabaseURL, "venue": s.Venues, "identity keys": s.IDP,
+	} {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" {
+			t.Fatalf("the address of %s has no host: %v", dependency, err)
+		}
+		p := stack.NewProxy(t, u.Host)
+		c.proxies[dependency] = p
+		prefix := ""
+		if dependency == "identity keys" { // the issuer is a name, not an address
+			prefix = `"jwksURL":"http://`
+		}
+		through[prefix+u.Host] = prefix + p.Addr
+	}
+	for _, service := range []string{"api", "clock", "hub"} {
+		side := s.Side(t, service, s.Rerouted(t, service, through))
+		c.addresses[service] = side.URL
+		if side.GRPC != "" {
+			p := stack.NewProxy(t, side.GRPC)
+			c.proxies[service] = p
+			through[s.Setting(t, service, "GRPC_ADDR")] = p.Addr
+		}
+	}
+	return c
+}

@@ -1,0 +1,114 @@
+package outage
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/grpcproxy"
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// TestManyReadersCostFewReads lets 1,000 readers of two hubs ask at the same time for a list that is not cached, for one that
+// has expired, and for a market that no venue was asked for. Each moment costs at most two calls of each method of the api, one
+// for each hub, and two requests to the venue.
+func TestManyReadersCostFewReads(t *testing.T) {
+	s := system(t)
+	c := newCrowdedHubs(t, s)
+	for _, path := range []string{"/api/signals/feed?limit=%d", "/api/operator/leaderboard?limit=%d"} {
+		for i := range stack.Size(t, 1, 2, 10) {
+			path := fmt.Sprintf(path, 7+i)
+			t.Run(path, func(t *testing.T) {
+				c.requireFewCalls(t, path)
+				stack.Wait(t, 3200*time.Millisecond) // not even a stale answer may be used
+				c.requireFewCalls(t, path)
+			})
+		}
+	}
+	for i := range stack.Size(t, 1, 2, 10) {
+		venue := stack.Venues[i%len(stack.Venues)]
+		t.Run("market of "+venue, func(t *testing.T) { c.requireFewRequests(t, venue) })
+	}
+}
+
+// crowdedHubs are two hubs in front of one api with proxies between them and between the api and the venues.
+type crowdedHubs struct {
+	s      *stack.Stack
+	venues *stack.VenueProxy
+	calls  *grpcproxy.Tap
+	hubs   []string
+	crowd  *stack.Crowd
+}
+
+func newCrowdedHubs(t *testing.T, s *stack.Stack) *crowdedHubs {
+	t.Helper()
+	c := &crowdedHubs{s: s, venues: s.NewVenueProxy(t, ""), crowd: stack.NewCrowd(100)}
+	api := s.Side(t, "api", s.Rerouted(t, "api", map[string]string{strings.TrimPrefix(s.Venues, "http://"): c.venues.Addr}))
+	var err error
+	if c.calls, err = grpcproxy.New(api.GRPC); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.calls.Close)
+	for range 2 {
+		c.hubs = append(c.hubs, s.Side(t, "hub", map[string]string{"API_ADDR": c.calls.Addr}).URL)
+	}
+	return c
+}
+
+// read lets all readers ask at the same time and returns the time until all have an answer. Only when mayShed is set may
+// answers be 503.
+func (c *crowdedHubs) read(t *testing.T, path string, mayShed bool) time.Duration {
+	t.Helper()
+	began := time.Now()
+	var wrong atomic.Int64
+	stack.AtOnce(stack.Size(t, 200, 1000, 1000), func(i int) {
+		a, err := c.crowd.Try(t, http.MethodGet, c.hubs[i%2]+path)
+		if err == nil && mayShed && a.Status == http.StatusServiceUnavailable {
+			return
+		}
+		if (err != nil || a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "") && wrong.Add(1) < 5 {
+			t.Errorf("%s: %v %v; want 200 without X-Degraded", path, a, err)
+		}
+	})
+	return time.Since(began)
+}
+
+// requireFewCalls fails the test if the readers of a list cost more than two calls of one method. If they take longer than an
+// answer is fresh, they may cost more.
+func (c *crowdedHubs) requireFewCalls(t *testing.T, path string) {
+	t.Helper()
+	const fresh = time.Second
+	before := c.calls.Calls()
+	took := c.read(t, path, false)
+	allowed, total := 2*(1+int(took/fresh)), 0
+	for method, n := range c.calls.Calls() {
+		if method == "/grpc.health.v1.Health/Check" {
+			continue
+		}
+		total += n - before[method]
+		if n-before[method] > allowed {
+			t.Errorf("%s: the readers cost %d calls of %s in %v; want at most %d", path, n-before[method], method, took, allowed)
+		}
+	}
+	if total == 0 {
+		t.Errorf("%s: the readers cost no call of the api; want at least one", path)
+	}
+}
+
+// requireFewRequests fails the test if the readers of a new market cost its venue more than two requests. Each of them reads
+// the api, which may shed some.
+func (c *crowdedHubs) requireFewRequests(t *testing.T, venue string) {
+	t.Helper()
+	id := c.s.NewVenueMarket(t, venue, 0.41, nil).ID
+	atVenue := id
+	for _, prefix := range []string{"kalshi-", "lmt-", "manifold-"} {
+		atVenue = strings.TrimPrefix(atVenue, prefix)
+	}
+	c.read(t, "/api/m/"+id, true)
+	if n := c.venues.Requests(atVenue); n < 1 || n > 2 {
+		t.Errorf("the readers of a new market cost %s %d requests; want 1 or 2", venue, n)
+	}
+}

@@ -1,0 +1,209 @@
+package outage
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// truePrice is the price in basis points that every market of TestFailingVenuesDoNotReachReaders has at its venue.
+const truePrice = 4100
+
+// venueFailure is a way in which all venues fail: by their connections or by what they answer.
+type venueFailure struct {
+	connection stack.Outage
+	answer     stack.VenueAnswer
+}
+
+func (f venueFailure) String() string { return string(f.connection) + string(f.answer) }
+
+func venueFailures() []venueFailure {
+	out := []venueFailure{{answer: stack.Endless}}
+	for _, how := range stack.Outages {
+		out = append(out, venueFailure{connection: how})
+	}
+	for _, how := range []stack.VenueAnswer{
+		stack.Truncated, stack.HTML, stack.WrongTypes, stack.NaNTexts, stack.NaNNumbers, stack.Redirects, stack.NegativePrices, stack.HugePrices,
+	} {
+		out = append(out, venueFailure{answer: how})
+	}
+	return out
+}
+
+// TestFailingVenuesDoNotReachReaders reads markets while all venues fail. Markets that were read before are answered at once
+// with their last price and its time; markets that were not are 503. No wrong price is stored, no redirect is followed, and of
+// one answer at most 16 MB are read.
+func TestFailingVenuesDoNotReachReaders(t *testing.T) {
+	s := system(t)
+	w := newVenueWard(t, s)
+	w.read(t, w.newMarkets(t), &w.before)
+	for i, f := range venueFailures() {
+		t.Run(f.String(), func(t *testing.T) { w.fail(t, i, f) })
+	}
+	if got, most := w.during.Quantile(.99), 300*time.Millisecond+machineFactor*w.before.Quantile(.99); got > most {
+		t.Errorf("99%% of the reads are answered within %v while the venues fail; want %v", got, most)
+	}
+	const maxBody, buffers = 16 << 20, 8 << 20 // what was sent and not read is in buffers of the machine
+	if taken := w.venues.Taken.Load(); taken == 0 || taken > maxBody+buffers {
+		t.Errorf("%d MB of one answer were read; want 1 to 16", taken>>20)
+	}
+	if n := w.redirected.Connections.Load(); n != 0 {
+		t.Errorf("%d redirects were followed; want 0", n)
+	}
+	for _, id := range w.markets {
+		if n := stack.Query[int](t, s, wrongRows, id, truePrice); n != 0 {
+			t.Errorf("market %s has %d stored rows with a wrong price, amount, state or title; want 0", id, n)
+		}
+	}
+}
+
+const wrongRows = `SELECT (SELECT count(*) FROM api.market_prices WHERE market_id = $1 AND yes_bps <> $2)
+	+ (SELECT count(*) FROM api.market_quotes WHERE market_id = $1 AND (yes_bps <> $2 OR
+		NOT coalesce(volume, 0) BETWEEN 0 AND 1e12 OR NOT coalesce(volume_usd, 0) BETWEEN 0 AND 1e12 OR
+		NOT coalesce(volume24h, 0) BETWEEN 0 AND 1e12 OR NOT coalesce(liquidity, 0) BETWEEN 0 AND 1e12))
+	+ (SELECT count(*) FROM api.markets WHERE market_id = $1 AND (status <> 'open' OR title NOT LIKE 'Will the bridge at %'))`
+
+// venueWard is a hub and an api whose venues can fail.
+type venueWard struct {
+	s              *stack.Stack
+	venues         *stack.VenueProxy
+	line           *stack.Proxy // from the api to venues
+	redirected     *stack.Tripwire
+	hub            string
+	markets        []string
+	before, during stack.Times
+}
+
+func newVenueWard(t *testing.T, s *stack.Stack) *venueWard {
+	t.Helper()
+	w := &venueWard{s: s, redirected: stack.NewTripwire(t)}
+	w.venues = s.NewVenueProxy(t, w.redirected.URL())
+	w.line = stack.NewProxy(t, w.venues.Addr)
+	api := s.Side(t, "api", s.Rerouted(t, "api", map[string]string{strings.TrimPrefix(s.Venues, "http://"): w.line.Addr}))
+	w.hub = s.Side(t, "hub", map[string]string{"API_ADDR": api.GRPC}).URL
+	return w
+}
+
+// newMarkets creates a market at each venue.
+func (w *venueWard) newMarkets(t *testing.T) (ids []string) {
+	t.Helper()
+	for _, venue := range stack.Venues {
+		ids = append(ids, w.s.NewVenueMarket(t, venue, truePrice/10_000., stack.JSON{"volume": 12345.5}).ID)
+	}
+	w.markets = append(w.markets, ids...)
+	return ids
+}
+
+// price returns the price that the hub shows, and its time; nil without a price.
+func (w *venueWard) price(t *testing.T, id string) (yes *int, at time.Time, err error) {
+	t.Helper()
+	a := stack.Get(t, w.hub+"/api/m/"+url.PathEscape(id))
+	if a.Status != http.StatusOK {
+		return nil, at, fmt.Errorf("%d %s", a.Status, a.Code())
+	}
+	if a.Value("yesBps") != nil {
+		n := a.Int("yesBps")
+		yes = &n
+	}
+	at, _ = time.Parse(time.RFC3339, a.Member("updatedAt"))
+	return yes, at, nil
+}
+
+// requireKnown waits until the hub shows the true price.
+func (w *venueWard) requireKnown(t *testing.T, id string) {
+	t.Helper()
+	stack.Eventually(t, recoverWithin, "the price of "+id, func() bool {
+		yes, _, err := w.price(t, id)
+		return err == nil && (yes == nil || *yes == truePrice)
+	})
+}
+
+// fail makes the venues fail, reads, and ends the failure. Half of the venues are asked for a known market whose price has
+// become old, half for an unknown one, so that no breaker opens for all.
+func (w *venueWard) fail(t *testing.T, i int, f venueFailure) {
+	known, unknown := w.newMarkets(t), w.newMarkets(t)
+	for _, id := range known {
+		w.requireKnown(t, id)
+	}
+	for n := i % 2; n < len(known); n += 2 {
+		stack.Query[int](t, w.s, `WITH aged AS (UPDATE api.market_quotes SET at = at - interval '2 minutes' WHERE market_id = $1 RETURNING 1)
+			SELECT count(*) FROM aged`, known[n])
+	}
+	if f.answer != "" {
+		w.venues.Answer(f.answer)
+	} else {
+		w.line.Break(t, f.connection)
+	}
+	began := time.Now()
+	var unknownReads sync.WaitGroup
+	for n := 1 - i%2; n < len(unknown); n += 2 {
+		unknownReads.Go(func() { w.readUnknown(t, unknown[n]) })
+	}
+	w.read(t, known, &w.during)
+	for _, id := range known {
+		yes, at, err := w.price(t, id)
+		switch {
+		case err != nil:
+			t.Errorf("market %s, which was read before: %v", id, err)
+		case yes == nil && f.answer.Readable(): // an answer without a price
+		case yes == nil || *yes != truePrice || at.IsZero() || at.After(began) && !f.answer.Readable():
+			t.Errorf("market %s is shown at %v from %v; want %d from before %v", id, deref(yes), at, truePrice, began)
+		}
+	}
+	unknownReads.Wait()
+	w.venues.Answer(stack.Unchanged)
+	if f.connection != "" {
+		w.line.Mend(t)
+	}
+	for _, id := range unknown {
+		w.requireKnown(t, id)
+	}
+}
+
+// read reads pages and lists of known markets at a constant rate.
+func (w *venueWard) read(t *testing.T, known []string, times *stack.Times) {
+	t.Helper()
+	clients := []*stack.Client{stack.NewClient(), stack.NewClient()}
+	d := time.Duration(stack.Size(t, 400, 800, 5000)) * time.Millisecond
+	stack.Steady(t, 100, d, func(i int) {
+		id := url.PathEscape(known[i%len(known)])
+		path := []string{
+			"/api/m/" + id, "/api/network/market/" + id, "/api/m/" + id + "/crowd", "/m/" + id, "/api/polymarket/markets?limit=20",
+			"/api/m/" + id + "/signals", "/api/polymarket/featured", "/api/signals/feed",
+		}[i/len(known)%8]
+		began := time.Now()
+		a, err := clients[i%len(clients)].Try(t, http.MethodGet, w.hub+path)
+		times.Add(time.Since(began))
+		// A page has more than its market: it is degraded without the history.
+		if err != nil || a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "" && !strings.HasPrefix(path, "/m/") {
+			t.Errorf("%s: %v %v; want 200 without X-Degraded", path, a, err)
+		}
+	})
+}
+
+// readUnknown reads a market that was never read: it is 503, or has no price or the true one, which a sweep of the other api
+// may have stored.
+func (w *venueWard) readUnknown(t *testing.T, id string) {
+	a, err := stack.NewClient().Try(t, http.MethodGet, w.hub+"/api/m/"+url.PathEscape(id))
+	if err == nil && a.Status == http.StatusServiceUnavailable && a.Code() == "venue_unavailable" {
+		return
+	}
+	if err != nil || a.Status != http.StatusOK || !slices.Contains([]string{"<nil>", fmt.Sprint(truePrice)}, fmt.Sprint(a.Value("yesBps"))) {
+		t.Errorf("market %s, which was never read: %v", id, errors.Join(err, errors.New(a.String())))
+	}
+}
+
+func deref(n *int) any {
+	if n == nil {
+		return "no price"
+	}
+	return *n
+}
