@@ -11,7 +11,7 @@ func All() []frame.Row {
 	return slices.Concat([]frame.Row{
 		a8,
 		b1, b2, b3,
-	}, rest, credentials, signed, secrets, lives,
+	}, rest, credentials, signed, secrets,
 		[]frame.Row{b4}, // when the edges of the many that the first ones planted have been worked out
 		copied, supply)
 }

@@ -99,3 +99,10 @@ func startWith(ctx context.Context, env *frame.Env, service string, settings map
 	}
 	return 0, string(said), err
 }
+
+const (
+	abreast       = 4
+	generous      = 5
+	atLeast       = 200 * time.Millisecond
+	recoverWithin = 12 * time.Second
+)

@@ -1,0 +1,190 @@
+package process
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/test/system/stack"
+)
+
+// TestRollingRestartFailsNoRequest restarts two hubs behind a load balancer, one after the other. Half of the requests are
+// calls. Every request is answered by a hub, and every acknowledged call is stored. The same requests to a hub that is not
+// restarted show how many answers the machine itself makes incomplete.
+func TestRollingRestartFailsNoRequest(t *testing.T) {
+	s := system(t)
+	restarts, d := stack.Size(t, 3, 10, 10), time.Duration(stack.Size(t, 6, 30, 30))*time.Second
+	r := &traffic{operators: s.SeedOperators(t, stack.Size(t, 100, 300, 300))}
+	for range 20 {
+		r.markets = append(r.markets, s.NewNativeMarket(t, 5000, nil))
+	}
+	var hubs []*stack.Side
+	for range 2 { // the peer of the hubs is the balancer, which passes the client's address on
+		hubs = append(hubs, s.Side(t, "hub", map[string]string{"TRUSTED_PROXIES": "127.0.0.1/32"}))
+	}
+	b := newBalancer(t, hubs...)
+	b.requireAllReady(t)
+
+	var balanced, control counts
+	var load sync.WaitGroup
+	load.Go(func() { stack.Steady(t, 200, d, func(i int) { r.send(t, i, b.url, &balanced) }) })
+	load.Go(func() { stack.Steady(t, 50, d, func(i int) { r.send(t, i, s.Hub, &control) }) })
+	began := time.Now()
+	for i := range restarts {
+		stack.Wait(t, time.Until(began.Add(time.Duration(2*i+1)*d/time.Duration(2*restarts))))
+		hub := hubs[i%len(hubs)]
+		select {
+		case <-hub.Terminate():
+		case <-time.After(exitWithin):
+			t.Fatalf("a hub has not ended %v after SIGTERM", exitWithin)
+		}
+		if hub.Err() != nil {
+			t.Errorf("a hub ended with %v\n%s", hub.Err(), hub.Tail())
+		}
+		hub.Start(t)
+		b.requireAllReady(t)
+	}
+	load.Wait()
+
+	sent, failed, busy := balanced.sent.Load(), balanced.failed.Load(), balanced.busy.Load()
+	if failed > 0 {
+		t.Errorf("%d of %d requests had no answer of a hub; want 0", failed, sent)
+	}
+	if most := machineFactor * control.busy.Load() * sent / max(1, control.sent.Load()); busy > most {
+		t.Errorf("%d of %d requests were answered incompletely, and %d of %d at a hub that was not restarted",
+			busy, sent, control.busy.Load(), control.sent.Load())
+	}
+	s.RequireStored(t, r.acknowledged)
+	t.Logf("%d requests during %d restarts, %d calls acknowledged", sent, restarts, len(r.acknowledged))
+}
+
+// traffic sends calls and reads.
+type traffic struct {
+	operators []*stack.Operator
+	markets   []string
+	next      atomic.Int64 // pair of operator and market
+
+	mu           sync.Mutex
+	acknowledged []stack.SentCall
+}
+
+// counts are the outcomes of requests.
+type counts struct{ sent, failed, busy atomic.Int64 }
+
+func (r *traffic) send(t *testing.T, i int, base string, c *counts) {
+	var a stack.Answer
+	var err error
+	if i%2 == 0 {
+		a, err = r.call(t, base)
+	} else {
+		path := []string{"/api/signals/feed", "/api/m/" + r.markets[i%len(r.markets)], "/api/operator/leaderboard"}[i/2%3]
+		a, err = r.operators[i%len(r.operators)].Try(t, http.MethodGet, base+path)
+	}
+	c.sent.Add(1)
+	switch {
+	case err != nil || a.Status == http.StatusBadGateway:
+		if c.failed.Add(1) < 5 {
+			t.Logf("no answer of a hub: %v %v", a, err)
+		}
+	case a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "":
+		c.busy.Add(1)
+	}
+}
+
+func (r *traffic) call(t *testing.T, base string) (stack.Answer, error) {
+	n := int(r.next.Add(1)) - 1
+	c := stack.SentCall{Operator: r.operators[n%len(r.operators)], Market: r.markets[n/len(r.operators)%len(r.markets)], Yes: n%2 == 0, Price: 5000}
+	a, err := c.Send(t, base)
+	if err == nil && a.Status == http.StatusOK {
+		c.ID = a.Text("id")
+		r.mu.Lock()
+		r.acknowledged = append(r.acknowledged, c)
+		r.mu.Unlock()
+	}
+	return a, err
+}
+
+// balancer is a load balancer as operators use them: it asks /readyz every 100 ms, sends requests to the ready servers by
+// turns, keeps connections open for less time than the servers, and passes the client's address on. A failed request is not
+// sent to another server.
+type balancer struct {
+	url     string
+	servers []*server
+	turn    atomic.Uint64
+}
+
+type server struct {
+	base      *url.URL
+	transport *http.Transport
+	ready     atomic.Bool
+}
+
+func newBalancer(t *testing.T, sides ...*stack.Side) *balancer {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var probes sync.WaitGroup
+	b := &balancer{}
+	for _, side := range sides {
+		base, err := url.Parse(side.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sv := &server{base: base, transport: &http.Transport{IdleConnTimeout: 2 * time.Second, MaxIdleConnsPerHost: 64, DisableCompression: true}}
+		b.servers = append(b.servers, sv)
+		probes.Go(func() { sv.probe(ctx) })
+	}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetXForwarded() }, Transport: b,
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+		},
+	})
+	t.Cleanup(func() {
+		cancel()
+		proxy.CloseClientConnections()
+		proxy.Close()
+		probes.Wait()
+	})
+	b.url = proxy.URL
+	return b
+}
+
+// RoundTrip sends a request to the next ready server.
+func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
+	first := b.turn.Add(1)
+	for i := range b.servers {
+		s := b.servers[(first+uint64(i))%uint64(len(b.servers))]
+		if s.ready.Load() {
+			r.URL.Scheme, r.URL.Host = s.base.Scheme, s.base.Host
+			return s.transport.RoundTrip(r)
+		}
+	}
+	return nil, http.ErrServerClosed
+}
+
+func (s *server) probe(ctx context.Context) {
+	for ctx.Err() == nil {
+		ready := status(s.base.String()+"/readyz") == http.StatusOK
+		if s.ready.Swap(ready) && !ready {
+			s.transport.CloseIdleConnections()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// requireAllReady waits until the balancer uses all servers.
+func (b *balancer) requireAllReady(t *testing.T) {
+	t.Helper()
+	for _, s := range b.servers {
+		stack.Eventually(t, 10*time.Second, s.base.Host+" is used by the balancer", s.ready.Load)
+	}
+}
