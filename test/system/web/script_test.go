@@ -23,6 +23,8 @@ func TestNoScriptFromData(t *testing.T) {
 	authors := s.SeedOperators(t, len(texts))
 	pages := make([]map[string]string, len(texts))
 	stack.Each(len(texts), 4, func(i int) { pages[i] = writeEverywhere(t, s, authors[i], texts[i]) })
+	// test/e2e opens the other pages with every text, which takes minutes.
+	everyPage := stack.Size(t, 1, 3, 1)
 	b := browser.Start(t)
 	requireRecorder(t, s, b.NewTab(t))
 	tabs := make(chan *browser.Tab, 3)
@@ -33,6 +35,10 @@ func TestNoScriptFromData(t *testing.T) {
 		tab := <-tabs
 		defer func() { tabs <- tab }()
 		for path, selector := range pages[i] {
+			embed := strings.HasSuffix(path, "/embed")
+			if t.Failed() || i%everyPage != 0 && !embed {
+				continue
+			}
 			requirePolicy(t, s, path)
 			requireHarmless(t, s, tab, path, selector, texts[i])
 		}
@@ -107,10 +113,7 @@ func requireHarmless(t *testing.T, s *stack.Stack, tab *browser.Tab, path, selec
 		t.Errorf("open %s: %d, %v; want 200", path, status, err)
 		return
 	}
-	within := 10 * time.Second
-	if t.Failed() {
-		within = time.Second
-	}
+	const within = 10 * time.Second
 	for end := time.Now().Add(within); ; stack.Wait(t, 50*time.Millisecond) {
 		shown, err := tab.Text(selector)
 		if err == nil && shown != "" {
